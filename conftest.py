@@ -1,0 +1,60 @@
+"""Test options and fixtures; at the top so that they also serve the docstring examples."""
+
+import importlib
+import importlib.metadata
+
+import hypothesis
+import pytest
+
+DOCSTRING_NAMES = {
+    "tn": "tinynet",
+    "nn": "tinynet.nn",
+    "F": "tinynet.nn.functional",
+    "optim": "tinynet.optim",
+}
+ORACLE = "2.13.0"
+
+# The same examples in every run, and no clock: a test may not fail because a machine is busy.
+hypothesis.settings.register_profile("quick", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile("full", max_examples=1000, deadline=None, database=None)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--oracle", action="store_true", help="compare with live PyTorch, too")
+    parser.addoption("--full", action="store_true", help="run the slow tests, too")
+
+
+def pytest_configure(config):
+    hypothesis.settings.load_profile("full" if config.getoption("--full") else "quick")
+    if config.getoption("--oracle"):
+        require_oracle()
+
+
+def require_oracle():
+    """Refuse to compare with another PyTorch than the one whose answers are recorded."""
+    try:
+        version = importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        version = "none"
+    if version.split("+")[0] != ORACLE:
+        raise pytest.UsageError(
+            f"--oracle needs torch {ORACLE}. Got {version} instead. "
+            "Run: python3 run.py test --oracle"
+        )
+
+
+def pytest_collection_modifyitems(config, items):
+    for marker, option in {"oracle": "--oracle", "slow": "--full"}.items():
+        if not config.getoption(option):
+            skip = pytest.mark.skip(reason=f"only with {option}")
+            for item in items:
+                if marker in item.keywords:
+                    item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def _docstring_names(request):
+    """The names that an example in a docstring may use without importing them."""
+    if isinstance(request.node, pytest.DoctestItem):
+        for name, module in DOCSTRING_NAMES.items():
+            request.node.dtest.globs.setdefault(name, importlib.import_module(module))

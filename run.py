@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""Set tinynet up in a .venv of its own and run it there. Needs Python >= 3.11 and a package index.
+
+    python3 run.py train configs/digits_mlp.toml   any subcommand of tinynet, with its arguments
+    python3 run.py tensorboard --logdir runs       TensorBoard
+    python3 run.py test [pytest arguments]         the tests (with --oracle: against live PyTorch)
+    python3 run.py check [pytest arguments]        all that CI does: format, lint, types, tests
+
+The first run creates .venv beside this file and installs into it with pip, which follows your pip
+configuration. Later runs find that nothing has changed and start at once.
+"""
+
+import platform
+import sys
+
+if sys.version_info < (3, 11):  # what follows is read, but not run, by older ones (>= 3.6)
+    sys.exit(
+        f"tinynet needs Python >= 3.11, and this is Python {platform.python_version()} "
+        f"({sys.executable}).\nRun it with a newer one, for example: python3.13 run.py"
+    )
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+try:
+    import venv
+except ImportError:  # some distributions ship it as a package of its own
+    venv = None  # type: ignore[assignment]
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+VENV_PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STATE = VENV / "tinynet-setup.json"
+ENSUREPIP = ["-m", "ensurepip", "--default-pip"]
+
+CHECKS = {
+    "format": ["ruff", "format", "--check", "."],
+    "lint": ["ruff", "check", "."],
+    "types": ["mypy"],
+    "architecture": ["pytest", "-q", "tests/test_architecture.py"],
+}
+
+
+class SetupError(Exception):
+    """The environment cannot be set up; the message says why and what to do."""
+
+
+def say(text: str) -> None:
+    """Tell one line about the setup, apart from the output of the command itself."""
+    print(f"run.py: {text}", file=sys.stderr, flush=True)
+
+
+# ---- what is there, and what should be ----
+
+
+def project_hash() -> str:
+    """The part of pyproject.toml that an installation depends on, as a hash."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project["tool"] = project.get("tool", {}).get("hatch")  # a new lint rule needs no new install
+    return hashlib.sha256(json.dumps(project, sort_keys=True).encode()).hexdigest()
+
+
+def wanted_state() -> dict[str, Any]:
+    """What a finished .venv is good for: this place, this Python, these dependencies."""
+    abi = sysconfig.get_config_var("EXT_SUFFIX")
+    return {"root": str(ROOT), "python": abi, "project": project_hash()}
+
+
+def read_state() -> dict[str, Any]:
+    """What the last run noted in .venv; without "root" it did not finish."""
+    try:
+        state = json.loads(STATE.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {"made_here": False}
+    except ValueError:  # cut off while it was written
+        return {"made_here": True}
+    return state if isinstance(state, dict) else {"made_here": True}
+
+
+def write_state(state: dict[str, Any]) -> None:
+    """Note the state of .venv in it."""
+    STATE.write_text(json.dumps(state, indent=1), encoding="utf-8")
+
+
+def is_usable(state: dict[str, Any]) -> bool:
+    """Whether an earlier run finished for this place and this Python, and its Python is there."""
+    wanted = wanted_state()
+    same_python = state.get("python") == wanted["python"] or not state["made_here"]
+    return state.get("root") == wanted["root"] and same_python and VENV_PYTHON.exists()
+
+
+def is_ready(state: dict[str, Any], extras: set[str]) -> bool:
+    """Whether there is nothing to do."""
+    same_project = state.get("project") == project_hash()
+    return is_usable(state) and same_project and extras <= set(state["extras"])
+
+
+# ---- making it so ----
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Hold a lock that pip inherits: a pip whose run.py was killed is waited for as well."""
+    with open(ROOT / "pyproject.toml", "rb") as lock:
+        if fcntl is not None:
+            os.set_inheritable(lock.fileno(), True)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                say("another setup of this .venv is running; waiting for it")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            except OSError:
+                pass  # a file system without locks
+        yield
+
+
+def call(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a setup command silently; its output is in the result."""
+    # Without PYTHONPATH: pip would take packages of another Python for installed ones.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"PIP_USER": "0"}
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=environment,
+        close_fds=False,  # hands down the lock, the one descriptor that can be inherited
+        check=False,
+    )
+
+
+def create_venv() -> None:
+    """Make .venv anew, without pip."""
+    if venv is None:
+        raise SetupError(
+            f"this Python ({sys.executable}) has no 'venv' module. "
+            "On Debian and Ubuntu: sudo apt install python3-venv. Then run this again."
+        )
+    say(f"creating {VENV} (Python {platform.python_version()})")
+    VENV.mkdir(exist_ok=True)
+    write_state({"made_here": True})  # first, so that all an interruption leaves is known as ours
+    for child in VENV.iterdir():
+        if child.is_dir() and not child.is_symlink():
+            shutil.rmtree(child)
+        elif child != STATE:
+            child.unlink()
+    venv.EnvBuilder(symlinks=os.name != "nt").create(VENV)
+
+
+def prepare_venv(state: dict[str, Any]) -> None:
+    """Keep a .venv that works, replace one of ours that does not, never delete someone else's."""
+    if is_usable(state):
+        return
+    if state["made_here"] or not VENV.exists() or not any(VENV.iterdir()):
+        create_venv()
+        return
+    probe = "import sys; sys.exit(sys.version_info < (3, 11) or sys.prefix == sys.base_prefix)"
+    if not VENV_PYTHON.exists() or call([str(VENV_PYTHON), "-c", probe]).returncode != 0:
+        raise SetupError(
+            f"{VENV} was not made by run.py, and is no working environment of Python >= 3.11. "
+            "Delete or rename it and run this again."
+        )
+    say(f"using {VENV}, which is already there")
+
+
+def pip_command() -> list[str]:
+    """The command that starts a pip for .venv: its own, or that of the Python we run in."""
+    own = [str(VENV_PYTHON), "-P", "-m", "pip"]
+    if call([*own, "--version"]).returncode == 0:
+        return own
+    bundled = call([str(VENV_PYTHON), "-P", *ENSUREPIP])
+    if bundled.returncode == 0:
+        return own
+    for python in (sys.executable, getattr(sys, "_base_executable", sys.executable)):
+        outer = [python, "-P", "-m", "pip", "--python", str(VENV_PYTHON)]
+        if call([*outer, "--version"]).returncode == 0:
+            return outer
+    raise SetupError(
+        "this Python can put no pip into a virtual environment: it has no 'ensurepip', and no pip "
+        ">= 22.3 of its own.\nOn Debian and Ubuntu: sudo apt install python3-venv. "
+        f"Then run this again.\nensurepip says:\n{bundled.stdout}"
+    )
+
+
+def install(extras: set[str]) -> None:
+    """Install this project, editable, with its dependencies and those of `extras`."""
+    names = ",".join(sorted(extras))
+    target = f"{ROOT}[{names}]" if names else str(ROOT)
+    pip = pip_command()
+    say(f"installing tinynet{f' [{names}]' if names else ''} and its dependencies with pip")
+    result = call([*pip, "install", "--no-input", "--editable", target])
+    if result.returncode != 0:
+        raise SetupError(f"the installation failed; pip says:\n{result.stdout}")
+
+
+def ensure(extras: set[str]) -> None:
+    """Make .venv hold tinynet and `extras`; nothing to do is the usual case, and fast."""
+    if is_ready(read_state(), extras):
+        return
+    with one_at_a_time():
+        state = read_state()
+        if is_ready(state, extras):  # done by the one that we waited for
+            return
+        started = time.monotonic()
+        prepare_venv(state)
+        made_here = read_state()["made_here"]
+        extras = extras | set(state.get("extras", []))
+        write_state({"made_here": made_here})
+        install(extras)
+        finished = {"made_here": made_here, "extras": sorted(extras)}
+        write_state(wanted_state() | finished)
+        say(f"ready after {time.monotonic() - started:.0f} s")
+
+
+# ---- the commands ----
+
+
+def extras_for(command: str, arguments: list[str]) -> set[str]:
+    """The extras of pyproject.toml that a command needs."""
+    if command in ("check", "test"):
+        return {"dev", "oracle"} if "--oracle" in arguments else {"dev"}
+    return {"tensorboard"} if command == "tensorboard" else set()
+
+
+def become(arguments: list[str]) -> int:
+    """Run the Python of .venv instead of this process, so that signals and exit codes are its."""
+    command = [str(VENV_PYTHON), *arguments]
+    if os.name == "nt":
+        return subprocess.call(command)
+    os.execv(command[0], command)
+
+
+def count_ran(junit: Path) -> int:
+    """The number of tests in a report of pytest that were not skipped; 0 without a report."""
+    if not junit.exists():
+        return 0
+    suites = ElementTree.parse(junit).getroot().iter("testsuite")
+    return sum(int(suite.get("tests", 0)) - int(suite.get("skipped", 0)) for suite in suites)
+
+
+def check(arguments: list[str]) -> int:
+    """Run every check, also after one has failed; 0 if all passed and at least one test ran."""
+    failed = []
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "tests.xml")
+        tests = ["pytest", "-q", "--ignore=tests/test_architecture.py", f"--junitxml={report}"]
+        for name, command in (CHECKS | {"tests": tests + arguments}).items():
+            print(f"==== {name}: {' '.join(command)}", flush=True)
+            if subprocess.call([str(VENV_PYTHON), "-m", *command], cwd=ROOT) != 0:
+                failed.append(name)
+        ran = count_ran(report)
+    if ran == 0:
+        failed.append("no test ran")
+    print(f"==== FAILED: {', '.join(failed)}" if failed else f"==== all passed, {ran} tests")
+    return 1 if failed else 0
+
+
+def main(argv: list[str]) -> int:
+    """Set up what the command needs and run it; returns the exit code."""
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        print(__doc__)
+        return 0 if argv else 2
+    command, *arguments = argv
+    try:
+        ensure(extras_for(command, arguments))
+        if command == "check":
+            return check(arguments)
+    except SetupError as error:
+        say(str(error))
+        return 1
+    except OSError as error:
+        say(f"cannot set up {VENV}: {error}")
+        return 1
+    except KeyboardInterrupt:
+        say("interrupted; the next run takes care of what is unfinished")
+        return 130
+    if command == "test":
+        os.chdir(ROOT)
+        return become(["-m", "pytest", *arguments])
+    if command == "tensorboard":
+        return become(["-m", "tensorboard.main", *arguments])
+    return become(["-m", "tinynet", *argv])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

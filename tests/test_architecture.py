@@ -1,0 +1,209 @@
+"""The house rules: which way imports point, what stands at the edge, how long things may get."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "tinynet"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
+ROWS = [
+    ["errors"],
+    ["dtypes"],
+    ["core"],
+    ["ops"],
+    ["autograd"],
+    ["nn", "optim", "data", "board"],
+    ["train"],
+    ["utils", "__init__"],  # doors: nothing in them but re-exports
+    ["__main__"],
+]
+ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}
+
+# What is neither numpy nor the standard library has one place in a part, where it may also be
+# imported late (inside a function).
+EDGE = {
+    "board": {"tensorboardX"},
+    "train": {"tqdm"},
+}
+
+FILE_LINES, FUNCTION_LINES, CORE_AND_OPS_LINES = 400, 40, 4000
+# path in tinynet/, or path:function -> (lines allowed, the reason)
+EXCEPTIONS: dict[str, tuple[int, str]] = {}
+
+
+def name_of(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def part_of(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports_of(node, path):
+    """The dotted names of all modules that the import statements in `node` may load."""
+    package = ["tinynet", *path.relative_to(PACKAGE).parts[:-1]]
+    for statement in ast.walk(node):
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            above = package[: len(package) + 1 - statement.level] if statement.level else []
+            module = ".".join([*above, *filter(None, [statement.module])])
+            if module == "tinynet":  # `from tinynet import nn`, `from .. import errors`
+                yield from (f"tinynet.{alias.name}" for alias in statement.names)
+            else:
+                yield module
+
+
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def lines_in(path):
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def functions_of(tree):
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [node for node in ast.walk(tree) if isinstance(node, kinds)]
+
+
+@pytest.fixture(params=FILES, ids=name_of)
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def tree(path):
+    return parsed(path)
+
+
+def test_imports_point_one_way(path, tree):
+    part = part_of(path)
+    assert part in ROW_OF, f"{part!r} is a new part of tinynet: give it a row in ROWS"
+    for name in imports_of(tree, path):
+        top, _, rest = name.partition(".")
+        target = rest.split(".")[0] or "__init__"
+        if top != "tinynet" or target == part:
+            continue
+        assert target in ROW_OF, f"{name_of(path)} imports {name}, which is no part of tinynet"
+        assert ROW_OF[target] < ROW_OF[part], f"{name_of(path)} ({part}) may not import {name}"
+
+
+def test_only_numpy_and_the_standard_library_except_at_the_edge(path, tree):
+    allowed = sys.stdlib_module_names | {"numpy", "tinynet"} | EDGE.get(part_of(path), set())
+    strangers = {name.split(".")[0] for name in imports_of(tree, path)} - allowed
+    assert not strangers, f"{name_of(path)} imports {sorted(strangers)}: see EDGE"
+
+
+def test_a_dependency_at_the_edge_has_one_file():
+    for part, modules in EDGE.items():
+        files = [path for path in FILES if part_of(path) == part]
+        users = {
+            path: {name.split(".")[0] for name in imports_of(parsed(path), path)} for path in files
+        }
+        for module in modules:
+            names = [name_of(path) for path in files if module in users[path]]
+            assert len(names) <= 1, f"{module} is imported by {names}: one of them is enough"
+
+
+def test_no_import_inside_a_function(path, tree):
+    for function in functions_of(tree):
+        late = {name.split(".")[0] for name in imports_of(function, path)}
+        late -= EDGE.get(part_of(path), set())
+        assert not late, f"{name_of(path)}:{function.lineno} {function.name} imports {sorted(late)}"
+
+
+def test_doors_only_reexport():
+    for path in FILES:
+        if part_of(path) in ("utils", "__init__"):
+            for node in parsed(path).body:
+                docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+                dunder = isinstance(node, ast.Assign) and ast.unparse(node).startswith("__")
+                reexport = docstring or dunder or isinstance(node, ast.Import | ast.ImportFrom)
+                assert reexport, f"{name_of(path)}:{node.lineno} is no re-export"
+
+
+def test_import_loads_only_numpy_and_the_standard_library():
+    code = (
+        "import sys, numpy; before = set(sys.modules); import tinynet;"
+        "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
+    )
+    root = PACKAGE.parent
+    run = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    loaded = set(run.stdout.split())
+    assert "tinynet" in loaded
+    assert loaded - sys.stdlib_module_names <= {"numpy", "tinynet"}
+    assert "multiprocessing" not in loaded
+
+
+def test_file_and_function_lengths(path, tree):
+    lines = {name_of(path): (lines_in(path), FILE_LINES)}
+    for function in functions_of(tree):
+        length = function.end_lineno - function.lineno + 1
+        if ast.get_docstring(function) is not None:  # examples are not what makes it hard to read
+            length -= function.body[0].end_lineno - function.body[0].lineno + 1
+        lines[f"{name_of(path)}:{function.name}"] = (length, FUNCTION_LINES)
+    for name, (length, budget) in lines.items():
+        allowed, _reason = EXCEPTIONS.get(name, (budget, ""))
+        assert length <= allowed, f"{name} has {length} lines; {allowed} are allowed"
+
+
+def test_core_and_ops_stay_small():
+    total = sum(lines_in(path) for path in FILES if part_of(path) in ("core", "ops"))
+    assert total <= CORE_AND_OPS_LINES, f"core and ops have {total} lines"
+
+
+def test_exceptions_are_needed_and_have_reasons():
+    for name, (_allowed, reason) in EXCEPTIONS.items():
+        assert (PACKAGE / name.partition(":")[0]).exists(), f"{name} is gone: drop its exception"
+        assert reason, f"the exception for {name} needs a reason"
+
+
+# ---- docstrings ----
+
+
+def public_modules():
+    """`tinynet` and the packages that users import from, with the modules that PyTorch has."""
+    packages = [
+        info.name
+        for info in pkgutil.walk_packages([str(PACKAGE)], "tinynet.")
+        if info.ispkg and info.name.split(".")[1] in ("nn", "optim", "data", "autograd", "utils")
+    ]
+    extra = ["tinynet.nn.functional", "tinynet.nn.init"]
+    existing = [name for name in extra if (PACKAGE / f"{name[8:].replace('.', '/')}.py").exists()]
+    return ["tinynet", *packages, *existing]
+
+
+def undocumented(name, value):
+    """The names of `value` (a function or class) and of its public methods without a docstring."""
+    if not value.__doc__ or value.__doc__ == type(value).__doc__:
+        yield name
+    if inspect.isclass(value):
+        for attribute, member in vars(value).items():
+            public = not attribute.startswith("_") and inspect.isroutine(member)
+            if public and not inspect.getdoc(getattr(value, attribute)):
+                yield f"{name}.{attribute}"
+
+
+@pytest.mark.parametrize("module", public_modules())
+def test_public_names_have_docstrings(module):
+    loaded = importlib.import_module(module)
+    assert loaded.__doc__, f"{module} has no docstring"
+    missing = [
+        entry
+        for name, value in vars(loaded).items()
+        if not name.startswith("_")
+        and callable(value)
+        and getattr(value, "__module__", "").startswith("tinynet")
+        for entry in undocumented(name, value)
+    ]
+    assert not missing, f"without a docstring in {module}: {missing}"

@@ -224,7 +224,12 @@ def ensure(extras: set[str]) -> None:
         made_here = read_state()["made_here"]
         extras = extras | set(state.get("extras", []))
         write_state({"made_here": made_here})
-        install(extras)
+        try:
+            install(extras)
+        except SetupError:
+            if is_usable(state):  # offline, say: pip fails before it touches what is installed
+                write_state(state)
+            raise
         finished = {"made_here": made_here, "extras": sorted(extras)}
         write_state(wanted_state() | finished)
         say(f"ready after {time.monotonic() - started:.0f} s")

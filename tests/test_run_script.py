@@ -46,7 +46,8 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
         raise RuntimeError("the backend says no")
     name = "tinynet-0.1.0-py3-none-any.whl"
     files = {
-        "METADATA": "Metadata-Version: 2.1\\nName: tinynet\\nVersion: 0.1.0\\nProvides-Extra: dev\\n",
+        "METADATA": "Metadata-Version: 2.1\\nName: tinynet\\nVersion: 0.1.0\\n"
+        "Provides-Extra: dev\\n",
         "WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
         "RECORD": "",
     }

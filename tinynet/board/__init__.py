@@ -1,0 +1,10 @@
+"""TensorBoard: what a training run writes for people to look at.
+
+`SummaryWriter` has PyTorch's names. Layers, lowest first: `proto` and `tensorboardx` make bytes,
+`storage` puts them on disk, `graph` builds and checks graphs, `scopes`, `snapshot` and `recorder`
+see a model run, `writer` is the face.
+"""
+
+from tinynet.board.recorder import Arguments as Arguments
+from tinynet.board.storage import BoardWarning as BoardWarning
+from tinynet.board.writer import SummaryWriter as SummaryWriter

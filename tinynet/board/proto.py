@@ -1,0 +1,51 @@
+"""The few protocol buffer messages that tensorboardX does not ship, encoded by hand.
+
+A message is a sequence of fields; a field is a key (number and wire type, as a varint) and a
+payload. Only the length-delimited kind is needed here: sub-messages, strings and bytes look alike
+on the wire.
+Source: https://protobuf.dev/programming-guides/encoding/; field numbers from TensorFlow's
+    config.proto.
+"""
+
+from __future__ import annotations
+
+_LENGTH_DELIMITED = 2
+
+
+def varint(number: int) -> bytes:
+    """The variable-length encoding of a number >= 0: seven bits per byte, lowest first.
+
+    Example:
+        >>> from tinynet.board.proto import varint
+        >>> varint(300)
+        b'\\xac\\x02'
+    """
+    if number < 0:
+        raise ValueError(f"The 'number' parameter of varint must be >= 0. Got {number} instead.")
+    encoded = bytearray()
+    while number > 0x7F:
+        encoded.append(number & 0x7F | 0x80)
+        number >>= 7
+    encoded.append(number)
+    return bytes(encoded)
+
+
+def field(number: int, payload: bytes) -> bytes:
+    """One length-delimited field: a sub-message, a string or bytes.
+
+    Example:
+        >>> from tinynet.board.proto import field
+        >>> field(1, b"ab")
+        b'\\n\\x02ab'
+    """
+    return varint(number << 3 | _LENGTH_DELIMITED) + varint(len(payload)) + payload
+
+
+def run_metadata(graph_def: bytes) -> bytes:
+    """The RunMetadata message around one serialised GraphDef: how a tagged graph is stored.
+
+    One function graph per message: with several, TensorBoard prefixes the names of their nodes, and
+    spoils control inputs (``graph_1/^x``).
+    """
+    pre_optimization_graph, function_graphs = 2, 4
+    return field(function_graphs, field(pre_optimization_graph, graph_def))

@@ -1,0 +1,205 @@
+"""One event file on disk, written without a thread, that no failing disk can turn into a stop.
+
+Note [What can go wrong with an event file]
+A full disk, a removed folder, a file system that turns read-only, a stale network handle: every
+one of them arrives as an OSError from one of the few system calls below, or as a file that is no
+longer at its path. The answer is always the same: one warning with the reason, events wait in
+memory, each later flush tries again, and a half-written record is cut off before anything follows
+it, because a reader stops at the first record that is not whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import itertools
+import os
+import socket
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable
+
+_CHUNK = 1 << 14  # bytes per write: on a disk that is nearly full, what fits is kept
+_PATIENCE = 5.0  # seconds between attempts of add() during an outage; flush() always tries
+MAX_WAITING = 16 << 20  # bytes of events kept in memory during an outage; then the oldest go
+_DISK_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+_counter = itertools.count()
+
+
+class BoardWarning(UserWarning):
+    """Something could not be logged; training goes on."""
+
+
+class EventFile:
+    """The event file of one folder: `add` buffers records, `flush` puts them on disk.
+
+    Records are written when `max_queue` of them wait or `flush_secs` seconds have passed since
+    the last time, both checked when a record is added. What waits is lost if the process is
+    killed; what was flushed is not.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        max_queue: int,
+        flush_secs: float,
+        suffix: str,
+        header: Callable[[], bytes],
+    ) -> None:
+        self.folder = folder
+        self._max_queue = max_queue
+        self._flush_secs = flush_secs
+        self._suffix = suffix
+        self._header = header  # the first record of every file: a removed one is begun anew
+        self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._file: io.FileIO | None = None
+        self._path = ""
+        self._size = 0  # bytes of whole records in the file
+        self._last_write = time.monotonic()
+        self._outage = False
+        self._lock = threading.RLock()
+        self._busy = False
+        self._pid = os.getpid()
+        self._write(sync=False, begin=True)
+
+    def add(self, record: bytes) -> None:
+        """Take one framed record; write all that wait when the queue is full or time is up."""
+        self._check_process()
+        with self._lock:
+            self._waiting.append(record)
+            self._waiting_bytes += len(record)
+            while self._waiting_bytes > MAX_WAITING and self._outage and len(self._waiting) > 1:
+                self._waiting_bytes -= len(self._waiting.popleft())
+            waited = time.monotonic() - self._last_write
+            due = len(self._waiting) >= self._max_queue or waited >= self._flush_secs
+            if due and (not self._outage or waited >= _PATIENCE):
+                self._write(sync=False)
+
+    def flush(self) -> None:
+        """Put all records on disk: written and synchronised, so that they survive a power cut."""
+        self._check_process()
+        with self._lock:
+            self._write(sync=True)
+
+    def close(self, revive: bool = True) -> None:
+        """Flush and close the file. What cannot be written now is dropped.
+
+        With `revive=False` a file that somebody removed meanwhile is not begun anew.
+        """
+        self._check_process()
+        with self._lock:
+            if revive or self._file is None or os.path.exists(self._path):
+                self._write(sync=True)
+            self._waiting.clear()
+            self._waiting_bytes = 0
+            self._close_file()
+
+    # ---- writing -----------------------------------------------------------------------------
+
+    def _write(self, sync: bool, begin: bool = False) -> None:
+        if self._busy:  # called by a signal handler in the middle of this very function
+            return
+        self._busy = True
+        try:
+            if self._waiting or begin:
+                self._open_file()
+                self._write_waiting()
+            if sync and self._file is not None:
+                os.fsync(self._file.fileno())
+            self._outage = False
+        except OSError as error:
+            self._recover(error)
+        finally:
+            self._last_write = time.monotonic()
+            self._busy = False
+
+    def _open_file(self) -> None:
+        if self._file is not None and not os.path.exists(self._path):
+            self._close_file()
+            self._report(f"{self._path} was moved or removed")
+        if self._file is None:
+            os.makedirs(self.folder, exist_ok=True)
+            self._path = os.path.join(self.folder, self._new_name())
+            self._file = open(self._path, "xb", buffering=0)
+            self._size = 0
+        if os.fstat(self._file.fileno()).st_size != self._size:
+            self._file.truncate(self._size)
+            self._file.seek(self._size)
+        if self._size == 0:
+            self._append(self._header())
+
+    def _write_waiting(self) -> None:
+        while self._waiting:
+            chunk, length = [], 0
+            for record in self._waiting:
+                chunk.append(record)
+                length += len(record)
+                if length >= _CHUNK:
+                    break
+            self._append(b"".join(chunk))
+            for _ in chunk:
+                self._waiting.popleft()
+            self._waiting_bytes -= length
+
+    def _append(self, data: bytes) -> None:
+        assert self._file is not None
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._file.write(rest) or 0 :]
+        self._size += len(data)
+
+    def _recover(self, error: OSError) -> None:
+        """Cut off a half-written record; unless only space is missing, begin a new file next."""
+        if self._file is not None:
+            try:
+                self._file.truncate(self._size)
+                self._file.seek(self._size)
+                usable = error.errno in _DISK_FULL
+            except OSError:
+                usable = False
+            if not usable:
+                self._close_file()
+        self._report(error.strerror or str(error))
+
+    def _report(self, reason: str) -> None:
+        if self._outage:
+            return
+        self._outage = True
+        warnings.warn(
+            f"SummaryWriter cannot write to {self.folder!r}: {reason}. Training goes on; events "
+            "wait in memory and are written as soon as that is possible again.",
+            BoardWarning,
+            stacklevel=2,
+        )
+
+    # ---- the file ----------------------------------------------------------------------------
+
+    def _new_name(self) -> str:
+        # Readers take the files of a folder in the order of their names: time, then a counter.
+        moment, host = int(time.time()), socket.gethostname()
+        unique = f"{os.getpid()}.{next(_counter):05d}"
+        return f"events.out.tfevents.{moment:010d}.{host}.{unique}{self._suffix}"
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                self._file.close()
+            self._file = None
+            if self._size == 0:  # not even the header fitted: leave nothing behind
+                with contextlib.suppress(OSError):
+                    os.unlink(self._path)
+
+    def _check_process(self) -> None:
+        """After a fork: the parent's records and file are the parent's; begin a file of our own."""
+        if os.getpid() != self._pid:
+            self._pid = os.getpid()
+            self._lock = threading.RLock()
+            self._busy = False
+            self._waiting.clear()
+            self._waiting_bytes = 0
+            self._path = ""
+            self._close_file()

@@ -1,0 +1,219 @@
+"""The one place that touches tensorboardX: its protocol buffers and its checksum become bytes here.
+
+Everything above works with `bytes` (a serialised event, a framed record), so a message class never
+leaves this file, and nothing is imported before the first writer is made.
+
+Note [tensorboardX without its __init__]
+``import tensorboardX`` runs a package ``__init__`` that imports torch when it is installed (a
+second, and hundreds of megabytes), matplotlib's and S3's hooks, and a writer whose thread dies on
+a full disk. We need its generated messages and its checksum, which import nothing but protobuf.
+So the first import happens below a bare package object that has the right ``__path__`` and no
+content; afterwards ``sys.modules`` is as before, and a user's own ``import tensorboardX`` runs as
+if we had not been here.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import struct
+import sys
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from tinynet.board.graph import Graph, Node
+from tinynet.board.proto import run_metadata
+
+FILE_VERSION = "brain.Event:2"
+_PACKAGE = "tensorboardX"
+_GRAPH_PRODUCER = (
+    22  # the GraphDef version that PyTorch writes; TensorBoard accepts no graph without
+)
+_DATA_TYPES = {
+    "float16": "DT_HALF",
+    "float32": "DT_FLOAT",
+    "float64": "DT_DOUBLE",
+    "int8": "DT_INT8",
+    "int16": "DT_INT16",
+    "int32": "DT_INT32",
+    "int64": "DT_INT64",
+    "uint8": "DT_UINT8",
+    "uint16": "DT_UINT16",
+    "bool": "DT_BOOL",
+    "complex64": "DT_COMPLEX64",
+    "complex128": "DT_COMPLEX128",
+}
+
+
+# ---- loading ---------------------------------------------------------------------------------
+
+
+@functools.cache
+def load() -> Any:
+    """The message classes and the checksum of tensorboardX, imported on the first call.
+
+    Raises ImportError that says what to install when tensorboardX or protobuf is missing.
+    """
+    loaded = _PACKAGE in sys.modules
+    spec = None if loaded else importlib.util.find_spec(_PACKAGE)
+    if not loaded and spec is None:
+        raise ImportError(
+            "SummaryWriter needs tensorboardX, which is not installed: pip install tensorboardX",
+            name=_PACKAGE,
+        )
+    if spec is not None:  # see Note [tensorboardX without its __init__]
+        sys.modules[_PACKAGE] = importlib.util.module_from_spec(spec)
+    try:
+        return _collect()
+    finally:
+        if not loaded:
+            for name in [name for name in sys.modules if name.split(".")[0] == _PACKAGE]:
+                del sys.modules[name]
+
+
+def _collect() -> SimpleNamespace:
+    from tensorboardX import crc32c
+    from tensorboardX.proto import (
+        attr_value_pb2,
+        event_pb2,
+        graph_pb2,
+        node_def_pb2,
+        plugin_text_pb2,
+        summary_pb2,
+        tensor_pb2,
+        tensor_shape_pb2,
+        versions_pb2,
+    )
+
+    found = SimpleNamespace(crc32c=crc32c.crc32c)
+    for module in (
+        *(event_pb2, summary_pb2, tensor_pb2, tensor_shape_pb2, plugin_text_pb2),
+        *(graph_pb2, node_def_pb2, attr_value_pb2, versions_pb2),
+    ):
+        for message in module.DESCRIPTOR.message_types_by_name:
+            setattr(found, message, getattr(module, message))
+    return found
+
+
+# ---- records ---------------------------------------------------------------------------------
+
+
+def frame(data: bytes) -> bytes:
+    """The record of an event file: length, checksum of the length, data, checksum of the data.
+
+    All little-endian; the checksum is a masked crc32c (the TFRecord format).
+    """
+    length = struct.pack("<Q", len(data))
+    return b"".join((length, _checksum(length), data, _checksum(data)))
+
+
+def _checksum(data: bytes) -> bytes:
+    crc = load().crc32c(data)
+    rotated = (crc >> 15 | crc << 17) & 0xFFFFFFFF
+    return struct.pack("<I", (rotated + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+# ---- events ----------------------------------------------------------------------------------
+
+
+def version(walltime: float, step: int | None = None) -> bytes:
+    """The event that every event file starts with."""
+    return _event(walltime, step, file_version=FILE_VERSION)
+
+
+def session_start(walltime: float, step: int) -> bytes:
+    """The event that hides all earlier events at `step` and after: a resumed run."""
+    session = load().SessionLog
+    return _event(walltime, step, session_log=session(status=session.START))
+
+
+def scalar(tag: str, value: float, walltime: float, step: int | None) -> bytes:
+    """One scalar as PyTorch writes it by default, in the `simple_value` field (float32)."""
+    return _summary(walltime, step, tag=tag, simple_value=value)
+
+
+def scalar_tensor(tag: str, value: float, walltime: float, step: int | None, double: bool) -> bytes:
+    """One scalar in the `tensor` field, as float32 or float64."""
+    field = {"double_val": [value]} if double else {"float_val": [value]}
+    tensor = load().TensorProto(dtype="DT_DOUBLE" if double else "DT_FLOAT", **field)
+    return _summary(walltime, step, tag=tag, tensor=tensor, metadata=_metadata("scalars"))
+
+
+def text(tag: str, content: str, walltime: float, step: int | None) -> bytes:
+    """One text for the Text tab; TensorBoard shows it as Markdown."""
+    messages = load()
+    shape = messages.TensorShapeProto(dim=[messages.TensorShapeProto.Dim(size=1)])
+    tensor = messages.TensorProto(
+        dtype="DT_STRING", string_val=[content.encode()], tensor_shape=shape
+    )
+    metadata = _metadata("text", messages.TextPluginData(version=0).SerializeToString())
+    return _summary(walltime, step, tag=f"{tag}/text_summary", tensor=tensor, metadata=metadata)
+
+
+def run_graph(graph: Graph, walltime: float) -> bytes:
+    """The graph of a run: the one that the Graphs tab opens with. TensorBoard keeps the last."""
+    return _event(walltime, None, graph_def=graph_def(graph))
+
+
+def tagged_graph(tag: str, graph: Graph, walltime: float) -> bytes:
+    """A further graph of a run, selectable by its tag in the Graphs tab."""
+    content = run_metadata(graph_def(graph))
+    tensor = load().TensorProto(dtype="DT_STRING", string_val=[content])
+    metadata = _metadata("graph_run_metadata_graph", b"1")
+    return _summary(walltime, None, tag=tag, tensor=tensor, metadata=metadata)
+
+
+def _event(walltime: float, step: int | None, **what: Any) -> bytes:
+    if step is not None:
+        what["step"] = step
+    return load().Event(wall_time=walltime, **what).SerializeToString()
+
+
+def _summary(walltime: float, step: int | None, **value: Any) -> bytes:
+    messages = load()
+    summary = messages.Summary(value=[messages.Summary.Value(**value)])
+    return _event(walltime, step, summary=summary)
+
+
+def _metadata(plugin: str, content: bytes = b"") -> Any:
+    metadata = load().SummaryMetadata
+    return metadata(plugin_data=metadata.PluginData(plugin_name=plugin, content=content))
+
+
+# ---- graphs ----------------------------------------------------------------------------------
+
+
+def graph_def(graph: Graph) -> bytes:
+    """The serialised GraphDef of a graph."""
+    messages = load()
+    versions = messages.VersionDef(producer=_GRAPH_PRODUCER)
+    nodes = [_node_def(node) for node in graph.nodes]
+    return messages.GraphDef(node=nodes, versions=versions).SerializeToString(deterministic=True)
+
+
+def _node_def(node: Node) -> Any:
+    messages = load()
+    attr = {key: _string(value) for key, value in node.attributes.items()}
+    if node.outputs:
+        shapes = [_shape(output.shape) for output in node.outputs]
+        shape_list = messages.AttrValue.ListValue(shape=shapes)
+        attr["_output_shapes"] = messages.AttrValue(list=shape_list)
+        attr["dtype"] = _data_type(node.outputs[0].dtype)
+    return messages.NodeDef(
+        name=node.name, op=node.op, input=node.inputs, device=node.device, attr=attr
+    )
+
+
+def _shape(sizes: Sequence[int]) -> Any:
+    shape = load().TensorShapeProto
+    return shape(dim=[shape.Dim(size=size) for size in sizes])
+
+
+def _data_type(name: str) -> Any:
+    known = _DATA_TYPES.get(name)
+    return load().AttrValue(type=known) if known else _string(name)
+
+
+def _string(text: str) -> Any:
+    return load().AttrValue(s=text.encode())

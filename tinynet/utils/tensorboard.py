@@ -1,0 +1,3 @@
+"""The door under PyTorch's import path: `from tinynet.utils.tensorboard import SummaryWriter`."""
+
+from tinynet.board import SummaryWriter as SummaryWriter

@@ -188,7 +188,8 @@ def test_without_ensurepip_the_pip_outside_is_used(script):
         pytest.skip("this Python has no pip that could help")
     script.ensure(set())
     assert not list(script.VENV.rglob("pip-*"))
-    answer = subprocess.check_output([script.VENV_PYTHON, "-m", "tinynet", "eval"], text=True)
+    command = [script.VENV_PYTHON, "-m", "tinynet", "eval"]
+    answer = subprocess.check_output(command, cwd=script.ROOT, text=True)
     assert answer == "tinynet was called with ['eval']\n"
 
 

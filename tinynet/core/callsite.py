@@ -1,0 +1,99 @@
+"""Which line of the user's code is running: cheap to remember, decoded only for a message.
+
+A site is ``(code object, instruction offset)`` of the nearest frame outside tinynet. The frame
+itself is never kept: it would keep the locals of its function, and so whole graphs, alive.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import sys
+from dataclasses import dataclass
+from types import CodeType, FrameType
+
+Site = tuple[CodeType, int]
+
+COMPILED = "<tinynet operations>"
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class _Outside(dict[str, bool]):
+    """Whether a file is the user's; worked out once per file name."""
+
+    def __missing__(self, filename: str) -> bool:
+        outside = not filename.startswith((_ROOT, COMPILED))
+        self[filename] = outside
+        return outside
+
+
+OUTSIDE = _Outside()
+
+
+def here() -> Site | None:
+    """Return the site of the nearest frame outside tinynet (None where there is none)."""
+    return outward(sys._getframe(1))
+
+
+def outward(frame: FrameType | None) -> Site | None:
+    """Return the site of the nearest frame outside tinynet, from ``frame`` on."""
+    while frame is not None:
+        code = frame.f_code
+        if OUTSIDE[code.co_filename]:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+@dataclass(frozen=True)
+class Location:
+    """A decoded site: a span of source text.
+
+    Attributes:
+        filename: the file as Python knows it.
+        line: line number, from 1.
+        function: name of the function.
+        text: the source line without indentation ("" where the source is not at hand).
+        start, end: columns of the expression in ``text``, from 0.
+    """
+
+    filename: str
+    line: int
+    function: str
+    text: str
+    start: int
+    end: int
+
+    @property
+    def place(self) -> str:
+        """``train.py:41 in forward``."""
+        inside = "" if self.function == "<module>" else f" in {self.function}"
+        return f"{os.path.basename(self.filename)}:{self.line}{inside}"
+
+    @property
+    def expression(self) -> str:
+        """The part of ``text`` that ran."""
+        return self.text[self.start : self.end]
+
+
+def locate(site: Site | None) -> Location | None:
+    """Decode a site; None stays None."""
+    if site is None:
+        return None
+    code, offset = site
+    span = next(itertools.islice(code.co_positions(), offset // 2, None), None)
+    line, end_line, start, end = span or (None, None, None, None)
+    line = line or code.co_firstlineno
+    raw = linecache.getline(code.co_filename, line).rstrip("\n")
+    text = raw.lstrip()
+    indent = len(raw) - len(text)
+    if start is None or end is None:
+        return Location(code.co_filename, line, code.co_name, text, 0, len(text))
+    # Positions count UTF-8 bytes; the text is shown in characters.
+    data = raw.encode()
+    start = len(data[:start].decode(errors="replace"))
+    end = len(data[:end].decode(errors="replace")) if end_line == line else len(raw)
+    return Location(
+        code.co_filename, line, code.co_name, text, max(start - indent, 0), max(end - indent, 0)
+    )

@@ -1,0 +1,90 @@
+"""Random numbers: the generator that every random operation draws from."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+
+
+class Generator:
+    """A stream of random numbers with a seed and a state that can be saved.
+
+    Args:
+        device: only ``"cpu"`` (or None); there for PyTorch's signature.
+
+    The stream is numpy's PCG64, so numbers differ from PyTorch's for the same seed.
+
+    Example:
+        >>> g = tn.Generator().manual_seed(7)
+        >>> bool((tn.rand(2, generator=g) == tn.rand(2, generator=tn.Generator().manual_seed(7))).all())
+        True
+    """
+
+    def __init__(self, device: Any = None):
+        if device is not None and str(device) != "cpu":
+            raise RuntimeError(f"Device type {device} is not supported: tinynet runs on the cpu.")
+        self.manual_seed(67280421310721)  # PyTorch's default seed
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Restart the stream from ``seed`` (any 64-bit integer) and return the generator."""
+        if not isinstance(seed, (int, np.integer)) or not -(2**63) <= seed < 2**64:
+            raise RuntimeError(f"manual_seed expected a 64-bit integer. Got {seed!r} instead.")
+        self._seed = int(seed)
+        self.numpy = np.random.Generator(np.random.PCG64(self._seed % 2**64))
+        return self
+
+    def seed(self) -> int:
+        """Restart from a seed that the operating system chooses, and return it."""
+        return self.manual_seed(secrets.randbits(63)).initial_seed()
+
+    def initial_seed(self) -> int:
+        """Return the seed that the stream began with."""
+        return self._seed
+
+    def get_state(self) -> dict[str, Any]:
+        """Return the state as plain data that JSON can hold."""
+        return {"seed": self._seed, "bit_generator": self.numpy.bit_generator.state}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go to a state that ``get_state`` returned."""
+        numpy = np.random.Generator(np.random.PCG64(0))
+        numpy.bit_generator.state = state["bit_generator"]
+        self._seed, self.numpy = int(state["seed"]), numpy
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seed the default generator and return it.
+
+    Example:
+        >>> _ = tn.manual_seed(0)
+        >>> a = tn.rand(3)
+        >>> _ = tn.manual_seed(0)
+        >>> bool((a == tn.rand(3)).all())
+        True
+    """
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Seed the default generator from the operating system and return the seed."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """Return the seed of the default generator."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> dict[str, Any]:
+    """Return the state of the default generator as plain data."""
+    return default_generator.get_state()
+
+
+def set_rng_state(state: dict[str, Any]) -> None:
+    """Set the state of the default generator."""
+    default_generator.set_state(state)

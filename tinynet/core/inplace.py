@@ -1,0 +1,238 @@
+"""In-place operations: laws 2 (bump), 3 (permit) and 4 (rebase), and the path that applies them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.callsite import here, locate
+from tinynet.core.messages import freed_error, leaf_write_error
+from tinynet.core.modes import mode
+from tinynet.core.node import Array, Edge, Freed, Node, count_nodes
+from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
+from tinynet.core.views import Chain, View, edge_of, forbidden_view, requires_grad
+
+
+class _Settings:
+    strict_leaf_writes = False
+
+
+settings = _Settings()
+
+
+def set_strict_leaf_writes(strict: bool) -> None:
+    """Refuse indexed assignment to a leaf that requires grad at once, as PyTorch does today.
+
+    By default ``a[:] = 0`` is recorded, ``a`` stops being a leaf, and the backward that meets it
+    raises "leaf variable has been moved into the graph interior".
+
+    Example:
+        >>> tn.autograd.set_strict_leaf_writes(False)
+    """
+    settings.strict_leaf_writes = bool(strict)
+
+
+def wrote(t: Tensor, what: str, producer: str | None = None) -> None:
+    """Law 2: count one write to the memory of ``t``, after it happened.
+
+    Args:
+        t: the tensor that was written to.
+        what: what wrote, as messages show it: ``"add_"``, ``"SGD.step"``.
+        producer: name of the node whose output the tensor became.
+    """
+    counter_of(t).bump(here(), what, producer)
+
+
+def permit(t: Tensor, indexed: bool = False) -> None:
+    """Law 3: refuse a recorded in-place write where it would lose gradients.
+
+    Args:
+        t: the tensor that is to be written to; nothing has been touched yet.
+        indexed: the write is an indexed assignment, which a leaf itself allows (see the seeds).
+    """
+    view: View | None = t._view
+    if view is not None and t._requires_grad is VIEW:
+        if view.origin is not None:
+            raise forbidden_view(view, indirectly=False)
+        if view.base._requires_grad and view.base._edge is None:
+            raise leaf_write_error(errors.VIEW_OF_LEAF, locate(here()))
+    elif t._requires_grad and t._edge is None:
+        if not indexed or settings.strict_leaf_writes:
+            raise leaf_write_error(errors.LEAF_IN_PLACE, locate(here()))
+
+
+def rebase(t: Tensor, node: Node) -> None:
+    """Law 4: give ``t`` the history ``node``, which an in-place operation on it just made."""
+    view: View | None = t._view
+    if view is None or t._requires_grad is not VIEW:
+        t._edge = (node, 0)
+        t._requires_grad = True
+        return
+    base = view.base
+    base._edge = (CopySlices(base, edge_of(base), view.chain, node), 0)
+    base._requires_grad = True
+    # t regenerates its own edge from the base when it is next asked for.
+
+
+class CopySlices(Node):
+    """The history of a base one of whose views was written in place.
+
+    The part of the gradient that belongs to the view goes through ``inner``, the node of the
+    in-place operation; the rest goes on to what the base was before.
+    """
+
+    __slots__ = ("chain", "freed", "inner")
+    multiple = False
+
+    def __init__(self, base: Tensor, before: Edge | None, chain: Chain, inner: Node):
+        self.sequence = count_nodes()
+        self.edges = (before, *inner.edges[1:])
+        self.hooks = None
+        self.site = inner.site
+        self.shape = base._array.shape
+        self.dtype = base._array.dtype
+        self.chain = chain
+        self.inner = inner
+        self.freed: Freed | None = None
+
+    def name(self) -> str:
+        """Return the name that messages show."""
+        return "tinynet::autograd::CopySlices"
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Split the gradient, on arrays."""
+        self._check()
+        whole = np.array(g, order="C")
+        part = whole
+        for op, args in self.chain:
+            part = op.kernel(part, *args)
+        first, *rest = self.inner.backward(part.copy(), freed, None)
+        part[...] = 0 if first is None else first
+        if freed is not None:
+            self.freed = freed
+        return (whole, *rest)
+
+    def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Split the gradient, on tensors."""
+        self._check()
+        whole = part = g.clone()
+        for op, args in self.chain:
+            part = op.function(part, *args)
+        first, *rest = self.inner.backward_recorded(part.clone(), freed, None)
+        if first is None:
+            part.zero_()
+        else:
+            part.copy_(first)
+        if freed is not None:
+            self.freed = freed
+        return (whole, *rest)
+
+    def _check(self) -> None:
+        if self.freed is not None:
+            raise freed_error(self.site, self.freed.site, locate(here()), "buffers")
+
+
+def run_inplace(
+    op: Any,
+    t: Tensor,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    what: str = "",
+    indexed: bool = False,
+    producer: str = "",
+) -> Tensor:
+    """Apply an operation in place: check, compute, write, bump, rebase; no write before the checks.
+
+    Args:
+        op: the operation; its first input is ``t``.
+        t: what is written to.
+        args, kwargs: the other arguments.
+        what: what messages call the write; the operation's in-place name unless given.
+        indexed: the write is an indexed assignment.
+        producer: what messages call the tensor's new producer; the node's name unless given.
+    """
+    recorded = mode.grad and (
+        requires_grad(t) or any(isinstance(a, Tensor) and requires_grad(a) for a in args)
+    )
+    if recorded and op.formulas is not None:
+        permit(t, indexed)
+    source = t
+    if recorded and op.saves_first:  # its own write would otherwise invalidate what it saves
+        source = wrap(t._array.copy())
+        source._edge = edge_of(t)
+        source._requires_grad = source._edge is not None
+    result = op.function(source, *args, **kwargs)
+    write(t, result._array)
+    if result._edge is None:
+        wrote(t, what or f"{op.name}_")
+        return t
+    node: Node = result._edge[0]
+    wrote(t, what or f"{op.name}_", producer or node.name())
+    node.shape, node.dtype = t._array.shape, t._array.dtype
+    if getattr(node, "saved_result_version", None) is not None:
+        counter = counter_of(t)
+        node.saved_result = t._array  # type: ignore[attr-defined]
+        node.saved_result_version, node.saved_result_at = counter, counter.n  # type: ignore[attr-defined]
+    rebase(t, node)
+    return t
+
+
+def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...]) -> Tensor:
+    """Let ``t`` become the view that ``op`` makes of it (``squeeze_``, ``t_``)."""
+    if mode.grad and requires_grad(t):
+        permit(t)
+    made = op.function(t, *args)
+    node = made._edge[0] if made._edge is not None else None
+    t._array = made._array
+    if t._view is not None:
+        t._view = View(t._view.base, made._view.chain, counter_of(t).n, t._view.origin)
+        t._edge = made._edge
+    elif node is not None:
+        t._edge = made._edge
+    wrote(t, f"{op.name}_", None if node is None else node.name())
+    if t._view is not None:
+        t._view.at = counter_of(t).n
+    return t
+
+
+def write(t: Tensor, values: Array) -> None:
+    """Write ``values`` to the memory of ``t``; refuse what does not fit before touching it."""
+    array = t._array
+    if values.shape != array.shape:
+        raise errors.output_shape(array.shape, values.shape)
+    if values.dtype is not array.dtype and not dtypes.can_cast(values.dtype, array.dtype):
+        raise errors.cannot_cast(
+            dtypes.of(values).scalar_name, dtypes.of(array).scalar_name
+        )
+    refuse_overlap(array)
+    array[...] = values
+
+
+def refuse_overlap(array: Array) -> None:
+    """Raise if elements of ``array`` share memory (an expanded tensor)."""
+    if 0 in array.strides and any(
+        stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True)
+    ):
+        raise errors.overlapping()
+
+
+@method
+def detach_(self: Tensor) -> Tensor:
+    """Cut the tensor from its history: it becomes a leaf that requires no grad.
+
+    Raises:
+        RuntimeError: the tensor is a view.
+    """
+    if self._view is not None:
+        raise RuntimeError(
+            "Can't detach views in-place. Use detach() instead. If you are using "
+            "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as "
+            "True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
+            "these gradients. To fix this error, please refer to the Optimizer.zero_grad() "
+            "function in torch/optim/optimizer.py as the solution."
+        )
+    self._edge = None
+    self._requires_grad = False
+    return self

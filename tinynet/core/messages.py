@@ -1,0 +1,178 @@
+"""The text of autograd's errors: which line saved, which changed, which needed, and the fix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.callsite import Location, Site, locate
+from tinynet.core.version import Change
+
+_WRITTEN = re.compile(r"^([A-Za-z_][\w.]*)\s*(\[|\.\w+_\(|(?:\*\*|//|[-+*/@])=)")
+_WIDTH = 34
+
+
+def row(label: str, where: Location | None, note: str) -> list[str]:
+    """Return one labelled line, with carets below the expression where it is part of a line."""
+    if where is None:
+        return [f"  {label:<8} {note}"]
+    start = f"  {label:<8} {where.place:<24} "
+    text = where.text
+    lines = [f"{start}{text:<{_WIDTH}} {note}".rstrip()]
+    if text and (where.start, where.end) != (0, len(text)) and where.end > where.start:
+        lines.append(" " * (len(start) + where.start) + "^" * (where.end - where.start))
+    return lines
+
+
+def kind_of(array: np.ndarray[Any, Any]) -> str:
+    """Return ``tinynet.FloatTensor [2, 3]``."""
+    return f"tinynet.{dtypes.of(array).tensor_name} {list(array.shape)}"
+
+
+def modified_error(
+    node: Any,
+    array: np.ndarray[Any, Any],
+    output: str,
+    version: int,
+    expected: int,
+    changes: Sequence[Change],
+    is_output: bool,
+    needed: Location | None,
+) -> errors.AutogradError:
+    """Return the error for a saved value that was changed in place, with its lines and fix."""
+    saved = locate(node.site)
+    what = "its output" if is_output else "an input of it"
+    lines = row("saved", saved, f"for {node.name()} ({what})")
+    changed = [locate(c.site) for c in changes]
+    hidden = version - expected - len(changes)
+    if hidden:
+        lines.append(f"  changed  {hidden} more times before these:")
+    for change, where in _counted(list(zip(changes, changed, strict=True))):
+        lines += row("changed", where, change)
+    lines += row("needed", needed, "")
+    return errors.AutogradError(
+        errors.modified(kind_of(array), output, version, expected),
+        lines=lines,
+        saved_at=saved,
+        changed_by=changed,
+        needed_at=needed,
+        hint=_fix(changes[-1] if changes else None, changed[-1] if changed else None, saved),
+    )
+
+
+def _counted(changes: list[tuple[Change, Location | None]]) -> list[tuple[str, Location | None]]:
+    """Describe each change; writes by the same line (a loop) become one entry with a count."""
+    rows: list[tuple[str, Location | None]] = []
+    position = 0
+    while position < len(changes):
+        change, where = changes[position]
+        times = 1
+        while position + times < len(changes) and changes[position + times][1] == where:
+            times += 1
+        last = changes[position + times - 1][0]
+        often = "" if times == 1 else f" {times} times"
+        rows.append((f"by {change.what}{often}, version {change.version - 1} -> {last.version}", where))
+        position += times
+    return rows
+
+
+def _fix(change: Change | None, where: Location | None, saved: Location | None) -> str:
+    if change is None:
+        return "keep a copy of the saved value with `.clone()` and change the copy"
+    if change.what.endswith(".step"):
+        return (
+            "call step() after every backward() that needs the old parameters, or run the forward "
+            "again after the step; `.detach()` what should not be trained"
+        )
+    if "max_norm" in change.what:
+        return (
+            "look up first and use the weight afterwards, or use a copy of it: `weight.clone()` "
+            "(max_norm rescales the weight's rows in place at each lookup)"
+        )
+    if change.what == "load_state_dict":
+        return "load before the forward whose backward you need, or run the forward again"
+    match = _WRITTEN.match(where.text) if where is not None else None
+    if where is None or match is None:
+        return "change a copy: `.clone()` the tensor before the write, or use an out-of-place form"
+    name = match[1]
+    same = saved is not None and (saved.filename, saved.line) == (where.filename, where.line)
+    copy = f"change a copy: `{name} = {name}.clone()` before line {where.line}"
+    if same:
+        copy = f"change a copy: `{name} = {name}.clone()` before the write in line {where.line}"
+    if match[2] == "[":
+        return f"{copy}; or out of place: `{name} = where(mask, new, {name})`"
+    if match[2].endswith("="):
+        operator = match[2][:-1]
+        return f"{copy}; or out of place: `{name} = {name} {operator} ...`"
+    return f"{copy}; or out of place: `{name} = {name}{match[2][:-2]}(...)`"
+
+
+def freed_error(
+    site: Site | None, freed_at: Site | None, needed: Location | None, what: str = ""
+) -> errors.AutogradError:
+    """Return the error for values that an earlier backward freed."""
+    saved, first = locate(site), locate(freed_at)
+    lines = row("saved", saved, "")
+    lines += row("freed", first, "by the first backward")
+    lines += row("needed", needed, "")
+    hint = (
+        "run the forward again before the second backward; or, if a value came from an earlier "
+        "step (a hidden state, a running sum), cut it loose there with `.detach()`. Only if both "
+        "backward calls are meant to share one graph: retain_graph=True in the first"
+    )
+    sentence = errors.freed(what) if what else errors.freed()
+    return errors.AutogradError(
+        sentence, lines=lines, saved_at=saved, changed_by=[first], needed_at=needed, hint=hint
+    )
+
+
+def leaf_write_error(sentence: str, where: Location | None) -> errors.AutogradError:
+    """Return the error for an in-place operation on a leaf, or on a view of one."""
+    match = _WRITTEN.match(where.text) if where is not None else None
+    name = match[1] if match else "w"
+    out_of_place = f"{name} = {name} + ..." if not match or match[2] == "[" else ""
+    if match and match[2].endswith("="):
+        out_of_place = f"{name} = {name} {match[2][:-1]} ..."
+    elif match and match[2] != "[":
+        out_of_place = f"{name} = {name}{match[2][:-2]}(...)"
+    hint = (
+        "to update or fill it without recording: do it inside `with no_grad():`. To compute a new "
+        f"tensor: `{out_of_place}` (then it is no longer a leaf: its .grad stays None and an "
+        "optimizer will not see it)"
+    )
+    return errors.AutogradError(
+        sentence, lines=row("changed", where, ""), changed_by=[where], hint=hint
+    )
+
+
+def leaf_moved_error(change: Change | None, needed: Location | None) -> errors.AutogradError:
+    """Return the error for a leaf that an assignment turned into a computed tensor."""
+    where = locate(change.site) if change else None
+    lines = row("changed", where, f"by {change.what}: the leaf became a result" if change else "")
+    lines += row("needed", needed, "")
+    hint = (
+        "assign inside `with no_grad():` (the tensor stays a leaf), or assign to a copy: "
+        "`b = a.clone()`, then `b[...] = ...`"
+    )
+    return errors.AutogradError(
+        errors.LEAF_MOVED, lines=lines, changed_by=[where], needed_at=needed, hint=hint
+    )
+
+
+def view_write_error(
+    sentence: str, made: Location | None, where: Location | None, multiple: bool
+) -> errors.AutogradError:
+    """Return the error for an in-place write to a view that does not allow it."""
+    lines = row("view", made, "the view was made here")
+    lines += row("changed", where, "")
+    hint = "put both lines inside the no_grad block, or both outside"
+    if multiple:
+        hint = (
+            "index instead of iterating or splitting: `x[i] = x[i] * 2`, or out of place on the "
+            "whole: `x = x * 2` (iterating over a tensor calls unbind)"
+        )
+    return errors.AutogradError(sentence, lines=lines, changed_by=[where], hint=hint)

@@ -1,0 +1,154 @@
+"""Grad mode: whether operations are recorded. One flag per thread, as in PyTorch."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Modes(threading.local):
+    grad: bool = True
+
+
+mode = _Modes()
+
+
+def is_grad_enabled() -> bool:
+    """Return True if operations are recorded at the moment.
+
+    Example:
+        >>> with tn.no_grad():
+        ...     tn.is_grad_enabled()
+        False
+    """
+    return mode.grad
+
+
+class _GradMode:
+    """A grad mode for a ``with`` block or a decorated function (generators included)."""
+
+    def __init__(self, value: bool):
+        self._value = value
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(mode.grad)
+        mode.grad = self._value
+
+    def __exit__(self, *exc: object) -> None:
+        mode.grad = self._before.pop()
+
+    def _again(self) -> _GradMode:
+        return _GradMode(self._value)
+
+    def __call__(self, function: F) -> F:
+        if inspect.isclass(function):
+            raise TypeError(
+                f"{type(self).__name__} decorates functions, not classes: decorate __init__ instead"
+            )
+        if inspect.isgeneratorfunction(function):
+            return functools.wraps(function)(self._generator(function))  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with self._again():
+                return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+    def _generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The mode holds while the generator's own code runs, not while its caller's does."""
+
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            advance: Callable[[], Any] = functools.partial(next, generator)
+            try:
+                while True:
+                    try:
+                        with self._again():
+                            item = advance()
+                    except StopIteration as stop:
+                        return stop.value
+                    try:
+                        advance = functools.partial(generator.send, (yield item))
+                    except GeneratorExit:
+                        raise
+                    except BaseException as error:
+                        advance = functools.partial(generator.throw, error)
+            finally:
+                with self._again():
+                    generator.close()
+
+        return wrapped
+
+
+class no_grad(_GradMode):  # noqa: N801
+    """Stop recording: in a ``with`` block, or as a decorator (``@no_grad()`` or ``@no_grad``).
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> with tn.no_grad():
+        ...     y = x * 2
+        >>> y.requires_grad
+        False
+    """
+
+    def __new__(cls, function: Any = None) -> Any:
+        """Decorate at once when used without parentheses."""
+        return _bare(cls, False, function)
+
+    def __init__(self, function: Any = None):
+        super().__init__(False)
+
+
+class enable_grad(_GradMode):  # noqa: N801
+    """Record again inside a ``no_grad`` block: in a ``with`` block, or as a decorator.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> with tn.no_grad(), tn.enable_grad():
+        ...     y = x * 2
+        >>> y.requires_grad
+        True
+    """
+
+    def __new__(cls, function: Any = None) -> Any:
+        """Decorate at once when used without parentheses."""
+        return _bare(cls, True, function)
+
+    def __init__(self, function: Any = None):
+        super().__init__(True)
+
+
+def _bare(cls: type, value: bool, function: Any) -> Any:
+    return object.__new__(cls) if function is None else _GradMode(value)(function)
+
+
+class set_grad_enabled(_GradMode):  # noqa: N801
+    """Set recording on or off: at once as a call, for a block with ``with``, or as a decorator.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> with tn.set_grad_enabled(False):
+        ...     y = x * 2
+        >>> y.requires_grad
+        False
+    """
+
+    def __init__(self, mode_: bool):
+        super().__init__(bool(mode_))
+        self._before.append(mode.grad)
+        mode.grad = self._value
+
+    def __enter__(self) -> None:
+        mode.grad = self._value
+
+    def __call__(self, function: F) -> F:
+        """Undo the immediate switch: as a decorator only the function is affected."""
+        mode.grad = self._before.pop()
+        return super().__call__(function)

@@ -1,0 +1,207 @@
+"""Graph nodes: what backward walks over. A node knows its inputs' edges and what it saved.
+
+An edge is ``(target, output number)``; the target is the node that made the input, or, for a leaf,
+the leaf tensor itself (a separate accumulator object would form a reference cycle with its leaf).
+Nodes save arrays and versions, never tensors, so no saved value can lead back to its own node.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.callsite import Site, here, locate
+from tinynet.core.messages import freed_error, modified_error
+from tinynet.core.version import Version
+
+Array = np.ndarray[Any, Any]
+Edge = tuple[Any, int]
+
+count_nodes = itertools.count().__next__
+
+
+class Freed:
+    """Stands in the place of a saved value's version once backward has freed it."""
+
+    __slots__ = ("site",)
+    n = -1  # no version has this number, so that the one check finds freed values too
+
+    def __init__(self, site: Site | None):
+        self.site = site
+
+
+class Hooks:
+    """The hooks of one node, or of one leaf tensor.
+
+    Attributes:
+        tensor: per output, functions of the gradient of that output, in order of registration.
+        retained: per output, a weak reference to the tensor whose ``.grad`` is to be kept.
+        pre, post: hooks on the node itself.
+        accumulated: run after a leaf's ``.grad`` was updated.
+    """
+
+    __slots__ = ("accumulated", "post", "pre", "retained", "tensor")
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, dict[int, Callable[[Any], Any]]] = {}
+        self.retained: dict[int, weakref.ref[Any]] = {}
+        self.pre: dict[int, Callable[..., Any]] = {}
+        self.post: dict[int, Callable[..., Any]] = {}
+        self.accumulated: dict[int, Callable[..., Any]] = {}
+
+
+class RemovableHandle:
+    """Removes a hook: by ``remove()``, or at the end of a ``with`` block.
+
+    Args:
+        hooks: the registry that the hook joins, at its end.
+        hook: the hook.
+
+    Attributes:
+        id: number of the hook; later hooks have larger ones.
+    """
+
+    _next = itertools.count().__next__
+
+    def __init__(self, hooks: dict[int, Any], hook: Any):
+        self.id = RemovableHandle._next()
+        self._hooks = hooks
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Remove the hook; doing it twice is fine."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+class Node:
+    """One recorded operation.
+
+    Attributes:
+        edges: one edge (or None: no gradient wanted) per tensor input.
+        site: the user's line that ran the operation.
+        shape, dtype: of the output; for several outputs, a tuple of each.
+        sequence: creation number; inputs are always older than what uses them.
+    """
+
+    __slots__ = ("__weakref__", "dtype", "edges", "hooks", "sequence", "shape", "site")
+    inputs: tuple[str, ...] = ()  # names of the tensor inputs, as formulas use them
+    multiple = False  # several outputs: gradients arrive as a list, shape and dtype are tuples
+    gives_fresh = False  # gradients are new arrays, the incoming one, or views of it; nothing saved
+    edges: tuple[Edge | None, ...]
+    hooks: Hooks | None
+    site: Site | None
+    shape: Any
+    dtype: Any
+    sequence: int
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Return one gradient per edge, on arrays. ``freed`` marks what is released."""
+        raise NotImplementedError
+
+    def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Do the same on tensors, so that the gradients have a graph of their own."""
+        raise NotImplementedError
+
+    def name(self) -> str:
+        """Return the node's name, such as ``MulBackward0``."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """The edges as PyTorch shows them, with an ``AccumulateGrad`` for each leaf."""
+        return tuple(
+            (None, 0)
+            if edge is None
+            else (edge if isinstance(edge[0], Node) else (AccumulateGrad(edge[0]), 0))
+            for edge in self.edges
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+class AccumulateGrad(Node):
+    """What ``next_functions`` shows for a leaf: the place where its gradient arrives.
+
+    Attributes:
+        variable: the leaf.
+    """
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Any):
+        self.variable = variable
+        self.edges = ()
+        self.hooks = None
+        self.site = None
+        self.sequence = -1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AccumulateGrad) and other.variable is self.variable
+
+    def __hash__(self) -> int:
+        return id(self.variable)
+
+
+def new_hooks(holder: Any) -> Hooks:
+    """Return the hooks of a node or leaf, made when first needed."""
+    hooks: Hooks | None = holder.hooks if isinstance(holder, Node) else holder._hooks
+    if hooks is None:
+        hooks = Hooks()
+        if isinstance(holder, Node):
+            holder.hooks = hooks
+        else:
+            holder._hooks = hooks
+    return hooks
+
+
+class Saved:
+    """A value saved outside a compiled node: an array, its version, and the edge of its tensor."""
+
+    __slots__ = ("array", "at", "edge", "version")
+
+    def __init__(self, array: Array | None, version: Version | None, edge: Edge | None):
+        self.array = array
+        self.version: Version | Freed | None = version
+        self.at = 0 if version is None else version.n
+        self.edge = edge
+
+
+def problem(node: Node, name: str) -> RuntimeError:
+    """Return the error for a saved value that was changed, or freed, before it was needed."""
+    version = getattr(node, f"saved_{name}_version")
+    if isinstance(version, Freed):
+        return freed_error(node.site, version.site, locate(here()))
+    index = type(node).inputs.index(name) if name in type(node).inputs else None
+    edge = None if index is None else node.edges[index]
+    array, at = getattr(node, f"saved_{name}"), getattr(node, f"saved_{name}_at")
+    return modified_problem(node, array, version, at, edge, index is None)
+
+
+def modified_problem(
+    node: Node, array: Array, version: Version, at: int, edge: Edge | None, is_output: bool
+) -> RuntimeError:
+    """Return the error for a saved array whose storage is at another version than ``at``."""
+    changes = version.since(at)
+    if is_output:
+        output = f"output 0 of {node.name()}"
+    else:
+        producer = next((c.producer for c in reversed(changes) if c.producer), None)
+        if producer is not None:
+            output = f"output 0 of {producer}"
+        elif edge is not None and isinstance(edge[0], Node):
+            output = f"output {edge[1]} of {edge[0].name()}"
+        else:
+            output = ""
+    return modified_error(node, array, output, version.n, at, changes, is_output, locate(here()))
+

@@ -1,0 +1,292 @@
+"""Declaring an operation: ``@pointwise``, ``@operation``, ``@view`` and ``.grad``.
+
+One declaration gives the function, the Tensor method, the in-place variant, the node class and
+what is saved. ``ops/README.md`` shows how to write one; ``core/compiler.py`` turns it into a
+straight-line Python function at its first call (compiling all of them at import would cost more
+than importing numpy).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core import compiler
+from tinynet.core.inplace import run_inplace
+from tinynet.core.observe import observable
+from tinynet.core.tensor import Tensor, method, wrap
+
+REGISTRY: dict[str, Operation] = {}
+_REFLECTED = {
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
+    "lshift", "rshift",
+}  # fmt: skip
+
+
+class Operation:
+    """One operation: its kernel, and how its derivative is written.
+
+    Attributes:
+        name: PyTorch's name.
+        kernel: arrays in, array out (``multiple``: several arrays).
+        tensors: names of the tensor inputs: the parameters before ``/``.
+        attributes: names of the other parameters.
+        kind: ``"pointwise"``, ``"plain"``, ``"view"`` or ``"sequence"`` (of tensors, as in cat).
+        formulas: input name -> derivative; None as long as there is none.
+        joint: one function for the derivatives of all inputs, instead of ``formulas``.
+        function: the public function on tensors.
+    """
+
+    def __init__(
+        self,
+        declared: FunctionType,
+        kind: str,
+        kernel: Callable[..., Any] | None,
+        *,
+        inplace: bool = False,
+        ints: str = "keep",
+        outputs: Sequence[str] = (),
+        hidden: Sequence[str] = (),
+        result: Callable[..., Any] | None = None,
+        node: str | None = None,
+        methods: bool = True,
+        operator: str | None = None,
+        exempt: Sequence[str] = (),
+        many: bool = False,
+    ):
+        code = declared.__code__
+        self.name = declared.__name__
+        self.kind = kind
+        self.kernel: Callable[..., Any] = kernel or declared
+        self.module = declared.__module__
+        count = code.co_posonlyargcount
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.tensors = names[:count]
+        self.attributes = names[count:]
+        self.keyword_only = code.co_kwonlyargcount
+        self.ints = ints
+        self.outputs = tuple(outputs)
+        self.hidden = tuple(hidden)
+        self.result = result
+        self.exempt = frozenset(exempt)
+        self.many = many
+        self.multiple = bool(outputs) or many
+        self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
+        self.formulas: dict[str, Callable[..., Any]] | None = None
+        self.joint: Callable[..., Any] | None = None
+        if self.name in REGISTRY:
+            raise ValueError(f"operation {self.name!r} is declared twice")
+        REGISTRY[self.name] = self
+        self.function = compiler.lazy(self, declared)
+        if methods:
+            method(self.function)
+        if operator is not None:
+            self._operator(operator)
+        if inplace:
+            self.inplace()
+
+    # ---- derivative -------------------------------------------------------------------------
+
+    def grad(self, /, **formulas: Callable[..., Any]) -> Operation:
+        """Declare the derivative for each differentiable input.
+
+        A formula's first parameter is the gradient ``g``. The names of the others say what is
+        saved: an input or output by its name (``result`` for a single one), ``x_shape`` for the
+        shape of input x only, an attribute by its name.
+
+        Raises:
+            TypeError: a name fits nothing.
+        """
+        for key, formula in formulas.items():
+            if key not in self.tensors:
+                raise TypeError(f"{self.name} has no tensor input {key!r} to differentiate")
+            self._check(formula)
+        self.formulas = formulas
+        return self
+
+    def grads(self, joint: Callable[..., Any]) -> Operation:
+        """Declare all derivatives in one function that returns a tuple.
+
+        Besides the names that ``grad`` knows it may take ``needs``: a tuple of bools, one per
+        input.
+        """
+        self._check(joint)
+        self.joint = joint
+        self.formulas = dict.fromkeys(self.tensors, joint)
+        return self
+
+    def _check(self, formula: Callable[..., Any]) -> None:
+        known = {*self.tensors, *self.attributes, *self.outputs, *self.hidden, "needs", "result"}
+        known |= {f"{t}_shape" for t in self.tensors} | {f"{t}_shapes" for t in self.tensors}
+        for name in compiler.parameters(formula)[1:]:
+            if name not in known:
+                raise TypeError(
+                    f"a formula of {self.name} uses {name!r}, which is no input, output, shape or "
+                    f"attribute of it; known are {', '.join(sorted(known))}"
+                )
+
+    @property
+    def saves_first(self) -> bool:
+        """True if a formula needs the value of the first input."""
+        return self.formulas is not None and any(
+            self.tensors[0] in compiler.parameters(f)[1:] for f in self.formulas.values()
+        )
+
+    # ---- faces ------------------------------------------------------------------------------
+
+    def inplace(self, name: str | None = None) -> Operation:
+        """Add the in-place variant: method and function ``name_``."""
+        op = self
+        name = name or f"{self.name}_"
+
+        def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+            return run_inplace(op, self, args, kwargs)
+
+        run.__name__ = run.__qualname__ = name
+        run.__doc__ = f"Write the result of ``{self.name}`` to this tensor and return it."
+        method(run)
+        return self
+
+    def _operator(self, operator: str) -> None:
+        """Bind Python's operator, its reflected form and its in-place form."""
+        function, op = self.function, self
+        method(function, f"__{operator}__")
+        if operator not in _REFLECTED:
+            return
+
+        def reflected(self: Tensor, other: Any) -> Any:
+            return function(other, self)
+
+        def augmented(self: Tensor, other: Any) -> Any:
+            return run_inplace(op, self, (other,), {}, what=f"__i{operator}__")
+
+        method(reflected, f"__r{operator}__")
+        method(augmented, f"__i{operator}__")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run on tensors, or, inside a formula that reads arrays, the kernel."""
+        for a in args:
+            if isinstance(a, Tensor):
+                return self.function(*args, **kwargs)
+            if isinstance(a, (np.ndarray, np.generic)):
+                return self.kernel(*args, **kwargs)
+        first = args[0]
+        if isinstance(first, (list, tuple)) and not any(isinstance(x, Tensor) for x in first):
+            return self.kernel(*args, **kwargs)
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name}>"
+
+    # ---- off the straight line: what compiled functions call when an argument is unusual -------
+
+    def coerce(self, inputs: tuple[Any, ...], rest: dict[str, Any]) -> Any:
+        """Turn numbers and arrays among the tensor inputs into tensors, then run.
+
+        Raises:
+            TypeError: an input is neither a tensor nor (for pointwise operations) a number.
+        """
+        tensors = [x for x in inputs if isinstance(x, Tensor)]
+        if self.kind != "pointwise" or not tensors:
+            self._refuse(inputs)
+        values = [x._array if isinstance(x, Tensor) else x for x in inputs]
+        counted = [
+            v
+            for v, name in zip(values, self.tensors, strict=True)
+            if name not in self.exempt and (isinstance(v, np.ndarray) or type(v) in _NUMBERS)
+        ]
+        kind = dtypes.result_type(counted) if counted else None
+        made = []
+        for position, (name, x) in enumerate(zip(self.tensors, inputs, strict=True)):
+            if isinstance(x, Tensor):
+                made.append(x)
+            elif type(x) in _NUMBERS and kind is not None:
+                made.append(wrap(np.asarray(x, dtype=kind)))
+            elif isinstance(x, (np.ndarray, np.generic)):
+                made.append(wrap(np.asarray(x)))
+            else:
+                raise errors.must_be_tensor(self.name, name, position + 1, x)
+        return self.function(*made, **rest)
+
+    def _refuse(self, inputs: tuple[Any, ...]) -> None:
+        for position, (name, x) in enumerate(zip(self.tensors, inputs, strict=True)):
+            if not isinstance(x, Tensor):
+                shown = "input" if name == "self" else name
+                raise errors.must_be_tensor(self.name, shown, position + 1, x)
+
+    def explain(self, error: Exception, arrays: Sequence[Any]) -> Exception:
+        """Return PyTorch's error for what numpy says about shapes."""
+        if isinstance(error, ValueError) and "broadcast" in str(error):
+            shapes = [a.shape for a in arrays if isinstance(a, np.ndarray)]
+            for a, b in zip(shapes, shapes[1:], strict=False):
+                for x, y in zip(a[::-1], b[::-1], strict=False):
+                    if x != y and 1 not in (x, y):
+                        return errors.not_broadcastable(a, b)
+        return error
+
+
+_NUMBERS = frozenset({float, int, bool})
+
+
+def pointwise(
+    kernel: Callable[..., Any] | None = None, **options: Any
+) -> Callable[[Any], Operation]:
+    """Declare an elementwise operation: broadcasting and type promotion included.
+
+    Args:
+        kernel: the numpy function; the declared function itself unless given.
+        inplace: also make ``name_``.
+        ints: what integers become: ``"keep"``, ``"float"``, or ``"error"``.
+        operator: Python's operator, such as ``"mul"`` for ``*``.
+        node: name of the node class; from the operation's name unless given.
+        exempt: inputs that take no part in promotion (the condition of ``where``).
+        methods: whether it is a Tensor method too.
+    """
+    return lambda declared: Operation(declared, "pointwise", kernel, **options)
+
+
+def operation(
+    kernel: Callable[..., Any] | None = None, **options: Any
+) -> Callable[[Any], Operation]:
+    """Declare an operation of another shape: reductions, products, indexing, ...
+
+    Args:
+        kernel: the numpy function; the declared function itself unless given.
+        outputs: names of the outputs where there are several; only the first is differentiable.
+        hidden: names of further arrays that the kernel returns only for the formulas.
+        result: makes the returned value of several outputs (a named tuple).
+    """
+    return lambda declared: Operation(declared, "plain", kernel, **options)
+
+
+def view(kernel: Callable[..., Any] | None = None, **options: Any) -> Callable[[Any], Operation]:
+    """Declare a view: its kernel returns numpy views of its input.
+
+    Args:
+        kernel: the numpy function; the declared function itself unless given.
+        many: the kernel returns a list of views (``unbind``).
+    """
+    return lambda declared: Operation(declared, "view", kernel, **options)
+
+
+def sequence(**options: Any) -> Callable[[Any], Operation]:
+    """Declare an operation on a sequence of tensors: ``cat``."""
+    return lambda declared: Operation(declared, "sequence", None, **options)
+
+
+def public(function: Any, *, as_method: bool = True) -> Any:
+    """Declare a composite: a function on tensors built from operations, and a Tensor method."""
+    COMPOSITES[function.__name__] = function
+    if as_method:
+        method(function)
+    return function
+
+
+COMPOSITES: dict[str, Any] = {}
+assert sys.version_info >= (3, 11)
+assert observable.namespace is compiler.NAMESPACE

@@ -1,0 +1,83 @@
+"""Backward on tensors: the second reader of the formulas, for ``create_graph=True``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.node import Edge, Freed, problem
+from tinynet.core.tensor import Tensor, wrap
+
+
+def unpack(node: Any, name: str) -> Any:
+    """Return a saved value as a tensor with its history; a number or None as it is.
+
+    Raises:
+        RuntimeError: the value was changed in place since, or freed.
+    """
+    version = getattr(node, f"saved_{name}_version")
+    array = getattr(node, f"saved_{name}")
+    if version is None:
+        return wrap(array) if isinstance(array, np.ndarray) else array
+    if version.n != getattr(node, f"saved_{name}_at"):
+        raise problem(node, name)
+    if name in node.inputs:
+        edge = node.edges[node.inputs.index(name)]
+    else:
+        differentiable = name == "result" or name == node.op.outputs[0]
+        edge = (node, 0) if differentiable else None
+    return tensor_at(array, version, edge)
+
+
+def tensor_at(array: Any, version: Any, edge: Edge | None) -> Tensor:
+    """Return the tensor that a saved array belonged to: the leaf itself, or one with its history."""
+    if edge is not None and isinstance(edge[0], Tensor) and edge[0]._array is array:
+        return edge[0]
+    t = wrap(array)
+    t._counter = version
+    t._edge = edge
+    t._requires_grad = edge is not None
+    return t
+
+
+def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+    """Apply the formulas of a node to tensors."""
+    op = node.op
+    values: dict[str, Any] = {}
+    for slot in type(node).__slots__:
+        name = slot.removeprefix("saved_")
+        if not name.endswith(("_version", "_at")):
+            holds_array = f"{slot}_version" in type(node).__slots__
+            values[name] = unpack(node, name) if holds_array else getattr(node, slot)
+    needs = tuple(e is not None and (wanted is None or e[0] in wanted) for e in node.edges)
+    values["needs"] = needs
+    if op.many:
+        g = [
+            wrap(np.zeros(s, k)) if x is None else x
+            for x, s, k in zip(g, node.shape, node.dtype, strict=True)
+        ]
+    elif op.multiple:
+        g = g[0]
+    if op.joint is not None:
+        results = _apply(op.joint, g, values)
+    elif op.kind == "sequence":
+        results = _apply(op.formulas[op.tensors[0]], g, values)
+    else:
+        results = tuple(
+            _apply(op.formulas[t], g, values) if needed and t in op.formulas else None
+            for t, needed in zip(op.tensors, needs, strict=True)
+        )
+    if freed is not None:
+        for name in values:
+            if getattr(node, f"saved_{name}_version", None) is not None:
+                setattr(node, f"saved_{name}", None)
+                setattr(node, f"saved_{name}_version", freed)
+                setattr(node, f"saved_{name}_at", 0)
+    return results  # type: ignore[no-any-return]
+
+
+def _apply(formula: Any, g: Any, values: dict[str, Any]) -> Any:
+    code = formula.__code__
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    return formula(g, *[values[name] for name in names])

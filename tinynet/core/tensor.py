@@ -1,0 +1,349 @@
+"""The Tensor: an array, and what autograd needs to know about it.
+
+This file holds the data and what can be said about it without looking at the graph. Each further
+concern adds its methods where the concern stands (``@method``): views and gradients in
+``core/views.py``, ``core/engine.py`` and ``core/inplace.py``, operations in ``ops/``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.printing import format_tensor
+from tinynet.core.version import Version, new_version
+
+Array = np.ndarray[Any, Any]
+F = TypeVar("F")
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor.
+
+    Example:
+        >>> tn.ones(2, 3).shape
+        tinynet.Size([2, 3])
+    """
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        total = 1
+        for n in self:
+            total *= n
+        return total
+
+    def __repr__(self) -> str:
+        return f"tinynet.Size({list(self)})"
+
+    def __getitem__(self, index: Any) -> Any:
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, other))
+
+
+VIEW = 2  # the third value of ``_requires_grad``: ask the base
+
+
+class Tensor:
+    """A multi-dimensional array that records how it was computed.
+
+    Make one with ``tinynet.tensor``, ``zeros``, ``rand``, ...; arithmetic, indexing and methods
+    are PyTorch's.
+
+    Attributes:
+        data: the same values without history; writes to it are not seen by autograd.
+        grad: the gradient, after ``backward()``, of a leaf that requires grad.
+        grad_fn: the graph node that made the tensor; None for a leaf.
+        requires_grad: whether operations on it are recorded.
+        is_leaf: True for a tensor that no recorded operation made.
+
+    Example:
+        >>> x = tn.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+    """
+
+    # _array          the values; its memory may be shared with other tensors
+    # _counter        counts writes to that memory; None until somebody shares, saves or writes it
+    # _edge           (node that made it, output number); None for a leaf
+    # _requires_grad  False, True, or VIEW
+    # _view           what it is a view of, see core/views.py
+    # _hooks          of a leaf; a non-leaf's hooks are its node's
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_array",
+        "_counter",
+        "_edge",
+        "_grad",
+        "_hooks",
+        "_requires_grad",
+        "_view",
+    )
+    _array: Array
+    __array_ufunc__ = None  # numpy leaves ``array * tensor`` to Tensor.__rmul__
+
+    def __new__(cls, *data: Any) -> Tensor:
+        """Make a float tensor from nested sequences, or an empty one of a size."""
+        return wrap(legacy_array(data, dtypes.default_float()))
+
+    # ---- what it is -------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        """Number of elements along each dimension."""
+        return Size(self._array.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """Return the shape, or the length of one dimension."""
+        if dim is None:
+            return Size(self._array.shape)
+        ndim = self._array.ndim
+        if not -ndim <= dim < ndim:
+            raise errors.dim_range(dim, ndim)
+        return self._array.shape[dim]
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """Data type of the elements."""
+        return dtypes.of(self._array)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self._array.ndim
+
+    def dim(self) -> int:
+        """Return the number of dimensions."""
+        return self._array.ndim
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return self._array.size
+
+    nelement = numel
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self._array.itemsize
+
+    element_size = lambda self: self._array.itemsize  # noqa: E731
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._array.nbytes
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Return the step, in elements, along each dimension (or one)."""
+        steps = tuple(s // self._array.itemsize for s in self._array.strides)
+        return steps if dim is None else steps[dim]
+
+    def is_contiguous(self) -> bool:
+        """Return True if the elements lie in memory in row-major order."""
+        return self._array.flags.c_contiguous
+
+    def is_floating_point(self) -> bool:
+        """Return True for float16, float32 and float64."""
+        return self._array.dtype.kind == "f"
+
+    def is_complex(self) -> bool:
+        """Return False: there are no complex tensors."""
+        return False
+
+    def data_ptr(self) -> int:
+        """Return the address of the first element."""
+        return self._array.ctypes.data
+
+    @property
+    def device(self) -> device:
+        """Always the cpu."""
+        return CPU
+
+    @property
+    def is_cuda(self) -> bool:
+        """Always False."""
+        return False
+
+    @property
+    def layout(self) -> str:
+        """Always strided."""
+        return "tinynet.strided"
+
+    @property
+    def _version(self) -> int:
+        """Number of writes to the memory since it was made."""
+        return 0 if self._counter is None else self._counter.n
+
+    def __len__(self) -> int:
+        if self._array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self._array.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self._array.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __bool__(self) -> bool:
+        if self._array.size != 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with no values is ambiguous"
+                if self._array.size == 0
+                else "Boolean value of Tensor with more than one value is ambiguous"
+            )
+        return bool(self._array.item())
+
+    def __format__(self, spec: str) -> str:
+        return self.item().__format__(spec) if self.ndim == 0 and spec else str(self)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self._array.dtype.kind not in "iub" or self._array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._array.item())
+
+    def __contains__(self, value: Any) -> bool:
+        inner = value._array if isinstance(value, Tensor) else value
+        return bool((self._array == inner).any())
+
+    # ---- to Python and numpy ----------------------------------------------------------------
+
+    def item(self) -> Any:
+        """Return the value of a tensor of one element as a Python number."""
+        if self._array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self._array.size} elements cannot be converted to Scalar"
+            )
+        return self._array.item()
+
+    def tolist(self) -> Any:
+        """Return the values as nested lists of Python numbers."""
+        return self._array.tolist()
+
+    def numpy(self, *, force: bool = False) -> Array:
+        """Return the values as a numpy array that shares the memory.
+
+        Raises:
+            RuntimeError: the tensor requires grad; use ``x.detach().numpy()``.
+        """
+        if self.requires_grad and not force:  # type: ignore[attr-defined]
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        array = self.numpy()
+        if copy is False and dtype is not None and np.dtype(dtype) != array.dtype:
+            raise ValueError("a copy is needed for the change of dtype, and copy=False forbids it")
+        return np.array(array, dtype=dtype, copy=bool(copy) or None)
+
+    # ---- printing ---------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        array = self._array
+        kind = dtypes.of(array)
+        plain = kind.numpy in (dtypes.default_float(), dtypes.int64.numpy, dtypes.bool.numpy)
+        tails = []
+        node = self.grad_fn  # type: ignore[attr-defined]
+        if node is not None:
+            tails.append(f"grad_fn=<{node.name().rpartition('::')[2]}>")
+        elif self.requires_grad:  # type: ignore[attr-defined]
+            tails.append("requires_grad=True")
+        return format_tensor(array, "" if plain and array.size else f"dtype={kind!r}", tails)
+
+
+class device:  # noqa: N801  (PyTorch's name)
+    """Where a tensor lives: always ``cpu``.
+
+    Example:
+        >>> tn.device("cpu")
+        device(type='cpu')
+    """
+
+    def __init__(self, type: str = "cpu", index: int | None = None):  # noqa: A002
+        if str(type).partition(":")[0] != "cpu":
+            raise RuntimeError(f"tinynet runs on the cpu only. Got device {type!r} instead.")
+        self.type = "cpu"
+        self.index = index
+
+    def __repr__(self) -> str:
+        return "device(type='cpu')"
+
+    def __str__(self) -> str:
+        return "cpu"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device)
+
+    def __hash__(self) -> int:
+        return hash("cpu")
+
+
+CPU = device()
+_new = object.__new__
+
+
+def wrap(array: Array) -> Tensor:
+    """Return a leaf tensor without grad that shares the memory of ``array``."""
+    t: Tensor = _new(Tensor)
+    t._array = array
+    t._counter = t._edge = t._grad = t._view = t._hooks = None
+    t._requires_grad = False
+    return t
+
+
+def counter_of(t: Tensor) -> Version:
+    """Return the version counter of a tensor's memory, made when first needed."""
+    counter: Version | None = t._counter
+    if counter is None:
+        counter = t._counter = new_version()
+    return counter
+
+
+def method(function: F, name: str | None = None) -> F:
+    """Make a function (or property) a method of Tensor."""
+    if isinstance(function, property):
+        key = name or function.fget.__name__  # type: ignore[union-attr]
+    else:
+        key = name or function.__name__  # type: ignore[attr-defined]
+    setattr(Tensor, key, function)
+    return function
+
+
+def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any]) -> Array:
+    """Return the array of a legacy constructor: of a size (``FloatTensor(2, 3)``), or of data.
+
+    The elements of a size are unspecified in PyTorch; here they are zeros.
+    """
+    if len(data) == 1 and isinstance(data[0], (list, tuple, np.ndarray)) and not isinstance(
+        data[0], Size
+    ):
+        return np.array(data[0], dtype=dtype)
+    if len(data) == 1 and isinstance(data[0], Tensor):
+        return data[0]._array.astype(dtype)
+    sizes = data[0] if len(data) == 1 and isinstance(data[0], Size) else data
+    if not all(isinstance(n, int) for n in sizes):
+        raise TypeError(
+            f"new(): data must be a sequence or sizes (got {type(data[0]).__name__})"
+        )
+    return np.zeros(sizes if data else (0,), dtype=dtype)

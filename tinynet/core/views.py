@@ -1,0 +1,187 @@
+"""Views: laws 1 (alias) and 5 (regenerate).
+
+A view shares the memory and the version counter of its base, and knows the chain of view
+operations that leads from the base to it. When the base's history has changed since, the chain is
+replayed on the base the next time somebody asks for the view's ``grad_fn``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet import errors
+from tinynet.core.callsite import Site, here, locate
+from tinynet.core.messages import view_write_error
+from tinynet.core.modes import enable_grad
+from tinynet.core.node import Edge, Node
+from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
+
+NO_GRAD = "no_grad"
+MULTIPLE = "multiple"
+
+Chain = tuple[tuple[Any, tuple[Any, ...]], ...]
+
+
+class View:
+    """What a tensor is a view of.
+
+    Attributes:
+        base: the tensor at the root; never a view itself.
+        chain: the view operations from the base, each with its arguments.
+        at: the version at which the view's edge was valid.
+        origin: None, NO_GRAD (made under no_grad) or MULTIPLE (one of several outputs).
+        site: where it was made.
+        output: what it is called in messages, ``"0 of Unbind"``.
+    """
+
+    __slots__ = ("at", "base", "chain", "origin", "output", "site")
+
+    def __init__(
+        self, base: Tensor, chain: Chain, at: int, origin: str | None, site: Site | None = None
+    ):
+        self.base = base
+        self.chain = chain
+        self.at = at
+        self.origin = origin
+        self.site = site
+        self.output = ""
+
+
+def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], grad: bool) -> View:
+    """Law 1: let ``target``, just made by view operation ``op``, alias ``source``."""
+    counter = counter_of(source)
+    target._counter = counter
+    outer = source._view
+    origin = None if grad else NO_GRAD
+    if outer is None:
+        view = View(source, ((op, args),), counter.n, origin)
+    else:
+        view = View(
+            outer.base, (*outer.chain, (op, args)), counter.n, origin or outer.origin, outer.site
+        )
+        view.output = outer.output
+    if origin and view.site is None:
+        view.site = here()
+    target._view = view
+    if source._array.dtype.kind == "f":
+        target._requires_grad = VIEW
+    return view
+
+
+def view_edge(t: Tensor) -> Edge | None:
+    """Law 5: return the edge of a view, regenerated if its base has a new history."""
+    view = t._view
+    base = view.base
+    if not base._requires_grad:
+        edge: Edge | None = t._edge
+        return edge
+    if view.at != t._counter.n:
+        if view.origin is not None:
+            raise forbidden_view(view, indirectly=True)
+        t._edge = None
+        with enable_grad():
+            replayed = base
+            for op, args in view.chain:
+                replayed = op.function(replayed, *args)
+        t._edge = replayed._edge
+        view.at = t._counter.n
+    return t._edge or (t, 0)
+
+
+def forbidden_view(view: View, indirectly: bool) -> RuntimeError:
+    """Return the error for writing to a view that does not allow it, or to its base."""
+    multiple = view.origin == MULTIPLE
+    sentence = errors.view_written(multiple, view.output, indirectly)
+    return view_write_error(sentence, locate(view.site), locate(here()), multiple)
+
+
+def edge_of(t: Tensor) -> Edge | None:
+    """Return where a tensor's gradient goes; None if it wants none."""
+    requires = t._requires_grad
+    if requires is VIEW:
+        return view_edge(t)
+    return (t._edge or (t, 0)) if requires else None
+
+
+def requires_grad(t: Tensor) -> bool:
+    """Return whether operations on the tensor are recorded."""
+    if t._requires_grad is VIEW:
+        return t._edge is not None or bool(t._view.base._requires_grad)
+    return bool(t._requires_grad)
+
+
+def grad_fn(t: Tensor) -> Node | None:
+    """Return the node that made the tensor; None for a leaf."""
+    edge = view_edge(t) if t._requires_grad is VIEW else t._edge
+    return None if edge is None or edge[0] is t else edge[0]
+
+
+def set_requires_grad(t: Tensor, value: bool) -> None:
+    """Switch recording of a leaf on or off."""
+    value = bool(value)
+    if grad_fn(t) is not None:
+        if not value:
+            raise errors.not_leaf_flag()
+        return
+    if value and t._array.dtype.kind != "f":
+        raise errors.not_floating()
+    t._requires_grad = value if value or t._view is None else VIEW
+
+
+@method
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Switch recording on (or off) for a leaf and return it.
+
+    Raises:
+        RuntimeError: switching off a tensor that is not a leaf, or on one that is not floating.
+
+    Example:
+        >>> tn.tensor(1.0).requires_grad_()
+        tensor(1., requires_grad=True)
+    """
+    set_requires_grad(self, requires_grad)
+    return self
+
+
+method(property(requires_grad, set_requires_grad), "requires_grad")
+method(property(grad_fn), "grad_fn")
+method(property(lambda t: grad_fn(t) is None), "is_leaf")
+method(property(lambda t: None if t._view is None else t._view.base), "_base")
+method(property(lambda t: 0 if t._edge is None else t._edge[1]), "output_nr")
+
+
+@method
+def _is_view(self: Tensor) -> bool:
+    """Return True if the tensor is a view of another one that autograd knows."""
+    return self._view is not None
+
+
+@method
+def detach(self: Tensor) -> Tensor:
+    """Return a tensor with the same memory and version counter, but without history.
+
+    Writes to it are seen by autograd (unlike writes to ``.data``).
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> (x * 2).detach().requires_grad
+        False
+    """
+    t = wrap(self._array)
+    t._counter = counter_of(self)
+    return t
+
+
+def get_data(t: Tensor) -> Tensor:
+    """Return a tensor with the same memory and a version counter of its own."""
+    return wrap(t._array)
+
+
+def set_data(t: Tensor, value: Tensor) -> None:
+    """Replace the values without autograd's knowledge."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    t._array = value._array
+
+
+method(property(get_data, set_data), "data")

@@ -1,0 +1,177 @@
+"""Data types, type promotion and the default dtype: the one file that knows where numpy and PyTorch differ.
+
+numpy promotes ``int64 + float32`` to float64 and gives ``exp(int64)`` as float64; PyTorch keeps
+float32 in both. PyTorch also lets a 0-d tensor decide only between categories (bool < int <
+float), never inside one. Source: PyTorch documentation, "Tensor Attributes", type promotion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+type_of_number: dict[type, int] = {bool: 0, int: 1, float: 2}
+
+
+class dtype:  # noqa: N801  (PyTorch's name)
+    """A data type such as ``tinynet.float32``.
+
+    Attributes:
+        name: ``"float32"``.
+        numpy: the numpy dtype.
+        is_floating_point: True for float16, float32 and float64.
+        itemsize: bytes per element.
+        tensor_name: what a tensor of it is called in messages, ``"FloatTensor"``.
+    """
+
+    __slots__ = ("is_floating_point", "itemsize", "name", "numpy", "scalar_name", "tensor_name")
+    is_complex = False
+
+    def __init__(self, name: str, scalar_name: str):
+        self.name = name
+        self.numpy: np.dtype[Any] = np.dtype(name)
+        self.is_floating_point = self.numpy.kind == "f"
+        self.itemsize = self.numpy.itemsize
+        self.scalar_name = scalar_name
+        self.tensor_name = f"{scalar_name}Tensor"
+
+    @property
+    def is_signed(self) -> bool:
+        """True for types with negative values."""
+        return self.numpy.kind in "fi"
+
+    def __repr__(self) -> str:
+        return f"tinynet.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+float16 = half = dtype("float16", "Half")
+float32 = float = dtype("float32", "Float")  # noqa: A001
+float64 = double = dtype("float64", "Double")
+uint8 = dtype("uint8", "Byte")
+int8 = dtype("int8", "Char")
+int16 = short = dtype("int16", "Short")
+int32 = int = dtype("int32", "Int")  # noqa: A001
+int64 = long = dtype("int64", "Long")
+bool = dtype("bool", "Bool")  # noqa: A001
+
+ALL = (float16, float32, float64, uint8, int8, int16, int32, int64, bool)
+_BY_NUMPY = {d.numpy: d for d in ALL}
+FLOATS = frozenset(d.numpy for d in ALL if d.is_floating_point)
+_CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2}
+_DEFAULT_OF_CATEGORY = [bool.numpy, int64.numpy, float32.numpy]
+
+
+def of(array: np.ndarray[Any, Any]) -> dtype:
+    """Return the dtype of a numpy array; TypeError for one that tinynet does not have."""
+    return from_numpy(array.dtype)
+
+
+def from_numpy(numpy_dtype: np.dtype[Any]) -> dtype:
+    """Return tinynet's dtype for numpy's; TypeError for one that tinynet does not have."""
+    try:
+        return _BY_NUMPY[numpy_dtype]
+    except KeyError:
+        names = ", ".join(d.name for d in ALL)
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{numpy_dtype}. "
+            f"The only supported types are: {names}."
+        ) from None
+
+
+def as_numpy(value: Any) -> np.dtype[Any]:
+    """Return the numpy dtype that ``value`` (a dtype, or Python's float, int, bool) stands for."""
+    if isinstance(value, dtype):
+        return value.numpy
+    if value in type_of_number:
+        return _DEFAULT_OF_CATEGORY[type_of_number[value]]
+    raise TypeError(f"dtype must be a tinynet.dtype, not {type(value).__name__}")
+
+
+def get_default_dtype() -> dtype:
+    """Return the dtype that Python floats become (float32 unless changed).
+
+    Example:
+        >>> tn.get_default_dtype()
+        tinynet.float32
+    """
+    return _BY_NUMPY[_DEFAULT_OF_CATEGORY[2]]
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Set the dtype that Python floats become; only floating-point dtypes are supported.
+
+    Example:
+        >>> tn.set_default_dtype(tn.float32)
+    """
+    if not (isinstance(d, dtype) and d.is_floating_point):
+        raise TypeError(
+            f"only floating-point types are supported as the default type. Got {d!r} instead."
+        )
+    _DEFAULT_OF_CATEGORY[2] = d.numpy
+    _promoted.clear()
+
+
+def default_float() -> np.dtype[Any]:
+    """Return the numpy dtype of the default dtype."""
+    return _DEFAULT_OF_CATEGORY[2]
+
+
+def promote_types(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the smallest dtype that both fit in, by PyTorch's table."""
+    if a is b:
+        return a
+    if a.kind == "f" and b.kind != "f":
+        return a
+    if b.kind == "f" and a.kind != "f":
+        return b
+    return np.promote_types(a, b)
+
+
+_promoted: dict[tuple[Any, ...], np.dtype[Any]] = {}
+
+
+def result_type(operands: Iterable[Any]) -> np.dtype[Any]:
+    """Return the numpy dtype of an operation on arrays and Python numbers, by PyTorch's rules.
+
+    Arrays with dimensions, 0-d arrays and numbers are three groups; a later group counts only
+    where its category (bool < int < float) is higher than that of the groups before it.
+    """
+    key = tuple(
+        (o.dtype, o.ndim == 0) if isinstance(o, (np.ndarray, np.generic)) else type(o)
+        for o in operands
+    )
+    found = _promoted.get(key)
+    if found is None:
+        found = _promoted[key] = _result_type(key)
+    return found
+
+
+def _result_type(key: tuple[Any, ...]) -> np.dtype[Any]:
+    groups: list[np.dtype[Any] | None] = [None, None, None]
+    for item in key:
+        if isinstance(item, tuple):
+            group, kind = (1 if item[1] else 0), item[0]
+        else:
+            group, kind = 2, _DEFAULT_OF_CATEGORY[type_of_number[item]]
+        before = groups[group]
+        groups[group] = kind if before is None else promote_types(before, kind)
+    dimensioned, zero_dim, number = groups
+    return _combine(dimensioned, _combine(zero_dim, number))  # type: ignore[return-value]
+
+
+def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dtype[Any] | None:
+    if higher is None or lower is None:
+        return lower if higher is None else higher
+    if _CATEGORY[lower.kind] > _CATEGORY[higher.kind]:
+        return promote_types(higher, lower)
+    return higher
+
+
+def can_cast(source: np.dtype[Any], target: np.dtype[Any]) -> Any:
+    """True where a result of ``source`` may be written to a tensor of ``target`` in place."""
+    return _CATEGORY[source.kind] <= _CATEGORY[target.kind]

@@ -1,0 +1,181 @@
+"""Every message that users can match on, as functions that return exceptions.
+
+The first sentence is PyTorch's, with ``tinynet`` where it prints ``torch`` (and the seeds' wording
+where PyTorch has changed since). What follows names the lines and the fix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+VIEW_AND_INPLACE = (
+    "This view is the output of a function that returns multiple views. Such functions do not "
+    "allow the output views to be modified inplace. You should replace the inplace operation by "
+    "an out-of-place one."
+)
+AMBIGUOUS = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
+    "code by moving both the view and the inplace either both inside the no_grad block (if you "
+    "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+)
+NOT_RECORDED = "element {} of tensors does not require grad and does not have a grad_fn"
+SCALAR_ONLY = "grad can be implicitly created only for scalar outputs"
+NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+    "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
+)
+CREATE_GRAPH = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter "
+    "and its gradient which can cause a memory leak. We recommend using autograd.grad when "
+    "creating the graph to avoid this. If you have to use this function, make sure to reset the "
+    ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
+)
+
+
+class AutogradError(RuntimeError):
+    """An error of autograd that knows the lines it is about.
+
+    Attributes:
+        saved_at: where the value was saved (a ``Location`` or None).
+        changed_by: where it was changed, oldest first.
+        needed_at: where the backward ran.
+        hint: the fix, as the message shows it.
+    """
+
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        lines: Sequence[str] = (),
+        saved_at: Any = None,
+        changed_by: Sequence[Any] = (),
+        needed_at: Any = None,
+        hint: str = "",
+    ):
+        body = [sentence, *lines]
+        if hint:
+            body.append(f"  fix      {hint}")
+        super().__init__("\n".join(body))
+        self.saved_at = saved_at
+        self.changed_by = list(changed_by)
+        self.needed_at = needed_at
+        self.hint = hint
+
+
+def modified(kind: str, output: str, version: int, expected: int) -> str:
+    """Return the sentence for a saved value that was changed in place."""
+    which = f", which is {output}," if output else ""
+    return (
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{kind}]{which} is at version {version}; expected version {expected} instead."
+    )
+
+
+def freed(what: str = "saved intermediate results") -> str:
+    """Return the sentence for a second backward through a graph whose values are gone."""
+    return (
+        f"Trying to backward through the graph a second time, but the {what} have already been "
+        "freed. Specify retain_graph=True when calling backward the first time."
+    )
+
+
+LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
+VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+LEAF_MOVED = "leaf variable has been moved into the graph interior"
+
+
+def view_written(multiple: bool, node: str, indirectly: bool) -> str:
+    """Return the sentence for an in-place write to a view that does not allow it."""
+    if multiple:
+        what = "its base or another view of its base has been modified inplace"
+        return (
+            f"Output {node} is a view and {what if indirectly else 'is being modified inplace'}. "
+            + VIEW_AND_INPLACE
+        )
+    what = "its base or another view of its base has been modified inplace with grad mode enabled"
+    direct = "is being modified inplace with grad mode enabled"
+    return f"A view was created in no_grad mode and {what if indirectly else direct}. " + AMBIGUOUS
+
+
+def not_leaf_flag() -> RuntimeError:
+    """``requires_grad`` was set on a non-leaf."""
+    return RuntimeError(
+        "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+        "variable in a subgraph that doesn't require differentiation use "
+        "var_no_grad = var.detach()."
+    )
+
+
+def not_floating() -> RuntimeError:
+    """``requires_grad`` was set on an integer tensor."""
+    return RuntimeError("only Tensors of floating point dtype can require gradients")
+
+
+def grad_shape(index: int, grad: Sequence[int], output: Sequence[int]) -> RuntimeError:
+    """A gradient passed to backward has another shape than its output."""
+    return RuntimeError(
+        f"Mismatch in shape: grad_output[{index}] has a shape of tinynet.Size({list(grad)}) and "
+        f"output[{index}] has a shape of tinynet.Size({list(output)})."
+    )
+
+
+def unused(index: int) -> RuntimeError:
+    """An input of ``autograd.grad`` is not part of the graph."""
+    return RuntimeError(
+        f"The differentiated Tensor at index {index} appears to not have been used in the graph. "
+        "Set allow_unused=True if this is the desired behavior."
+    )
+
+
+def not_broadcastable(a: Sequence[int], b: Sequence[int]) -> RuntimeError:
+    """Two shapes do not broadcast."""
+    for back in range(1, min(len(a), len(b)) + 1):
+        x, y = a[-back], b[-back]
+        if x != y and 1 not in (x, y):
+            dim = max(len(a), len(b)) - back
+            return RuntimeError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) at "
+                f"non-singleton dimension {dim}"
+            )
+    raise AssertionError(f"{a} and {b} do broadcast")
+
+
+def output_shape(output: Sequence[int], needed: Sequence[int]) -> RuntimeError:
+    """An in-place result is larger than the tensor it would be written to."""
+    return RuntimeError(
+        f"output with shape {list(output)} doesn't match the broadcast shape {list(needed)}"
+    )
+
+
+def cannot_cast(result: str, target: str) -> RuntimeError:
+    """An in-place result has a dtype of a higher category than its target."""
+    return RuntimeError(
+        f"result type {result} can't be cast to the desired output type {target}"
+    )
+
+
+def overlapping() -> RuntimeError:
+    """An in-place write to a tensor whose elements share memory."""
+    return RuntimeError(
+        "unsupported operation: more than one element of the written-to tensor refers to a single "
+        "memory location. Please clone() the tensor before performing the operation."
+    )
+
+
+def dim_range(dim: int, ndim: int) -> IndexError:
+    """A dimension is out of range."""
+    low, high = (-ndim, ndim - 1) if ndim else (-1, 0)
+    return IndexError(
+        f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})"
+    )
+
+
+def must_be_tensor(function: str, argument: str, position: int, got: Any) -> TypeError:
+    """An argument is not a tensor."""
+    return TypeError(
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, "
+        f"not {type(got).__name__}"
+    )

@@ -1,0 +1,283 @@
+"""PyTorch's signatures over the views of ``ops/shape.py``: variadic sizes, optional arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.inplace import run_inplace_view
+from tinynet.core.operation import public
+from tinynet.core.tensor import Size, Tensor, method
+from tinynet.ops import shape
+from tinynet.ops.shape import axis_of, infer, sizes
+
+# ---- shape --------------------------------------------------------------------------------------
+
+
+@public
+def view(self: Tensor, *size: Any) -> Tensor:
+    """Return a view of another shape; one length may be -1.
+
+    Raises:
+        RuntimeError: the shape does not fit, or the memory does not allow a view.
+
+    Example:
+        >>> tn.arange(6).view(2, -1).shape
+        tinynet.Size([2, 3])
+    """
+    return shape.view_as_shape.function(self, infer(sizes(size), self._array.size))
+
+
+@public
+def reshape(self: Tensor, *size: Any) -> Tensor:
+    """Return the tensor in another shape: a view where possible, else a copy."""
+    return shape.reshape(self, infer(sizes(size), self._array.size))  # type: ignore[no-any-return]
+
+
+@public
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a view of the shape of another tensor."""
+    return view(self, other.shape)
+
+
+@public
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return the tensor in the shape of another one."""
+    return reshape(self, other.shape)
+
+
+@public
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Return the tensor with a range of dimensions made into one.
+
+    Example:
+        >>> tn.ones(2, 3, 4).flatten(1).shape
+        tinynet.Size([2, 12])
+    """
+    old = self._array.shape
+    if not old:
+        return reshape(self, 1)
+    start, end = axis_of(start_dim, len(old)), axis_of(end_dim, len(old))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end:
+        return self
+    return reshape(self, (*old[:start], Size(old[start : end + 1]).numel(), *old[end + 1 :]))
+
+
+@public
+def ravel(self: Tensor) -> Tensor:
+    """Return the elements in one dimension."""
+    return reshape(self, -1)
+
+
+@public
+def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Return the tensor with one dimension made into several."""
+    old = self._array.shape
+    axis = axis_of(dim, len(old))
+    return reshape(self, (*old[:axis], *infer(tuple(sizes), old[axis]), *old[axis + 1 :]))
+
+
+@public
+def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """Return a view without dimensions of length 1: all, or those given."""
+    if dim is None:
+        return shape.squeeze_all.function(self)
+    if isinstance(dim, int):
+        return shape.squeeze_dim.function(self, dim)
+    return shape.squeeze_dims.function(self, tuple(dim))
+
+
+@public
+def expand(self: Tensor, *size: Any) -> Tensor:
+    """Return a view in which dimensions of length 1 repeat; -1 keeps a length.
+
+    Example:
+        >>> tn.ones(2, 1).expand(-1, 3).shape
+        tinynet.Size([2, 3])
+    """
+    return shape.expand_to.function(self, sizes(size))
+
+
+@public
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a view expanded to the shape of another tensor."""
+    return shape.expand_to.function(self, other._array.shape)
+
+
+@public
+def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
+    """Return a view expanded to a shape."""
+    return shape.expand_to.function(self, tuple(size))
+
+
+# ---- order of dimensions ------------------------------------------------------------------------
+
+
+@public
+def permute(self: Tensor, *dims: Any) -> Tensor:
+    """Return a view with the dimensions in another order."""
+    return shape.permute_dims.function(self, sizes(dims))
+
+
+@public
+def movedim(self: Tensor, source: int, destination: int) -> Tensor:
+    """Return a view with one dimension moved to another place."""
+    n = self._array.ndim
+    order = list(range(n))
+    moved = order.pop(axis_of(source, n))
+    order.insert(axis_of(destination, n), moved)
+    return shape.permute_dims.function(self, tuple(order))
+
+
+def _reversed(self: Tensor) -> Tensor:
+    """The tensor with its dimensions in reverse order."""
+    return shape.permute_dims.function(self, tuple(reversed(range(self._array.ndim))))
+
+
+def _matrix_transposed(self: Tensor) -> Tensor:
+    """The tensor with its last two dimensions swapped."""
+    return shape.transpose.function(self, -2, -1)
+
+
+method(property(_reversed), "T")
+method(property(_matrix_transposed), "mT")
+method(shape.transpose.function, "swapaxes")
+
+# ---- parts --------------------------------------------------------------------------------------
+
+
+@public
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """Return a view of ``length`` slices of a dimension, from ``start`` on."""
+    if self._array.ndim == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    axis = axis_of(dim, self._array.ndim)
+    n = self._array.shape[axis]
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if not -n <= start <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    start = start + n if start < 0 else start
+    if start + length > n:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return shape.cut.function(self, axis, slice(start, start + length))
+
+
+@public
+def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of consecutive parts: of one size (the last may be smaller), or of given sizes.
+
+    Example:
+        >>> [p.tolist() for p in tn.arange(5).split(2)]
+        [[0, 1], [2, 3], [4]]
+    """
+    axis = axis_of(dim, self._array.ndim)
+    n = self._array.shape[axis]
+    if isinstance(split_size, int):
+        if split_size < 0 or (split_size == 0 and n):
+            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+        starts = [*range(0, n, split_size or 1), n] if n else [0, 0]
+    else:
+        starts = [0]
+        for size in split_size:
+            starts.append(starts[-1] + size)
+        if starts[-1] != n:
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size "
+                f"at dimension {axis}), but got split_sizes={list(split_size)}"
+            )
+    return shape.split_at.function(self, tuple(starts), axis)  # type: ignore[return-value]
+
+
+@public
+def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    n = self._array.shape[axis_of(dim, self._array.ndim)]
+    return split(self, max(-(-n // chunks), 1), dim)
+
+
+@public
+def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Return a view of a diagonal."""
+    n = self._array.ndim
+    first, second = axis_of(dim1, n), axis_of(dim2, n)
+    if first == second:
+        raise RuntimeError(
+            f"diagonal dimensions cannot be identical {dim1}, {dim2}"
+        )
+    return shape.diagonal_view.function(self, offset, first, second)
+
+
+# ---- copies -------------------------------------------------------------------------------------
+
+
+@public
+def flip(self: Tensor, *dims: Any) -> Tensor:
+    """Return a copy with the order along the dimensions reversed."""
+    return shape.flip_dims.function(self, sizes(dims))
+
+
+@public
+def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """Return a copy with the elements moved along the dimensions; what leaves enters again."""
+    moves = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    axes = None if dims is None or dims == () else (dims,) if isinstance(dims, int) else tuple(dims)
+    if axes is not None and len(axes) != len(moves):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}"
+        )
+    return shape.roll_dims.function(self, moves, axes)
+
+
+@public
+def repeat(self: Tensor, *repeats: Any) -> Tensor:
+    """Return a copy, repeated along each dimension."""
+    return shape.repeat_dims.function(self, sizes(repeats))
+
+
+@public
+def tile(self: Tensor, *dims: Any) -> Tensor:
+    """Return a copy, repeated; missing repeats are 1."""
+    counts = sizes(dims)
+    return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)
+
+
+@public
+def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
+    """Return the tensor itself if it is contiguous, else a contiguous copy."""
+    if self._array.flags.c_contiguous:
+        return self
+    return shape.contiguous_copy.function(self)
+
+
+# ---- in place: the tensor itself becomes the view -----------------------------------------------
+
+
+@public
+def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
+    """Drop dimensions of length 1 from this tensor and return it."""
+    if dim is None:
+        return run_inplace_view(shape.squeeze_all, self, ())
+    return run_inplace_view(shape.squeeze_dim, self, (dim,))
+
+
+@public
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    """Add a dimension of length 1 to this tensor and return it."""
+    return run_inplace_view(shape.unsqueeze, self, (dim,))
+
+
+@public
+def t_(self: Tensor) -> Tensor:
+    """Transpose this matrix and return it."""
+    return run_inplace_view(shape.t, self, ())
+
+
+@public
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Swap two dimensions of this tensor and return it."""
+    return run_inplace_view(shape.transpose, self, (dim0, dim1))

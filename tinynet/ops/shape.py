@@ -1,0 +1,404 @@
+"""Views and changes of shape. A view shares its input's memory; what must copy says so."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.operation import operation, view
+from tinynet.core.tensor import Tensor
+from tinynet.ops.joining import cat, stack
+
+Array = np.ndarray[Any, Any]
+
+# ---- what they share ----------------------------------------------------------------------------
+
+
+def axis_of(dim: int, ndim: int) -> int:
+    """Return a dimension counted from the front; IndexError if out of range."""
+    count = ndim or 1
+    if not -count <= dim < count:
+        raise errors.dim_range(dim, ndim)
+    return dim % count
+
+
+def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return a shape given as ``f(2, 3)``, ``f((2, 3))`` or ``f(x.shape)``."""
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        args = tuple(args[0])
+    return tuple(int(n) for n in args)
+
+
+def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """Replace the -1 in a shape for ``count`` elements.
+
+    Raises:
+        RuntimeError: the shape does not fit.
+    """
+    if shape.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if any(n < -1 for n in shape):
+        raise RuntimeError(f"invalid shape dimension {min(shape)}")
+    known = math.prod(n for n in shape if n != -1)
+    if -1 in shape:
+        if known == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
+                "unspecified dimension size -1 can be any value and is ambiguous"
+            )
+        if count % known == 0:
+            return tuple(count // known if n == -1 else n for n in shape)
+    elif known == count:
+        return shape
+    raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
+
+
+@operation(methods=False)
+def embed(self: Array, /, shape: tuple[int, ...], index: tuple[Any, ...]) -> Array:
+    """Return zeros of ``shape`` with ``self`` at ``index``: the derivative of taking a part."""
+    whole = np.zeros(shape, self.dtype)
+    whole[index] = self
+    return whole
+
+
+embed.grad(self=lambda g, index: g[index])
+
+# ---- views --------------------------------------------------------------------------------------
+
+
+@view(node="AliasBackward0", methods=False)
+def alias(self: Array, /) -> Array:
+    """Return a view of the whole."""
+    return self[...]
+
+
+alias.grad(self=lambda g: g)
+
+
+@view(node="ViewBackward0", methods=False)
+def view_as_shape(self: Array, /, shape: tuple[int, ...]) -> Array:
+    """Return a view of another shape."""
+    try:
+        return np.reshape(self, shape, copy=False)
+    except ValueError:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
+        ) from None
+
+
+view_as_shape.grad(self=lambda g, self_shape: reshape(g, self_shape))
+
+
+@operation(node="UnsafeViewBackward0", methods=False)
+def reshape_copy(self: Array, /, shape: tuple[int, ...]) -> Array:
+    """Return a copy of another shape, for memory that no view can describe."""
+    return np.array(self, order="C").reshape(shape)
+
+
+reshape_copy.grad(self=lambda g, self_shape: reshape(g, self_shape))
+
+
+def reshape(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return ``x`` in another shape: a view where the memory allows, else a copy."""
+    if not isinstance(x, Tensor):
+        return x.reshape(shape)
+    try:
+        np.reshape(x._array, shape, copy=False)
+    except ValueError:
+        return reshape_copy.function(x, shape)
+    return view_as_shape.function(x, shape)
+
+
+@view()
+def transpose(self: Array, /, dim0: int, dim1: int) -> Array:
+    """Return a view with two dimensions swapped."""
+    if self.ndim == 0:
+        axis_of(dim0, 0), axis_of(dim1, 0)
+        return self[...]
+    return np.swapaxes(self, axis_of(dim0, self.ndim), axis_of(dim1, self.ndim))
+
+
+transpose.grad(self=lambda g, dim0, dim1: transpose(g, dim0, dim1))
+
+
+@view()
+def t(self: Array, /) -> Array:
+    """Return a matrix transposed; vectors and scalars as they are."""
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self.T
+
+
+t.grad(self=lambda g: t(g))
+
+
+@view(methods=False, node="PermuteBackward0")
+def permute_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
+    """Return a view with the dimensions in another order."""
+    if len(dims) != self.ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {self.ndim} is not "
+            f"equal to len(dims) = {len(dims)}"
+        )
+    axes = [axis_of(d, self.ndim) for d in dims]
+    if len(set(axes)) != len(axes):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return np.transpose(self, axes)
+
+
+permute_dims.grad(self=lambda g, dims: permute_dims(g, _inverse(dims)))
+
+
+def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
+    order = [d % len(dims) for d in dims]
+    return tuple(order.index(i) for i in range(len(order)))
+
+
+@view(methods=False, node="ExpandBackward0")
+def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
+    """Return a view in which dimensions of length 1 are repeated without copying."""
+    new = len(shape) - self.ndim
+    if new < 0:
+        raise RuntimeError(
+            f"expand(tinynet.{type(self).__name__}{{{list(self.shape)}}}, size={list(shape)}): the "
+            f"number of sizes provided ({len(shape)}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({self.ndim})"
+        )
+    full = list(shape)
+    for i, n in enumerate(self.shape):
+        if full[new + i] == -1:
+            full[new + i] = n
+        elif n != 1 and full[new + i] != n:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({full[new + i]}) must match the existing size "
+                f"({n}) at non-singleton dimension {new + i}.  Target sizes: {list(shape)}.  "
+                f"Tensor sizes: {list(self.shape)}"
+            )
+    wide = np.broadcast_to(self, full)
+    if self.flags.writeable and not wide.flags.writeable:
+        wide.flags.writeable = True  # writing where elements overlap is refused by core/inplace.py
+    return wide
+
+
+expand_to.grad(self=lambda g: g)  # the engine sums it to the input's shape
+
+
+def expand(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return ``x`` broadcast to ``shape``."""
+    return expand_to(x, shape) if isinstance(x, Tensor) else np.broadcast_to(x, shape)
+
+
+@view()
+def unsqueeze(self: Array, /, dim: int) -> Array:
+    """Return a view with a new dimension of length 1 at ``dim``."""
+    return np.expand_dims(self, axis_of(dim, self.ndim + 1))
+
+
+unsqueeze.grad(self=lambda g, self_shape: reshape(g, self_shape))
+
+
+@view(methods=False, node="SqueezeBackward0")
+def squeeze_all(self: Array, /) -> Array:
+    """Return a view without dimensions of length 1."""
+    return np.squeeze(self)[...]
+
+
+squeeze_all.grad(self=lambda g, self_shape: reshape(g, self_shape))
+
+
+@view(methods=False, node="SqueezeBackward1")
+def squeeze_dim(self: Array, /, dim: int) -> Array:
+    """Return a view without the dimension, if its length is 1."""
+    axis = axis_of(dim, self.ndim)
+    return np.squeeze(self, axis) if self.ndim and self.shape[axis] == 1 else self[...]
+
+
+squeeze_dim.grad(self=lambda g, self_shape: reshape(g, self_shape))
+
+
+@view(methods=False, node="SqueezeBackward2")
+def squeeze_dims(self: Array, /, dim: tuple[int, ...]) -> Array:
+    """Return a view without those of the dimensions whose length is 1."""
+    axes = tuple(axis_of(d, self.ndim) for d in dim)
+    return np.squeeze(self, tuple(a for a in axes if self.ndim and self.shape[a] == 1))[...]
+
+
+squeeze_dims.grad(self=lambda g, self_shape: reshape(g, self_shape))
+
+
+@view()
+def select(self: Array, /, dim: int, index: int) -> Array:
+    """Return a view of one slice, without the dimension."""
+    if self.ndim == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    axis = axis_of(dim, self.ndim)
+    n = self.shape[axis]
+    if not -n <= index < n:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(self.shape)} at "
+            f"dimension {axis}"
+        )
+    return self[(slice(None),) * axis + (index, ...)]
+
+
+select.grad(
+    self=lambda g, self_shape, dim, index: embed(
+        g, self_shape, (slice(None),) * (dim % len(self_shape)) + (index, ...)
+    )
+)
+
+
+@view(methods=False, node="SliceBackward0")
+def cut(self: Array, /, dim: int, part: slice) -> Array:
+    """Return a view of a range of one dimension."""
+    return self[(slice(None),) * dim + (part,)]
+
+
+cut.grad(
+    self=lambda g, self_shape, dim, part: embed(g, self_shape, (slice(None),) * dim + (part,))
+)
+
+
+@view(methods=False, node="DiagonalBackward0")
+def diagonal_view(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
+    """Return a view of a diagonal."""
+    found = np.diagonal(self, offset, axis_of(dim1, self.ndim), axis_of(dim2, self.ndim))
+    if self.flags.writeable:
+        found.flags.writeable = True
+    return found
+
+
+diagonal_view.grad(
+    self=lambda g, self_shape, offset, dim1, dim2: diagonal_embed(g, self_shape, offset, dim1, dim2)
+)
+
+
+@operation(methods=False)
+def diagonal_embed(
+    self: Array, /, shape: tuple[int, ...], offset: int, dim1: int, dim2: int
+) -> Array:
+    """Return zeros of ``shape`` with ``self`` on a diagonal."""
+    whole = np.zeros(shape, self.dtype)
+    place = np.diagonal(whole, offset, dim1, dim2)
+    place.flags.writeable = True
+    place[...] = self
+    return whole
+
+
+diagonal_embed.grad(
+    self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2)
+)
+
+
+def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
+    """Return the diagonal of an array or tensor."""
+    if isinstance(x, Tensor):
+        return diagonal_view.function(x, offset, dim1, dim2)
+    return np.diagonal(x, offset, dim1, dim2)
+
+
+# ---- several views of one tensor ----------------------------------------------------------------
+
+
+@view(many=True)
+def unbind(self: Array, /, dim: int = 0) -> list[Array]:
+    """Return views of all slices along a dimension; iterating over a tensor does the same."""
+    if self.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    axis = axis_of(dim, self.ndim)
+    before = (slice(None),) * axis
+    return [self[(*before, i, ...)] for i in range(self.shape[axis])]
+
+
+unbind.grad(self=lambda g, dim: stack(g, dim))
+
+
+@view(many=True, methods=False, node="SplitBackward0")
+def split_at(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Array]:
+    """Return views of consecutive ranges of one dimension."""
+    before = (slice(None),) * dim
+    return [self[(*before, slice(a, b))] for a, b in zip(starts, starts[1:], strict=False)]
+
+
+split_at.grad(self=lambda g, dim: cat(g, dim))
+
+# ---- copies -------------------------------------------------------------------------------------
+
+
+@operation(methods=False)
+def flip_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
+    """Return a copy with the order along the dimensions reversed."""
+    return np.flip(self, tuple(axis_of(d, self.ndim) for d in dims)).copy()
+
+
+flip_dims.grad(self=lambda g, dims: flip_dims(g, dims))
+
+
+@operation(methods=False)
+def roll_dims(self: Array, /, shifts: tuple[int, ...], dims: tuple[int, ...] | None) -> Array:
+    """Return a copy rolled along the dimensions (along all elements for None)."""
+    return np.roll(self, shifts if dims else shifts[0], dims)
+
+
+roll_dims.grad(self=lambda g, shifts, dims: roll_dims(g, tuple(-s for s in shifts), dims))
+
+
+@operation(methods=False)
+def repeat_dims(self: Array, /, repeats: tuple[int, ...]) -> Array:
+    """Return a copy, repeated along each dimension."""
+    if len(repeats) < self.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
+        )
+    return np.tile(self, repeats)
+
+
+repeat_dims.grad(self=lambda g, self_shape, repeats: _unrepeat(g, self_shape, repeats))
+
+
+def _unrepeat(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
+    shape = (1,) * (len(repeats) - len(shape)) + shape
+    pairs = reshape(g, tuple(n for pair in zip(repeats, shape, strict=True) for n in pair))
+    return pairs.sum(tuple(range(0, 2 * len(shape), 2)))  # methods of arrays and tensors agree
+
+
+@operation(inplace=True)
+def tril(self: Array, /, diagonal: int = 0) -> Array:
+    """Return the part on and below a diagonal; zeros elsewhere."""
+    return np.tril(self, diagonal)
+
+
+tril.grad(self=lambda g, diagonal: tril(g, diagonal))
+
+
+@operation(inplace=True)
+def triu(self: Array, /, diagonal: int = 0) -> Array:
+    """Return the part on and above a diagonal; zeros elsewhere."""
+    return np.triu(self, diagonal)
+
+
+triu.grad(self=lambda g, diagonal: triu(g, diagonal))
+
+
+@operation()
+def clone(self: Array, /, *, memory_format: Any = None) -> Array:
+    """Return a copy with the same history."""
+    return self.copy(order="K")
+
+
+clone.grad(self=lambda g: g)
+
+
+@operation(node="CloneBackward0", methods=False)
+def contiguous_copy(self: Array, /) -> Array:
+    """Return a copy in row-major order."""
+    return np.array(self, order="C")
+
+
+contiguous_copy.grad(self=lambda g: g)

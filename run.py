@@ -220,9 +220,10 @@ def ensure(extras: set[str]) -> None:
         if is_ready(state, extras):  # done by the one that we waited for
             return
         started = time.monotonic()
+        if is_usable(state):
+            extras = extras | set(state["extras"])
         prepare_venv(state)
         made_here = read_state()["made_here"]
-        extras = extras | set(state.get("extras", []))
         write_state({"made_here": made_here})
         try:
             install(extras)

@@ -1,0 +1,164 @@
+"""From a list of samples to a batch."""
+
+import copy
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.data.dataset import Samples
+from tinynet.ops.joining import stack
+
+
+def default_collate(batch: Sequence[Any]) -> Any:
+    """Return a batch of the same structure as its samples, with tensors for leaves.
+
+    ===================================  =====================================================
+    samples                              batch
+    ===================================  =====================================================
+    tensors, numpy arrays                one tensor with a new first dimension
+    numbers                              a tensor: bool, int64, or float64 for Python's floats
+    str, bytes                           the list of them
+    dicts, named tuples                  the same, of batches
+    tuples, lists                        a list of batches
+    ===================================  =====================================================
+
+    Raises:
+        TypeError: a sample holds something else.
+        RuntimeError: the samples differ in size.
+        IndexError: there are no samples.
+
+    Example:
+        >>> tn.data.default_collate([(1, "a"), (2, "b")])
+        [tensor([1, 2]), ('a', 'b')]
+        >>> tn.data.default_collate([{"x": tn.ones(2)}, {"x": tn.zeros(2)}])
+        {'x': tensor([[1., 1.],
+                [0., 0.]])}
+    """
+    if isinstance(batch, Samples):
+        return list(batch.columns)
+    if len(batch) == 0:
+        raise IndexError("default_collate: the batch is empty; it must hold at least one sample.")
+    for types, collate in _BY_TYPE:
+        if isinstance(batch[0], types):
+            return collate(batch)
+    raise _unsupported(type(batch[0]))
+
+
+def default_convert(data: Any) -> Any:
+    """Return one sample with its numpy arrays as tensors; the rest stays as it is.
+
+    This is what a DataLoader without batches (``batch_size=None``) does to a sample.
+
+    Example:
+        >>> tn.data.default_convert((np.array([1, 2]), "a"))
+        [tensor([1, 2]), 'a']
+    """
+    if isinstance(data, (str, bytes, Tensor)):
+        return data
+    if isinstance(data, (np.ndarray, np.generic)):
+        return wrap(np.asarray(data)) if data.dtype.kind in "biuf" else data
+    if isinstance(data, Mapping):
+        return _like_mapping(data, {key: default_convert(data[key]) for key in data})
+    if isinstance(data, Sequence):
+        return _like_sequence(data, [default_convert(item) for item in data])
+    return data
+
+
+# ---- leaves ----
+
+
+def _unsupported(found: Any) -> TypeError:
+    return TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
+        f"found {found}"
+    )
+
+
+def _tensor(array: np.ndarray[Any, Any]) -> Tensor:
+    dtypes.of(array)  # raises TypeError for what tinynet does not have
+    return wrap(array)
+
+
+def _of_tensors(batch: Sequence[Any]) -> Tensor:
+    return stack(list(batch))
+
+
+def _of_arrays(batch: Sequence[Any]) -> Tensor:
+    if batch[0].dtype.kind not in "biuf":
+        raise _unsupported(batch[0].dtype)
+    return stack([_tensor(np.asarray(item)) for item in batch])
+
+
+def _of_scalars(batch: Sequence[Any]) -> Tensor:
+    if batch[0].dtype.kind not in "biuf":
+        raise _unsupported(type(batch[0]))
+    return _tensor(np.array(batch))
+
+
+def _of_floats(batch: Sequence[Any]) -> Tensor:
+    return _tensor(np.array(batch, dtype=np.float64))
+
+
+def _of_ints(batch: Sequence[Any]) -> Tensor:
+    array = np.array(batch)
+    # As in PyTorch, only a batch that begins with a float is float64.
+    return _tensor(array.astype(dtypes.default_float()) if array.dtype.kind == "f" else array)
+
+
+def _of_texts(batch: Sequence[Any]) -> Any:
+    return batch
+
+
+# ---- structures ----
+
+
+def _like_mapping(pattern: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
+    """A mapping of the type of ``pattern`` with other values, or a dict if that is impossible."""
+    try:
+        if isinstance(pattern, MutableMapping):
+            filled = copy.copy(pattern)  # also keeps what an instance has beside its items
+            filled.update(items)
+            return filled
+        return type(pattern)(items)  # type: ignore[call-arg]
+    except TypeError:
+        return items
+
+
+def _like_sequence(pattern: Sequence[Any], items: list[Any]) -> Any:
+    if isinstance(pattern, tuple):
+        return type(pattern)(*items) if hasattr(pattern, "_fields") else items
+    try:
+        return type(pattern)(items)  # type: ignore[call-arg]
+    except TypeError:  # such as a range
+        return items
+
+
+def _of_mappings(batch: Sequence[Any]) -> Any:
+    keys = batch[0]
+    return _like_mapping(
+        keys, {key: default_collate([sample[key] for sample in batch]) for key in keys}
+    )
+
+
+def _of_sequences(batch: Sequence[Any]) -> Any:
+    if len({len(sample) for sample in batch}) > 1:
+        raise RuntimeError("each element in list of batch should be of equal size")
+    return _like_sequence(
+        batch[0], [default_collate(column) for column in zip(*batch, strict=True)]
+    )
+
+
+# The first that fits; np.float64 is a float, np.str_ a str, and bool an int.
+_BY_TYPE: tuple[tuple[Any, Callable[[Sequence[Any]], Any]], ...] = (
+    (Tensor, _of_tensors),
+    (np.ndarray, _of_arrays),
+    ((str, bytes), _of_texts),
+    (np.generic, _of_scalars),
+    (float, _of_floats),
+    (int, _of_ints),
+    (Mapping, _of_mappings),
+    (Sequence, _of_sequences),
+)

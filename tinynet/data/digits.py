@@ -1,0 +1,73 @@
+"""The bundled data set: Optical Recognition of Handwritten Digits."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.data.dataset import TensorDataset
+
+_FILE = Path(__file__).with_name("digits.npz")
+_LARGEST = 16.0
+_TEST_EVERY = 5
+
+
+class Digits(TensorDataset):
+    """1,797 handwritten digits as images of 8x8 pixels, and which digit each of them shows.
+
+    Sample ``i`` is ``(image, label)``: float32 of shape (1, 8, 8), and int64 without dimensions.
+
+    The split is always the same: of the images of each digit, in the order of the file, every
+    fifth is a test image, beginning with the first. That makes 1,433 for training and 364 for
+    testing, with all ten digits almost equally frequent in both.
+
+    Args:
+        train: the training images, or the test images.
+        flatten: shape (64,) instead of (1, 8, 8).
+        normalize: values from 0 to 1 instead of 0 to 16.
+
+    Attributes:
+        images: all of them, as a tensor of shape (N, 1, 8, 8) or (N, 64).
+        labels: int64, shape (N,).
+
+    Source: E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits (1998), UCI Machine
+    Learning Repository, https://doi.org/10.24432/C50P49, licence CC BY 4.0; the figures are those
+    of ``load_digits`` in scikit-learn. ``DIGITS.md``, beside this file, says more.
+
+    Example:
+        >>> digits = tn.data.Digits(train=True)
+        >>> len(digits), digits.images.shape
+        (1433, tinynet.Size([1433, 1, 8, 8]))
+        >>> image, label = digits[0]
+        >>> label
+        tensor(0)
+    """
+
+    def __init__(self, train: bool = True, flatten: bool = False, normalize: bool = True):
+        with np.load(_FILE, allow_pickle=False) as file:
+            pixels, labels = file["images"], file["labels"].astype(np.int64)
+        chosen = is_test(labels) != bool(train)
+        images = pixels[chosen].astype(np.float32)
+        if normalize:
+            images /= _LARGEST
+        shape = (-1, 64) if flatten else (-1, 1, 8, 8)
+        super().__init__(wrap(images.reshape(shape)), wrap(labels[chosen]))
+
+    @property
+    def images(self) -> Tensor:
+        """All images, in the order of the samples."""
+        return self.tensors[0]
+
+    @property
+    def labels(self) -> Tensor:
+        """The digits that they show."""
+        return self.tensors[1]
+
+
+def is_test(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Return a mask of the test images, given which digit each image shows."""
+    mask = np.zeros(len(labels), dtype=bool)
+    for digit in range(10):
+        mask[np.flatnonzero(labels == digit)[::_TEST_EVERY]] = True
+    return mask

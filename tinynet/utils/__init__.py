@@ -1,0 +1,1 @@
+"""Doors under PyTorch's import paths: what stands elsewhere, re-exported."""

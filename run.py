@@ -220,7 +220,8 @@ def ensure(extras: set[str]) -> None:
         if is_ready(state, extras):  # done by the one that we waited for
             return
         started = time.monotonic()
-        if is_usable(state):
+        update = is_usable(state)
+        if update:
             extras = extras | set(state["extras"])
         prepare_venv(state)
         made_here = read_state()["made_here"]
@@ -228,7 +229,7 @@ def ensure(extras: set[str]) -> None:
         try:
             install(extras)
         except SetupError:
-            if is_usable(state):  # offline, say: pip fails before it touches what is installed
+            if update:  # offline, say: pip fails before it touches what is installed
                 write_state(state)
             raise
         finished = {"made_here": made_here, "extras": sorted(extras)}

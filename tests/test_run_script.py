@@ -144,6 +144,16 @@ def test_a_failed_installation_shows_pip_and_leaves_what_was_there(project):
     assert run(project, "train")[0::2] == (0, "")
 
 
+def test_a_failed_repair_is_not_taken_for_what_was_there(project):
+    run(project, "train")
+    (project / ".venv/bin/python").unlink()
+    (project / "fail").touch()
+    assert run(project, "train")[0] == 1
+    (project / "fail").unlink()
+    code, _out, err = run(project, "train")
+    assert code == 0 and "creating" in err
+
+
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
 def test_an_interrupted_installation_is_done_again_from_scratch(project):
     run(project, "train")

@@ -18,6 +18,7 @@ import functools
 import importlib.util
 import struct
 import sys
+import warnings
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -65,7 +66,9 @@ def load() -> Any:
     if spec is not None:  # see Note [tensorboardX without its __init__]
         sys.modules[_PACKAGE] = importlib.util.module_from_spec(spec)
     try:
-        return _collect()
+        with warnings.catch_warnings():  # some protobufs on some Pythons: about their own C types
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return _collect()
     finally:
         if not loaded:
             for name in [name for name in sys.modules if name.split(".")[0] == _PACKAGE]:

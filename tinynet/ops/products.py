@@ -1,0 +1,328 @@
+"""Matrix and vector products."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.modes import mode
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor, method
+from tinynet.core.views import requires_grad
+from tinynet.ops import reshaping, shape
+
+Array = np.ndarray[Any, Any]
+
+# ---- what may be multiplied ---------------------------------------------------------------------
+
+_C_NAMES = {
+    "Half": "c10::Half", "Long": "long int", "Short": "short int",
+    "Char": "signed char", "Byte": "unsigned char",
+}  # fmt: skip
+
+
+def _kinds(*arrays: Array) -> list[str]:
+    """Return the names of dtypes as messages have them."""
+    return [dtypes.of(a).scalar_name for a in arrays]
+
+
+def _refused(kernel: str, *arrays: Array) -> Exception:
+    """Return what is wrong with two operands of fitting shapes: their dtypes."""
+    names = _kinds(*arrays)
+    if names[0] == names[1]:
+        return NotImplementedError(f"\"{kernel}\" not implemented for '{names[0]}'")
+    if kernel == "addmm_impl_cpu_":
+        a, b = (_C_NAMES.get(n, n.lower()) for n in names)
+        return RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
+    if kernel == "addmv_impl_cpu":
+        return RuntimeError(
+            "addmv input tensors must have the same dtype, but got "
+            f"{names[1]}, {names[0]}, and {names[1]}"
+        )
+    if kernel == "dot":
+        return RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {names[0]} and {names[1]}"
+        )
+    return RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
+
+
+# ---- the products -------------------------------------------------------------------------------
+
+
+@operation()
+def mm(self: Array, mat2: Array, /) -> Array:
+    """Return the product of two matrices.
+
+    Raises:
+        RuntimeError: not matrices, sizes that do not fit, or different dtypes.
+
+    Example:
+        >>> tn.mm(tn.ones(2, 3), tn.ones(3, 1))
+        tensor([[3.],
+                [3.]])
+    """
+    if self.ndim != 2 or mat2.ndim != 2:
+        raise RuntimeError(f"{'mat2' if self.ndim == 2 else 'self'} must be a matrix")
+    if self.shape[1] != mat2.shape[0]:
+        sizes = " and ".join(f"{a.shape[0]}x{a.shape[1]}" for a in (self, mat2))
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
+    if self.dtype != mat2.dtype or self.dtype.kind == "b":
+        raise _refused("addmm_impl_cpu_", self, mat2)
+    return np.dot(self, mat2)  # faster than np.matmul on small and on expanded matrices
+
+
+mm.grad(
+    self=lambda g, mat2: mm(g, mat2.T),
+    mat2=lambda g, self: mm(self.T, g),
+)
+
+
+@operation()
+def bmm(self: Array, mat2: Array, /) -> Array:
+    """Return the products of two batches of matrices.
+
+    Args:
+        self: ``[batch, n, m]``.
+        mat2: ``[batch, m, p]``.
+
+    Raises:
+        RuntimeError: not of three dimensions, sizes that do not fit, or different dtypes.
+
+    Example:
+        >>> tn.bmm(tn.ones(4, 2, 3), tn.ones(4, 3, 1)).shape
+        tinynet.Size([4, 2, 1])
+    """
+    if self.ndim != 3 or mat2.ndim != 3:
+        raise RuntimeError(f"batch{2 if self.ndim == 3 else 1} must be a 3D tensor")
+    if (self.shape[0], self.shape[2]) != mat2.shape[:2]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{self.shape[0]}, {self.shape[2]}] but got: {list(mat2.shape[:2])}."
+        )
+    if self.dtype != mat2.dtype or self.dtype.kind == "b":
+        raise _refused("bmm", self, mat2)
+    return np.matmul(_solid(self), _solid(mat2))  # type: ignore[no-any-return]
+
+
+def _solid(x: Array) -> Array:
+    """Return a copy of matrices that repeat a number: numpy before 2.3 multiplies those slowly."""
+    return np.ascontiguousarray(x) if 0 in x.strides[1:] else x
+
+
+bmm.grad(
+    self=lambda g, mat2: bmm(g, mat2.mT),
+    mat2=lambda g, self: bmm(self.mT, g),
+)
+
+
+@operation()
+def mv(self: Array, vec: Array, /) -> Array:
+    """Return the product of a matrix and a vector.
+
+    Raises:
+        RuntimeError: other dimensions, sizes that do not fit, or different dtypes.
+
+    Example:
+        >>> tn.mv(tn.ones(2, 3), tn.ones(3))
+        tensor([3., 3.])
+    """
+    if self.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {vec.ndim}, {self.ndim}, {vec.ndim}"
+        )
+    if self.shape[1] != vec.shape[0]:
+        n, m = self.shape
+        raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({vec.shape[0]})")
+    if self.dtype != vec.dtype or self.dtype.kind == "b":
+        raise _refused("addmv_impl_cpu", self, vec)
+    return np.dot(self, vec)
+
+
+mv.grad(
+    self=lambda g, vec: g[:, None] * vec,
+    vec=lambda g, self: mv(self.T, g),
+)
+
+
+@operation()
+def dot(self: Array, tensor: Array, /) -> Array:
+    """Return the inner product of two vectors.
+
+    Raises:
+        RuntimeError: not vectors of one length and dtype.
+
+    Example:
+        >>> tn.dot(tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0]))
+        tensor(11.)
+    """
+    if self.ndim != 1 or tensor.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
+    if self.dtype != tensor.dtype or self.dtype.kind == "b":
+        raise _refused("dot", self, tensor)
+    n, m = self.shape[0], tensor.shape[0]
+    if n != m:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same "
+            f"number of elements, but got {n} and {m} elements respectively"
+        )
+    return np.dot(self, tensor)  # type: ignore[no-any-return]
+
+
+dot.grad(self=lambda g, tensor: g * tensor, tensor=lambda g, self: g * self)
+
+
+@operation(node="UnsafeViewBackward0", methods=False)
+def unsafe_view(self: Array, /, shape: tuple[int, ...]) -> Array:
+    """Return a result that nobody else has seen in another shape: shares memory, is no view."""
+    return self.reshape(shape)
+
+
+unsafe_view.grad(self=lambda g, self_shape: shape.reshape(g, self_shape))
+
+# ---- matmul -------------------------------------------------------------------------------------
+
+
+@public
+def matmul(self: Tensor, other: Tensor) -> Tensor:
+    """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the same.
+
+    Two vectors give their inner product. A vector on the left counts as a row, one on the right
+    as a column, and that dimension is dropped from the result. With more than two dimensions, the
+    last two are multiplied and those before them broadcast.
+
+    Raises:
+        RuntimeError: a 0-d tensor, sizes that do not fit, or different dtypes.
+
+    Example:
+        >>> tn.matmul(tn.ones(5, 2, 3), tn.ones(3, 4)).shape
+        tinynet.Size([5, 2, 4])
+    """
+    for position, x in enumerate((self, other)):
+        if not isinstance(x, Tensor):
+            raise errors.must_be_tensor("matmul", ("input", "other")[position], position + 1, x)
+    dims = self._array.ndim, other._array.ndim
+    if dims == (2, 2):
+        return mm.function(self, other)  # type: ignore[no-any-return]
+    if dims == (2, 1):
+        return mv.function(self, other)  # type: ignore[no-any-return]
+    if dims == (1, 1):
+        return dot.function(self, other)  # type: ignore[no-any-return]
+    if dims == (1, 2):
+        row = shape.unsqueeze.function(self, 0)
+        return reshaping.squeeze_(mm.function(row, other), 0)  # type: ignore[no-any-return]
+    if 0 in dims:
+        raise RuntimeError(
+            "both arguments to matmul need to be at least 1D, but they are "
+            f"{dims[0]}D and {dims[1]}D"
+        )
+    return _folded(self, other) if _folds(self, other) else _batched(self, other)
+
+
+def _folds(self: Tensor, other: Tensor) -> bool:
+    """Return whether one operand is a matrix or vector that all matrices of the other one meet.
+
+    Then one large product does the work of many small ones, and the gradient of the smaller
+    operand needs no memory per matrix. With the larger one on the right the result must be
+    copied into order, so that pays only when the smaller one requires grad.
+    """
+    a, b = self._array, other._array
+    large, small = (self, other) if a.ndim >= b.ndim else (other, self)
+    if small._array.ndim > 2:
+        return False
+    if mode.grad and requires_grad(small):
+        return True
+    if a.ndim == 2:
+        return False
+    array = large._array if large is self else large._array.swapaxes(-1, -2)
+    steps = array.strides
+    return array.size == 0 or all(
+        steps[i] == steps[i + 1] * array.shape[i + 1] for i in range(array.ndim - 2)
+    )
+
+
+def _folded(self: Tensor, other: Tensor) -> Tensor:
+    """Multiply with all dimensions but the last of the larger operand made into one."""
+    swapped = other._array.ndim > self._array.ndim
+    large = shape.transpose.function(other, -2, -1) if swapped else self
+    small = self if swapped else other
+    if swapped and small._array.ndim == 2:
+        small = shape.t.function(small)
+    *rows, inner = large._array.shape
+    folded = shape.reshape(large, (math.prod(rows), inner))
+    if small._array.ndim == 1:
+        return unsafe_view.function(mv.function(folded, small), tuple(rows))  # type: ignore[no-any-return]
+    columns = small._array.shape[1]
+    whole = unsafe_view.function(mm.function(folded, small), (*rows, columns))
+    if swapped:
+        return reshaping.contiguous(shape.transpose.function(whole, -2, -1))  # type: ignore[no-any-return]
+    return whole  # type: ignore[no-any-return]
+
+
+def _batched(self: Tensor, other: Tensor) -> Tensor:
+    """Multiply matrix by matrix, with the dimensions before the last two broadcast."""
+    left, right = self._array.shape, other._array.shape
+    if len(left) == len(right) == 3 and left[0] != right[0]:  # one matrix meets all others
+        if left[0] == 1 and requires_grad(self):
+            return matmul(shape.squeeze_dim.function(self, 0), other)  # type: ignore[no-any-return]
+        if right[0] == 1 and requires_grad(other):
+            return matmul(self, shape.squeeze_dim.function(other, 0))  # type: ignore[no-any-return]
+    row, column = left[-2:], right[-2:]
+    if len(left) == 1:
+        row = (1, *left)
+    if len(right) == 1:
+        column = (*right, 1)
+        other = shape.unsqueeze.function(other, 1)
+    try:
+        batch = np.broadcast_shapes(left[:-2], right[:-2])
+    except ValueError:
+        raise errors.not_broadcastable(left[:-2], right[:-2]) from None
+    count = math.prod(batch)
+    a = _laid_out(self, (*batch, *row), (count, *row))
+    b = _laid_out(other, (*batch, *column), (count, *column))
+    kept = (*batch, *left[-2:-1], *(right[-1:] if len(right) > 1 else ()))
+    return unsafe_view.function(bmm.function(a, b), kept)  # type: ignore[no-any-return]
+
+
+def _laid_out(x: Tensor, wide: tuple[int, ...], flat: tuple[int, ...]) -> Tensor:
+    """Return an operand expanded to ``wide`` and reshaped to ``flat``."""
+    if x._array.shape != wide:
+        x = shape.expand_to.function(x, wide)
+    return x if wide == flat else shape.reshape(x, flat)  # type: ignore[no-any-return]
+
+
+def _operator(self: Tensor, other: Any) -> Any:
+    """``self @ other``."""
+    return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+
+
+def _reflected(self: Tensor, other: Any) -> Any:
+    """``other @ self``."""
+    return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+
+
+method(_operator, "__matmul__")
+method(_reflected, "__rmatmul__")
+
+
+@public
+def outer(self: Tensor, vec2: Tensor) -> Tensor:
+    """Return the matrix of the products of all pairs of elements of two vectors.
+
+    Raises:
+        RuntimeError: not vectors.
+
+    Example:
+        >>> tn.outer(tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0]))
+        tensor([[3., 4.],
+                [6., 8.]])
+    """
+    for name, position, x in (("self", 1, self), ("vec2", 2, vec2)):
+        if not isinstance(x, Tensor):
+            shown = "input" if name == "self" else name
+            raise errors.must_be_tensor("outer", shown, position, x)
+        if x._array.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x._array.ndim}-D")
+    return shape.reshape(self, (self._array.size, 1)) * vec2  # type: ignore[no-any-return]

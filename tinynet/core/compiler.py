@@ -91,14 +91,14 @@ NAMESPACE["first_call"] = first_call
 def compile_operation(op: Any) -> None:
     """Give the function of ``op`` its code, and make the node class."""
     if op.formulas is not None:
-        NAMESPACE[op.node_name] = _node_class(op)
+        NAMESPACE[f"{op.name}_node"] = node = _node_class(op)
         if op.joint is not None:
             NAMESPACE[f"{op.name}_joint"] = op.joint
         else:
             for key, formula in op.formulas.items():
                 NAMESPACE[f"{op.name}_grad_{key}"] = formula
         source = _Backward(op).source()
-        NAMESPACE[op.node_name].backward = _execute(f"{op.name} backward", source)
+        node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]
     op.function.__code__ = _execute(op.name, _Forward(op).source()).__code__
 
 
@@ -333,7 +333,7 @@ class _Forward:
                 edges.append(f"e{i}")
             some = " or ".join(e for e in edges if e != "None")
             out.append(f"    if {some}:")
-        inner = [f"n = new({op.node_name})"]
+        inner = [f"n = new({op.name}_node)"]
         inner.append("n.edges = edges" if op.kind == "sequence" else f"n.edges = ({', '.join(edges)},)")
         inner += ["n.sequence = count_nodes()", "n.hooks = None"]
         inner += [
@@ -442,8 +442,7 @@ class _Backward:
         if op.multiple and not op.many:
             lines.append("    g = g[0]")
         if op.many:
-            lines.append("    g = [asarray(0, n.dtype[i]) if x is None else x for i, x in enumerate(g)]")
-            lines[-1] = "    g = filled(g, n.shape, n.dtype)"
+            lines.append("    g = filled(g, n.shape, n.dtype)")
         if op.kind == "sequence":
             (t,) = op.tensors
             lines.append(f"    results = {self.call(f'{op.name}_grad_{t}', op.formulas[t])}")

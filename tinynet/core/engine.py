@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.callsite import here, locate
-from tinynet.core.messages import leaf_moved_error
+from tinynet.core.callsite import here
+from tinynet.core.inplace import moved
 from tinynet.core.modes import mode
 from tinynet.core.node import Array, Edge, Freed, Hooks, Node
 from tinynet.core.tensor import Tensor, counter_of, wrap
@@ -115,7 +115,7 @@ class Task:
             target = edge[0]
             if wanted is not None and target not in wanted:
                 continue
-            if target.__class__ in LEAVES or isinstance(target, Tensor):
+            if isinstance(target, Tensor):
                 left = self.uses[target] = self.uses[target] - 1
                 if r is not None:
                     # A leaf may keep the array itself if nobody else can hold it.
@@ -233,11 +233,7 @@ class Task:
     def _leaf(self, leaf: Tensor, g: Any, own: bool) -> None:
         """Give a leaf its gradient: to ``.grad``, or to whoever asked for it."""
         if leaf._edge is not None:
-            changes = counter_of(leaf).since(0)
-            raise leaf_moved_error(
-                next((c for c in reversed(changes) if c.what == "__setitem__"), None),
-                locate(here()),
-            )
+            raise moved(counter_of(leaf))
         hooks: Hooks | None = leaf._hooks
         if hooks is not None:
             before = g
@@ -247,9 +243,6 @@ class Task:
             self.captured[(leaf, 0)] = self._tensor(g)
             return
         accumulate(leaf, self._tensor(g), own, self.recorded)
-
-
-LEAVES: set[type] = {Tensor}
 
 
 def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.callsite import here, locate
-from tinynet.core.messages import freed_error, leaf_write_error
+from tinynet.core.callsite import Site, here, locate
+from tinynet.core.messages import freed_error, leaf_moved_error, leaf_write_error
 from tinynet.core.modes import mode
 from tinynet.core.node import Array, Edge, Freed, Node, count_nodes
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
+from tinynet.core.version import Version
 from tinynet.core.views import Chain, View, edge_of, forbidden_view, requires_grad
 
 
@@ -66,14 +67,61 @@ def permit(t: Tensor, indexed: bool = False) -> None:
 def rebase(t: Tensor, node: Node) -> None:
     """Law 4: give ``t`` the history ``node``, which an in-place operation on it just made."""
     view: View | None = t._view
-    if view is None or t._requires_grad is not VIEW:
-        t._edge = (node, 0)
-        t._requires_grad = True
-        return
-    base = view.base
-    base._edge = (CopySlices(base, edge_of(base), view.chain, node), 0)
+    if view is not None and t._requires_grad is VIEW:
+        rebase_part(view.base, view.chain, node, node.site)
+        return  # t regenerates its own edge from the base when it is next asked for
+    node.edges = (_before(t, node.edges[0]), *node.edges[1:])
+    t._edge = (node, 0)
+    t._requires_grad = True
+
+
+def rebase_part(base: Tensor, chain: Chain, inner: Node | None, site: Site | None) -> None:
+    """Law 4 for a write to a part of ``base``: its history becomes a ``CopySlices``.
+
+    Args:
+        base: the whole.
+        chain: the view operations that lead to the part.
+        inner: the node of the write; None if a constant was written.
+        site: the user's line.
+    """
+    base._edge = (CopySlices(base, _before(base, edge_of(base)), chain, inner, site), 0)
     base._requires_grad = True
-    # t regenerates its own edge from the base when it is next asked for.
+
+
+def _before(t: Tensor, edge: Edge | None) -> Edge | None:
+    """Return the edge to what ``t`` was before a write; a leaf leaves a mark in its place."""
+    return (MovedLeaf(counter_of(t)), 0) if edge is not None and edge[0] is t else edge
+
+
+class MovedLeaf(Node):
+    """Stands where a leaf was before an indexed assignment made it a result (see the seeds)."""
+
+    __slots__ = ("counter",)
+
+    def __init__(self, counter: Version):
+        self.sequence = -1
+        self.edges = ()
+        self.hooks = None
+        self.site = None
+        self.shape = self.dtype = None
+        self.counter = counter
+
+    def name(self) -> str:
+        """Return the name of the node that a leaf has in PyTorch."""
+        return "AccumulateGrad"
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Refuse: the gradient can not be kept any more."""
+        raise moved(self.counter)
+
+    backward_recorded = backward
+
+
+def moved(counter: Version) -> RuntimeError:
+    """Return the error for a leaf that has become a result."""
+    changes = counter.since(0)
+    written = next((c for c in reversed(changes) if c.what == "__setitem__"), None)
+    return leaf_moved_error(written, locate(here()))
 
 
 class CopySlices(Node):
@@ -84,13 +132,19 @@ class CopySlices(Node):
     """
 
     __slots__ = ("chain", "freed", "inner")
-    multiple = False
 
-    def __init__(self, base: Tensor, before: Edge | None, chain: Chain, inner: Node):
+    def __init__(
+        self,
+        base: Tensor,
+        before: Edge | None,
+        chain: Chain,
+        inner: Node | None,
+        site: Site | None,
+    ):
         self.sequence = count_nodes()
-        self.edges = (before, *inner.edges[1:])
+        self.edges = (before,) if inner is None else (before, *inner.edges[1:])
         self.hooks = None
-        self.site = inner.site
+        self.site = site
         self.shape = base._array.shape
         self.dtype = base._array.dtype
         self.chain = chain
@@ -108,7 +162,9 @@ class CopySlices(Node):
         part = whole
         for op, args in self.chain:
             part = op.kernel(part, *args)
-        first, *rest = self.inner.backward(part.copy(), freed, None)
+        first, rest = None, ()
+        if self.inner is not None:
+            first, *rest = self.inner.backward(part.copy(), freed, None)
         part[...] = 0 if first is None else first
         if freed is not None:
             self.freed = freed
@@ -120,7 +176,9 @@ class CopySlices(Node):
         whole = part = g.clone()
         for op, args in self.chain:
             part = op.function(part, *args)
-        first, *rest = self.inner.backward_recorded(part.clone(), freed, None)
+        first, rest = None, ()
+        if self.inner is not None:
+            first, *rest = self.inner.backward_recorded(part.clone(), freed, None)
         if first is None:
             part.zero_()
         else:
@@ -140,8 +198,7 @@ def run_inplace(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     what: str = "",
-    indexed: bool = False,
-    producer: str = "",
+    permitted: bool = False,
 ) -> Tensor:
     """Apply an operation in place: check, compute, write, bump, rebase; no write before the checks.
 
@@ -150,14 +207,13 @@ def run_inplace(
         t: what is written to.
         args, kwargs: the other arguments.
         what: what messages call the write; the operation's in-place name unless given.
-        indexed: the write is an indexed assignment.
-        producer: what messages call the tensor's new producer; the node's name unless given.
+        permitted: the caller has applied law 3 already.
     """
     recorded = mode.grad and (
         requires_grad(t) or any(isinstance(a, Tensor) and requires_grad(a) for a in args)
     )
-    if recorded and op.formulas is not None:
-        permit(t, indexed)
+    if recorded and not permitted:
+        permit(t)
     source = t
     if recorded and op.saves_first:  # its own write would otherwise invalidate what it saves
         source = wrap(t._array.copy())
@@ -169,7 +225,7 @@ def run_inplace(
         wrote(t, what or f"{op.name}_")
         return t
     node: Node = result._edge[0]
-    wrote(t, what or f"{op.name}_", producer or node.name())
+    wrote(t, what or f"{op.name}_", node.name())
     node.shape, node.dtype = t._array.shape, t._array.dtype
     if getattr(node, "saved_result_version", None) is not None:
         counter = counter_of(t)

@@ -1,0 +1,40 @@
+"""tinynet: neural-network training on numpy, with PyTorch's names and autograd semantics."""
+
+from tinynet import autograd as autograd
+from tinynet import utils as utils
+from tinynet.core.generator import Generator as Generator
+from tinynet.core.generator import default_generator as default_generator
+from tinynet.core.generator import get_rng_state as get_rng_state
+from tinynet.core.generator import initial_seed as initial_seed
+from tinynet.core.generator import manual_seed as manual_seed
+from tinynet.core.generator import seed as seed
+from tinynet.core.generator import set_rng_state as set_rng_state
+from tinynet.core.modes import enable_grad as enable_grad
+from tinynet.core.modes import is_grad_enabled as is_grad_enabled
+from tinynet.core.modes import no_grad as no_grad
+from tinynet.core.modes import set_grad_enabled as set_grad_enabled
+from tinynet.core.printing import set_printoptions as set_printoptions
+from tinynet.core.tensor import Size as Size
+from tinynet.core.tensor import Tensor as Tensor
+from tinynet.core.tensor import device as device
+from tinynet.dtypes import bool as bool
+from tinynet.dtypes import double as double
+from tinynet.dtypes import dtype as dtype
+from tinynet.dtypes import float as float
+from tinynet.dtypes import float16 as float16
+from tinynet.dtypes import float32 as float32
+from tinynet.dtypes import float64 as float64
+from tinynet.dtypes import get_default_dtype as get_default_dtype
+from tinynet.dtypes import half as half
+from tinynet.dtypes import int as int
+from tinynet.dtypes import int8 as int8
+from tinynet.dtypes import int16 as int16
+from tinynet.dtypes import int32 as int32
+from tinynet.dtypes import int64 as int64
+from tinynet.dtypes import long as long
+from tinynet.dtypes import set_default_dtype as set_default_dtype
+from tinynet.dtypes import short as short
+from tinynet.dtypes import uint8 as uint8
+from tinynet.ops import *  # noqa: F403
+
+__version__ = "0.1.0"

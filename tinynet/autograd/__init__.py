@@ -1,0 +1,27 @@
+"""Gradients: ``backward``, ``grad``, ``Function``, grad modes, ``gradcheck``."""
+
+from tinynet.autograd.derivatives import backward as backward
+from tinynet.autograd.derivatives import grad as grad
+from tinynet.autograd.function import Function as Function
+from tinynet.autograd.gradcheck import GradcheckError as GradcheckError
+from tinynet.autograd.gradcheck import gradcheck as gradcheck
+from tinynet.autograd.gradcheck import gradgradcheck as gradgradcheck
+from tinynet.core.inplace import set_strict_leaf_writes as set_strict_leaf_writes
+from tinynet.core.modes import enable_grad as enable_grad
+from tinynet.core.modes import no_grad as no_grad
+from tinynet.core.modes import set_grad_enabled as set_grad_enabled
+from tinynet.core.tensor import Tensor as Variable
+
+__all__ = [
+    "Function",
+    "GradcheckError",
+    "Variable",
+    "backward",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "no_grad",
+    "set_grad_enabled",
+    "set_strict_leaf_writes",
+]

@@ -1,0 +1,288 @@
+"""User-defined differentiable functions: ``autograd.Function``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tinynet.core.callsite import here, locate
+from tinynet.core.inplace import rebase
+from tinynet.core.messages import freed_error
+from tinynet.core.modes import enable_grad, mode, no_grad
+from tinynet.core.node import Edge, Freed, Node, Saved, count_nodes, modified_problem
+from tinynet.core.recorded import tensor_at
+from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.core.views import edge_of, requires_grad
+
+
+class FunctionNode(Node):
+    """The node of one call of a Function, and the ``ctx`` that its methods get.
+
+    Attributes:
+        needs_input_grad: one bool per argument of ``apply``.
+        saved_tensors: what ``save_for_backward`` kept.
+    """
+
+    function: ClassVar[type[Function]]
+
+    def __init__(self, args: tuple[Any, ...]):
+        self.hooks = None
+        self.site = here()
+        self.edges = tuple(edge_of(a) for a in args if isinstance(a, Tensor))
+        self.needs_input_grad = tuple(isinstance(a, Tensor) and requires_grad(a) for a in args)
+        self._is_tensor = tuple(isinstance(a, Tensor) for a in args)
+        self._to_save: tuple[Tensor | None, ...] = ()
+        self._saved: list[tuple[Saved, int | None] | None] | Freed = []
+        self._dirty: tuple[Tensor, ...] = ()
+        self._constant: tuple[Tensor, ...] = ()
+        self._materialize = True
+        self.sequence = -1
+
+    # ---- what forward may call ----------------------------------------------------------------
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs, outputs or intermediate tensors for backward; versions are checked."""
+        for t in tensors:
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument is of type "
+                    f"{type(t).__name__}"
+                )
+        self._to_save = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Name the inputs that forward changes in place."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Name the outputs that have no gradient."""
+        self._constant = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Choose whether missing gradients arrive as zeros (default) or as None."""
+        self._materialize = bool(value)
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """The saved tensors.
+
+        Raises:
+            RuntimeError: one was changed in place since, or they were freed.
+        """
+        if isinstance(self._saved, Freed):
+            raise freed_error(self.site, self._saved.site, locate(here()))
+        return tuple(self._unpack(item) for item in self._saved)
+
+    def _unpack(self, item: tuple[Saved, int | None] | None) -> Tensor | None:
+        if item is None:
+            return None
+        saved, output = item
+        array, version = saved.array, saved.version
+        assert array is not None
+        if version is not None and version.n != saved.at:
+            assert not isinstance(version, Freed)
+            raise modified_problem(
+                self, array, version, saved.at, saved.edge, output is not None
+            )
+        return tensor_at(array, version, saved.edge if output is None else (self, output))
+
+    # ---- recording ----------------------------------------------------------------------------
+
+    def seal(self, outputs: tuple[Any, ...]) -> None:
+        """Turn what forward asked to save into arrays and versions, after forward ended."""
+        saved: list[tuple[Saved, int | None] | None] = []
+        for t in self._to_save:
+            if t is None:
+                saved.append(None)
+                continue
+            output = next((i for i, o in enumerate(outputs) if o is t), None)
+            is_input = t._edge is not None and (t._edge[0] is not self)
+            edge = edge_of(t) if output is None or is_input else None
+            saved.append((Saved(t._array, counter_of(t), edge), output if edge is None else None))
+        self._saved = saved
+        self._to_save = self._dirty = self._constant = ()
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Call the user's backward on tensors that are not recorded."""
+        given = [None if x is None else wrap(np.asarray(x)) for x in self._grads(g)]
+        with no_grad():
+            results = self._call(given, freed)
+        return tuple(None if r is None else r._array for r in results)
+
+    def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Call the user's backward on tensors that are recorded."""
+        with enable_grad():
+            return self._call(self._grads(g), freed)
+
+    def _grads(self, g: Any) -> list[Any]:
+        return list(g) if self.multiple else [g]
+
+    def _call(self, grads: list[Any], freed: Freed | None) -> tuple[Any, ...]:
+        if self._materialize:
+            shapes = self.shape if self.multiple else (self.shape,)
+            kinds = self.dtype if self.multiple else (self.dtype,)
+            grads = [
+                wrap(np.zeros(s, k)) if x is None else x
+                for x, s, k in zip(grads, shapes, kinds, strict=True)
+            ]
+        if isinstance(self._saved, Freed):
+            raise freed_error(self.site, self._saved.site, locate(here()))
+        results = self.function.backward(self, *grads)
+        results = results if isinstance(results, tuple) else (results,)
+        count = len(self._is_tensor)
+        while len(results) > count and results[-1] is None:
+            results = results[:-1]
+        if len(results) != count:
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients "
+                f"(expected {count}, got {len(results)})"
+            )
+        for i, (r, is_tensor) in enumerate(zip(results, self._is_tensor, strict=True)):
+            if r is not None and not is_tensor:
+                raise RuntimeError(
+                    f"function {self.name()} returned a gradient different from None at position "
+                    f"{i + 1}, but the corresponding forward input was not a Variable"
+                )
+            if r is not None and not isinstance(r, Tensor):
+                raise TypeError(
+                    f"expected Variable or None (got {type(r).__name__}) from {self.name()}"
+                )
+        if freed is not None and self._saved:
+            self._saved = freed
+        return tuple(r for r, keep in zip(results, self._is_tensor, strict=True) if keep)
+
+    def __repr__(self) -> str:
+        return f"<tinynet.autograd.function.{self.name()} object at {id(self):#x}>"
+
+
+class Function:
+    """A differentiable function with a forward and a backward of your own.
+
+    Subclass it, write two static methods, and call ``apply``.
+
+    Example:
+        >>> class Square(tn.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x * x
+        ...     @staticmethod
+        ...     def backward(ctx, grad_output):
+        ...         (x,) = ctx.saved_tensors
+        ...         return 2 * x * grad_output
+        >>> x = tn.tensor(3.0, requires_grad=True)
+        >>> Square.apply(x).backward()
+        >>> x.grad
+        tensor(6.)
+    """
+
+    _node: ClassVar[type[FunctionNode]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._node = type(f"{cls.__name__}Backward", (FunctionNode,), {"function": cls})
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use "
+            "new-style autograd function with static forward method: call "
+            f"`{type(self).__name__}.apply(...)`."
+        )
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; the first argument is ``ctx`` unless ``setup_context`` is given."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Save what backward needs, where ``forward`` does not take ``ctx``."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Return one gradient (or None) per argument of forward."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Run the function and record it.
+
+        Returns:
+            What ``forward`` returned.
+        """
+        node = cls._node(args)
+        recorded = mode.grad and any(edge is not None for edge in node.edges)
+        with no_grad():
+            if cls.setup_context is Function.setup_context:
+                output = cls.forward(node, *args)
+            else:
+                output = cls.forward(*args)
+                cls.setup_context(node, args, output)
+        several = isinstance(output, tuple)
+        outputs = output if several else (output,)
+        for i, o in enumerate(outputs):
+            if not isinstance(o, Tensor) and not several:
+                raise TypeError(
+                    f"{cls.__name__}.forward: expected to return a Tensor or a tuple with them. "
+                    f"Got {type(o).__name__} instead (output {i})."
+                )
+        if not recorded:
+            return output
+        made = tuple(
+            _output(node, o, i, args) if isinstance(o, Tensor) else o
+            for i, o in enumerate(outputs)
+        )
+        _describe(node, made)
+        node.seal(made)
+        return made if several else made[0]
+
+
+def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -> Tensor:
+    """Give one output of forward its history."""
+    if any(t is c for c in node._constant) or t._array.dtype.kind != "f":
+        return t
+    edge: Edge = (node, number)
+    if any(t is d for d in node._dirty):
+        node.sequence = count_nodes()
+        rebase(t, node)
+        return t
+    if t._view is not None or any(t is a for a in args):
+        made = wrap(t._array)  # an input, or a view of one, comes back as a tensor of its own
+        made._counter = counter_of(t)
+        node._to_save = tuple(made if s is t else s for s in node._to_save)
+        t = made
+    t._edge = edge
+    t._requires_grad = True
+    return t
+
+
+def _describe(node: FunctionNode, outputs: tuple[Any, ...]) -> None:
+    arrays = [o._array if isinstance(o, Tensor) else np.zeros(()) for o in outputs]
+    node.multiple = len(outputs) > 1  # type: ignore[misc]
+    if node.multiple:
+        node.shape = tuple(a.shape for a in arrays)
+        node.dtype = tuple(a.dtype for a in arrays)
+    else:
+        node.shape, node.dtype = arrays[0].shape, arrays[0].dtype
+    node.sequence = count_nodes()
+
+
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a ``backward`` that must not itself be differentiated.
+
+    The gradients it returns carry no history under ``create_graph=True``.
+    """
+
+    def wrapped(ctx: Any, *args: Any) -> Any:
+        with no_grad():
+            return function(ctx, *args)
+
+    return wrapped

@@ -1,0 +1,5 @@
+"""Tensors, versions, views, the graph and its engine. Knows no operation by name."""
+
+from tinynet.core import gradients as gradients  # gives Tensor backward, grad and hooks
+from tinynet.core import inplace as inplace
+from tinynet.core import views as views

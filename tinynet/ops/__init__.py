@@ -1,0 +1,65 @@
+"""Operations, one file per family; ``ops/README.md`` says how to add one.
+
+The package's names are the public functions on tensors: those of the operations that are Tensor
+methods, the composites, and the functions listed here. They are collected, not written out, so
+that an operation is declared in one place only; ``ops/__init__.pyi`` is generated from them.
+"""
+
+from tinynet.core.operation import COMPOSITES, REGISTRY
+from tinynet.core.tensor import Tensor
+from tinynet.ops import (
+    arithmetic,
+    comparison,
+    conversion,
+    creation,
+    exponential,
+    gradients,
+    indexing,
+    joining,
+    products,
+    random,
+    reduction,
+    reshaping,
+    shape,
+)
+
+_ONLY_FUNCTIONS = {
+    creation: (
+        "tensor as_tensor from_numpy zeros ones empty full eye arange linspace zeros_like ones_like "
+        "empty_like full_like FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor "
+        "CharTensor ByteTensor BoolTensor"
+    ),
+    random: (
+        "rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal"
+    ),
+}
+_ONLY_METHODS = {
+    "view", "view_as", "expand", "expand_as", "reshape_as", "repeat", "contiguous", "type", "cpu",
+    "to", "type_as", "getitem", "setitem",
+}  # fmt: skip
+_FUNCTIONS_OF_OPERATIONS = ("cat", "stack", "where")
+
+functions = {
+    **{name: op.function for name, op in REGISTRY.items() if hasattr(Tensor, name)},
+    **{name: REGISTRY[name].function for name in _FUNCTIONS_OF_OPERATIONS},
+    **{name: f for name, f in COMPOSITES.items() if not name.endswith("_")},
+    **{
+        name: getattr(module, name)
+        for module, names in _ONLY_FUNCTIONS.items()
+        for name in names.split()
+    },
+    "div": arithmetic.tensor_div,
+    "divide": arithmetic.tensor_div,
+    "true_divide": arithmetic.tensor_div,
+    "subtract": arithmetic.tensor_sub,
+    "multiply": arithmetic.mul.function,
+    "negative": exponential.neg.function,
+    "absolute": exponential.abs.function,
+    "clip": exponential.clamp.function,
+    "concat": joining.cat.function,
+    "swapaxes": shape.transpose.function,
+}
+for _name in _ONLY_METHODS:
+    functions.pop(_name, None)
+globals().update(functions)
+__all__ = sorted(functions)  # noqa: PLE0605

@@ -1,0 +1,91 @@
+"""Changes of dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor, device, method
+
+Array = np.ndarray[Any, Any]
+
+
+@operation(methods=False, node="ToCopyBackward0")
+def cast(self: Array, /, kind: Any) -> Array:
+    """Return a copy in another dtype."""
+    return self.astype(kind)
+
+
+cast.grad(self=lambda g: g)  # the engine casts it back
+
+
+def converted(t: Tensor, kind: Any, copy: bool = False) -> Tensor:
+    """Return the tensor in another dtype: itself if it already has it."""
+    if t._array.dtype == kind:
+        return t.clone() if copy else t
+    if kind.kind != "f":
+        return cast.function(t.detach(), kind)  # type: ignore[no-any-return]
+    return cast.function(t, kind)  # type: ignore[no-any-return]
+
+
+@public
+def to(self: Tensor, *args: Any, dtype: Any = None, copy: bool = False, **_: Any) -> Tensor:
+    """Return the tensor in another dtype, or in that of another tensor; itself if nothing changes.
+
+    A floating-point result keeps the history. Devices are accepted where they name the cpu.
+
+    Example:
+        >>> tn.tensor([1.5, 2.5]).to(tn.int64)
+        tensor([1, 2])
+    """
+    for a in args:
+        if isinstance(a, Tensor):
+            dtype = a.dtype
+        elif isinstance(a, (str, device)):
+            device(str(a))
+        elif isinstance(a, bool):
+            continue  # non_blocking
+        elif a is not None:
+            dtype = a
+    if "device" in _ and _["device"] is not None:
+        device(str(_["device"]))
+    kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
+    return converted(self, kind, copy)
+
+
+@public
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return the tensor in the dtype of another one."""
+    return converted(self, other._array.dtype)
+
+
+@public
+def type(self: Tensor, dtype: Any = None) -> Any:  # noqa: A001
+    """Return the name of the tensor's type, or the tensor in another dtype."""
+    if dtype is None:
+        return f"tinynet.{self.dtype.tensor_name}"
+    return converted(self, dtypes.as_numpy(dtype))
+
+
+@public
+def cpu(self: Tensor) -> Tensor:
+    """Return the tensor itself: it always is on the cpu."""
+    return self
+
+
+def _shorthand(name: str, kind: dtypes.dtype) -> Any:
+    def convert(self: Tensor) -> Tensor:
+        return converted(self, kind.numpy)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"Return the tensor as {kind.name}."
+    return method(convert)
+
+
+for _name in ("float", "double", "half", "long", "int", "short", "bool"):
+    _shorthand(_name, getattr(dtypes, _name))
+_shorthand("char", dtypes.int8)
+_shorthand("byte", dtypes.uint8)

@@ -1,0 +1,397 @@
+"""Making tensors: from data, of constants, of ranges; and the fills in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.inplace import run_inplace
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor, legacy_array, method, wrap
+from tinynet.ops.shape import sizes
+
+Array = np.ndarray[Any, Any]
+
+# ---- from data ----------------------------------------------------------------------------------
+
+
+def _finish(array: Array, requires_grad: bool) -> Tensor:
+    if requires_grad and array.dtype.kind != "f":
+        raise RuntimeError(
+            "Only Tensors of floating point and complex dtype can require gradients"
+        )
+    t = wrap(array)
+    t._requires_grad = bool(requires_grad)
+    return t
+
+
+def _array_of(data: Any, dtype: Any) -> Array:
+    """Return data as an array: Python floats in the default dtype, Python integers as int64."""
+    kind = None if dtype is None else dtypes.as_numpy(dtype)
+    if isinstance(data, Tensor):
+        return np.array(data._array, dtype=kind)
+    if isinstance(data, (np.ndarray, np.generic)):
+        array = np.array(data, dtype=kind)
+        dtypes.of(array)
+        return array
+    try:
+        array = np.array(_plain(data))
+    except ValueError:
+        raise ValueError(_ragged(data)) from None
+    if array.dtype.kind in "OUS":
+        raise _not_numbers(data)
+    if kind is None:
+        kind = {
+            "f": dtypes.default_float(),
+            "i": np.dtype(np.int64),
+            "u": np.dtype(np.int64),
+            "b": np.dtype(bool),
+        }.get(array.dtype.kind)
+        if _holds_arrays(data) and array.dtype.kind == "f":
+            kind = array.dtype if array.dtype in dtypes.FLOATS else kind
+        if array.size == 0 and array.dtype == np.float64:
+            kind = dtypes.default_float()
+    if kind is None:
+        raise TypeError(f"can't make a tensor of {array.dtype}")
+    return array.astype(kind, copy=False)
+
+
+def _holds_arrays(data: Any) -> bool:
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return isinstance(data, (np.ndarray, np.generic))
+
+
+def _plain(data: Any) -> Any:
+    """Replace tensors inside nested sequences by their values."""
+    if isinstance(data, Tensor):
+        return data._array
+    if isinstance(data, (list, tuple)) and any(
+        isinstance(x, (list, tuple, Tensor)) for x in data
+    ):
+        return [_plain(x) for x in data]
+    return data
+
+
+def _ragged(data: Any) -> str:
+    depth = 0
+    level = list(data)
+    while level and all(isinstance(x, (list, tuple)) for x in level):
+        lengths = {len(x) for x in level}
+        depth += 1
+        if len(lengths) > 1:
+            first = len(level[0])
+            other = next(len(x) for x in level if len(x) != first)
+            return f"expected sequence of length {first} at dim {depth} (got {other})"
+        level = [y for x in level for y in x]
+    return f"expected sequences of equal length at dim {depth + 1}"
+
+
+def _not_numbers(data: Any) -> Exception:
+    item = data
+    while isinstance(item, (list, tuple)) and item:
+        item = next((x for x in item if not isinstance(x, (int, float))), item[0])
+    if isinstance(data, str):
+        return TypeError("new(): invalid data type 'str'")
+    if item is None:
+        return RuntimeError("Could not infer dtype of NoneType")
+    return TypeError(f"new(): invalid data type '{type(item).__name__}'")
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a new leaf tensor with a copy of ``data``.
+
+    Args:
+        data: number, nested sequence, numpy array or tensor.
+        dtype: data type; that of the data unless given (Python floats: the default dtype).
+        device: only ``"cpu"``.
+        requires_grad: record operations on it.
+
+    Raises:
+        ValueError: nested sequences of unequal length.
+        TypeError: something that is not a number.
+        RuntimeError: ``requires_grad`` for a dtype that is not floating-point.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]])
+        tensor([[1, 2],
+                [3, 4]])
+    """
+    return _finish(_array_of(data, dtype), requires_grad)
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
+    if isinstance(data, np.ndarray):
+        kind = data.dtype if dtype is None else dtypes.as_numpy(dtype)
+        return from_numpy(np.asarray(data, dtype=kind))
+    return tensor(data, dtype=dtype)
+
+
+def from_numpy(array: Array) -> Tensor:
+    """Return a tensor that shares the memory of a numpy array.
+
+    Example:
+        >>> a = np.ones(2)
+        >>> x = tn.from_numpy(a)
+        >>> a[0] = 5
+        >>> x
+        tensor([5., 1.], dtype=tinynet.float64)
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    dtypes.of(array)
+    return wrap(array)
+
+
+# ---- of constants and ranges --------------------------------------------------------------------
+
+
+def _shape(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
+    try:
+        shape = sizes(args)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name}(): argument 'size' must be tuple of ints, not {type(args[0]).__name__}"
+        ) from None
+    for n in shape:
+        if n < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {list(shape)}"
+            )
+    return shape
+
+
+def _float_kind(dtype: Any) -> Any:
+    return dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
+
+
+def zeros(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a tensor of zeros.
+
+    Example:
+        >>> tn.zeros(2, 3).shape
+        tinynet.Size([2, 3])
+    """
+    return _finish(np.zeros(_shape(size, "zeros"), _float_kind(dtype)), requires_grad)
+
+
+def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return a tensor of ones."""
+    return _finish(np.ones(_shape(size, "ones"), _float_kind(dtype)), requires_grad)
+
+
+def empty(
+    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a tensor with unspecified values."""
+    return _finish(np.empty(_shape(size, "empty"), _float_kind(dtype)), requires_grad)
+
+
+def full(
+    size: Sequence[int],
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor of one value; its dtype is that of the value unless given."""
+    if isinstance(fill_value, Tensor):
+        fill_value = fill_value.item()
+    kind = dtypes.as_numpy(type(fill_value) if dtype is None else dtype)
+    return _finish(np.full(_shape((size,), "full"), fill_value, kind), requires_grad)
+
+
+def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return a matrix with ones on the diagonal."""
+    return _finish(np.eye(n, m, dtype=_float_kind(dtype)), requires_grad)
+
+
+def arange(
+    *args: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Return the values from ``start`` (0) to before ``end``, ``step`` (1) apart.
+
+    Example:
+        >>> tn.arange(1, 2, 0.5)
+        tensor([1.0000, 1.5000])
+    """
+    start, end, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype is None:
+        kind = (
+            dtypes.default_float()
+            if any(isinstance(x, float) for x in (start, end, step))
+            else np.dtype(np.int64)
+        )
+    else:
+        kind = dtypes.as_numpy(dtype)
+    count = int(np.ceil((end - start) / step))
+    return _finish((start + step * np.arange(count)).astype(kind), requires_grad)
+
+
+def linspace(
+    start: float, end: float, steps: int, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Return ``steps`` values, evenly spaced from ``start`` to ``end`` inclusive."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return _finish(np.linspace(start, end, steps).astype(_float_kind(dtype)), requires_grad)
+
+
+# ---- like another tensor ------------------------------------------------------------------------
+
+
+def _kind_like(t: Tensor, dtype: Any) -> Any:
+    return t._array.dtype if dtype is None else dtypes.as_numpy(dtype)
+
+
+def zeros_like(
+    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any  # noqa: A002
+) -> Tensor:
+    """Return zeros in the shape and dtype of a tensor."""
+    return _finish(np.zeros(input._array.shape, _kind_like(input, dtype)), requires_grad)
+
+
+def ones_like(
+    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any  # noqa: A002
+) -> Tensor:
+    """Return ones in the shape and dtype of a tensor."""
+    return _finish(np.ones(input._array.shape, _kind_like(input, dtype)), requires_grad)
+
+
+def empty_like(
+    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any  # noqa: A002
+) -> Tensor:
+    """Return unspecified values in the shape and dtype of a tensor."""
+    return _finish(np.empty(input._array.shape, _kind_like(input, dtype)), requires_grad)
+
+
+def full_like(
+    input: Tensor,  # noqa: A002
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    **_: Any,
+) -> Tensor:
+    """Return one value in the shape and dtype of a tensor."""
+    return _finish(
+        np.full(input._array.shape, fill_value, _kind_like(input, dtype)), requires_grad
+    )
+
+
+@method
+def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return a new tensor of ``data`` in this tensor's dtype."""
+    return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+
+
+@method
+def new_zeros(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return zeros of a size in this tensor's dtype."""
+    return zeros(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+
+
+@method
+def new_ones(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return ones of a size in this tensor's dtype."""
+    return ones(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+
+
+@method
+def new_empty(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Return unspecified values of a size in this tensor's dtype."""
+    return empty(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+
+
+@method
+def new_full(
+    self: Tensor,
+    size: Sequence[int],
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return one value of a size in this tensor's dtype."""
+    kind = self.dtype if dtype is None else dtype
+    return full(size, fill_value, dtype=kind, requires_grad=requires_grad)
+
+
+# ---- the legacy constructors --------------------------------------------------------------------
+
+
+def _legacy(dtype: dtypes.dtype) -> Any:
+    def construct(*data: Any) -> Tensor:
+        return wrap(legacy_array(data, dtype.numpy))
+
+    construct.__name__ = construct.__qualname__ = dtype.tensor_name
+    construct.__doc__ = (
+        f"Return a {dtype.name} tensor of a size (``{dtype.tensor_name}(10)``; zeros) "
+        f"or of data (``{dtype.tensor_name}([1, 2])``)."
+    )
+    return construct
+
+
+FloatTensor = _legacy(dtypes.float32)
+DoubleTensor = _legacy(dtypes.float64)
+HalfTensor = _legacy(dtypes.float16)
+LongTensor = _legacy(dtypes.int64)
+IntTensor = _legacy(dtypes.int32)
+ShortTensor = _legacy(dtypes.int16)
+CharTensor = _legacy(dtypes.int8)
+ByteTensor = _legacy(dtypes.uint8)
+BoolTensor = _legacy(dtypes.bool)
+
+# ---- fills in place -----------------------------------------------------------------------------
+
+
+@operation(methods=False, node="FillBackward2")
+def filled(self: Array, /, value: Any) -> Array:
+    """Return the shape of ``self`` full of one value."""
+    return np.full(self.shape, value, self.dtype)
+
+
+filled.grad(self=lambda g: g * 0)
+
+
+@operation(methods=False, node="ZeroBackward0")
+def zeroed(self: Array, /) -> Array:
+    """Return the shape of ``self`` full of zeros."""
+    return np.zeros(self.shape, self.dtype)
+
+
+zeroed.grad(self=lambda g: g * 0)
+
+
+@public
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one value to this tensor and return it."""
+    if isinstance(value, Tensor):
+        if value._array.ndim:
+            raise RuntimeError(
+                "fill_ only supports 0-dimension value tensor but got tensor with "
+                f"{value._array.ndim} dimensions."
+            )
+        return self.copy_(value)
+    return run_inplace(filled, self, (value,), {}, what="fill_")
+
+
+@public
+def zero_(self: Tensor) -> Tensor:
+    """Write zeros to this tensor and return it."""
+    return run_inplace(zeroed, self, (), {}, what="zero_")

@@ -1,0 +1,373 @@
+"""Indexing and indexed assignment, with PyTorch's rules.
+
+Integers, slices, ``...`` and None make views; boolean masks and integer tensors copy. Unlike numpy,
+an integer beside a tensor index counts as a view operation that is applied first.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.callsite import here
+from tinynet.core.inplace import permit, rebase_part, refuse_overlap, run_inplace, wrote
+from tinynet.core.modes import mode
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import VIEW, Tensor, method, wrap
+from tinynet.core.views import requires_grad
+from tinynet.ops import shape
+
+Array = np.ndarray[Any, Any]
+Indices = tuple[Array | None, ...]
+
+# ---- reading a key ------------------------------------------------------------------------------
+
+
+def _as_index(item: Any) -> Array | None:
+    """Return a tensor, array or list of an advanced index as an array; None for anything else."""
+    if isinstance(item, Tensor):
+        found = item._array
+    elif isinstance(item, (np.ndarray, list, range)):
+        found = np.asarray(item, dtype=np.int64) if len(item) == 0 else np.asarray(item)
+    else:
+        return None
+    if found.dtype.kind == "f":
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    return found.astype(bool) if found.dtype == np.uint8 else found
+
+
+def _used(item: Any) -> int:
+    """Return how many dimensions of the tensor an item of a key stands for."""
+    if item is None or item is True or item is False:
+        return 0
+    index = _as_index(item)
+    return index.ndim if index is not None and index.dtype == bool else 1
+
+
+def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, ...]]], Indices]:
+    """Split a key into view operations, and the advanced indices on what they leave.
+
+    Raises:
+        IndexError: too many indices, one out of range, or of a wrong type.
+    """
+    items = list(key) if isinstance(key, tuple) else [key]
+    used = sum(_used(item) for item in items if item is not Ellipsis)
+    if used > len(dims):
+        if not dims:
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+            )
+        raise IndexError(f"too many indices for tensor of dimension {len(dims)}")
+    chain: list[tuple[Any, tuple[Any, ...]]] = []
+    indices: list[Array | None] = []
+    axis = 0  # in the view made so far
+    left = list(dims)  # lengths of the dimensions not yet consumed
+    for item in items:
+        if item is Ellipsis:
+            skipped = len(dims) - used
+            axis += skipped
+            indices += [None] * skipped
+            del left[:skipped]
+        elif item is None:
+            chain.append((shape.unsqueeze, (axis,)))
+            indices.append(None)
+            axis += 1
+        elif isinstance(item, slice):
+            part = _slice(item)
+            if part != slice(None):
+                chain.append((shape.cut, (axis, part)))
+            indices.append(None)
+            axis += 1
+            del left[:1]
+        elif item is True or item is False:
+            chain.append((shape.unsqueeze, (axis,)))
+            indices.append(np.array([item]))
+            axis += 1
+        elif _is_integer(item):
+            number = int(item)
+            n = left.pop(0)
+            if not -n <= number < n:
+                raise IndexError(
+                    f"index {number} is out of bounds for dimension {len(dims) - len(left) - 1} "
+                    f"with size {n}"
+                )
+            chain.append((shape.select, (axis, number)))
+        else:
+            index = _as_index(item)
+            if index is None:
+                raise IndexError(
+                    "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+                    f"Variables are valid indices (got {type(item).__name__})"
+                )
+            indices.append(index)
+            consumed = index.ndim if index.dtype == bool else 1
+            if index.dtype == bool:
+                _check_mask(index, left[:consumed], dims, axis)
+                indices += [None] * (consumed - 1)  # a mask stands for several dimensions
+            axis += consumed
+            del left[:consumed]
+    while indices and indices[-1] is None:
+        indices.pop()
+    return chain, _without_covered(indices)
+
+
+def _without_covered(indices: list[Array | None]) -> Indices:
+    """Drop the places that a mask of several dimensions covers beyond its first."""
+    kept: list[Array | None] = []
+    skip = 0
+    for index in indices:
+        if skip:
+            skip -= 1
+            continue
+        kept.append(index)
+        if index is not None and index.dtype == bool:
+            skip = index.ndim - 1
+    return tuple(kept)
+
+
+def _is_integer(item: Any) -> bool:
+    if isinstance(item, Tensor):
+        return item._array.ndim == 0 and item._array.dtype.kind in "iu"
+    return isinstance(item, (int, np.integer))
+
+
+def _slice(item: slice) -> slice:
+    start, stop, step = (None if x is None else int(x) for x in (item.start, item.stop, item.step))
+    if step is not None and step <= 0:
+        raise ValueError("step must be greater than zero")
+    return slice(start, stop, step if step != 1 else None)
+
+
+def _check_mask(mask: Array, lengths: list[int], dims: tuple[int, ...], axis: int) -> None:
+    for i, (m, n) in enumerate(zip(mask.shape, lengths, strict=True)):
+        if m != n:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape "
+                f"of the indexed tensor {list(dims)} at index {axis + i}"
+            )
+
+
+def _numpy_key(indices: Indices) -> tuple[Any, ...]:
+    return tuple(slice(None) if i is None else i for i in indices)
+
+
+# ---- the copying operations ---------------------------------------------------------------------
+
+
+@operation(methods=False)
+def index(self: Array, /, indices: Indices) -> Array:
+    """Return the elements that integer arrays or masks choose."""
+    try:
+        return self[_numpy_key(indices)]
+    except IndexError as error:
+        text = str(error).replace("axis", "dimension")
+        if "broadcast" in text:
+            shapes = ", ".join(str(list(i.shape)) for i in indices if i is not None)
+            text = (
+                "shape mismatch: indexing tensors could not be broadcast together with shapes "
+                + shapes
+            )
+        raise IndexError(text) from None
+
+
+@operation(methods=False)
+def index_sum(self: Array, /, shape: tuple[int, ...], indices: Indices) -> Array:
+    """Return zeros of ``shape`` with ``self`` added at the indices: the derivative of ``index``."""
+    whole = np.zeros(shape, self.dtype)
+    if all(i is None or i.dtype == bool for i in indices):
+        whole[_numpy_key(indices)] = self  # a mask chooses no element twice
+    else:
+        np.add.at(whole, _numpy_key(indices), self)
+    return whole
+
+
+index.grad(self=lambda g, self_shape, indices: index_sum(g, self_shape, indices))
+index_sum.grad(self=lambda g, indices: index(g, indices))
+
+
+@operation(methods=False, node="IndexPutBackward0")
+def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
+    """Return a copy with ``values`` at the indices."""
+    whole = self.copy()
+    key = _numpy_key(indices)
+    try:
+        if accumulate:
+            np.add.at(whole, key, values.astype(self.dtype))
+        else:
+            whole[key] = values
+    except ValueError:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
+            f"indexing result of shape {list(self[key].shape)}"
+        ) from None
+    except IndexError as error:
+        raise IndexError(str(error).replace("axis", "dimension")) from None
+    return whole
+
+
+index_set.grad(
+    self=lambda g, indices, accumulate: g if accumulate else cleared(g, indices),
+    values=lambda g, indices: index(g, indices),
+)
+
+
+@operation(methods=False)
+def cleared(self: Array, /, indices: Indices) -> Array:
+    """Return a copy with zeros at the indices."""
+    whole = self.copy()
+    whole[_numpy_key(indices)] = 0
+    return whole
+
+
+cleared.grad(self=lambda g, indices: cleared(g, indices))
+
+
+@operation(node="CopyBackwards", methods=False)
+def copy(self: Array, src: Array, /) -> Array:
+    """Return ``src`` in the shape and dtype of ``self``: what ``copy_`` writes."""
+    try:
+        return np.broadcast_to(src, self.shape).astype(self.dtype)
+    except ValueError:
+        raise errors.not_broadcastable(self.shape, src.shape) from None
+
+
+copy.grad(self=lambda g: g * 0, src=lambda g: g)
+
+# ---- the public faces ---------------------------------------------------------------------------
+
+
+def getitem(self: Tensor, key: Any) -> Tensor:
+    """Return the part that ``key`` names."""
+    chain, indices = parse(key, self._array.shape)
+    part = self
+    for op, args in chain:
+        part = op.function(part, *args)
+    if indices:
+        return index.function(part, indices)  # type: ignore[no-any-return]
+    return part if chain else shape.alias.function(self)
+
+
+def setitem(self: Tensor, key: Any, value: Any) -> None:
+    """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
+    if not isinstance(value, Tensor):
+        if not isinstance(value, (int, float, np.generic)):
+            raise TypeError(
+                f"can't assign a {type(value).__name__} to a tinynet.{self.dtype.tensor_name}"
+            )
+        value = wrap(np.asarray(value, self._array.dtype))
+    recorded = mode.grad and (requires_grad(self) or requires_grad(value))
+    if recorded:
+        permit(self, indexed=True)
+    chain, indices = parse(key, self._array.shape)
+    part = self._array
+    for op, args in chain:
+        part = op.kernel(part, *args)
+    if indices:
+        _set_indices(self, part, chain, indices, value, recorded)
+        return
+    value = _trimmed(value, part.shape)
+    refuse_overlap(self._array)
+    inner = copy.function(wrap(part), value)._edge if recorded and requires_grad(value) else None
+    part[...] = value._array
+    whole = part.size == self._array.size
+    wrote(self, "__setitem__", "tinynet::autograd::CopySlices" if recorded and whole else None)
+    if recorded:
+        base, before = self, ()
+        if self._view is not None and self._requires_grad is VIEW:
+            base, before = self._view.base, self._view.chain
+        rebase_part(base, (*before, *chain), None if inner is None else inner[0], here())
+
+
+def _set_indices(
+    self: Tensor, part: Array, chain: Any, indices: Indices, value: Tensor, recorded: bool
+) -> None:
+    if not chain:
+        run_inplace(
+            index_set, self, (value, indices, False), {}, what="__setitem__", permitted=True
+        )
+        return
+    inner = index_set.function(wrap(part), value, indices, False)
+    part[...] = inner._array
+    wrote(self, "__setitem__")
+    if recorded:
+        node = index_set.function(_asking(part), value, indices, False)._edge[0]
+        base, before = self, ()
+        if self._view is not None and self._requires_grad is VIEW:
+            base, before = self._view.base, self._view.chain
+        rebase_part(base, (*before, *chain), node, here())
+
+
+def _asking(part: Array) -> Tensor:
+    """Return a tensor of the values that requires grad, so that a node is made for it."""
+    t = wrap(part)
+    t._requires_grad = True
+    return t
+
+
+def _trimmed(value: Tensor, target: tuple[int, ...]) -> Tensor:
+    """Drop leading dimensions of length 1; refuse what does not broadcast to ``target``."""
+    source = value._array.shape
+    extra = len(source) - len(target)
+    if extra > 0 and math.prod(source[:extra]) == 1:
+        value = shape.reshape(value, source[extra:])
+        source = source[extra:]
+    for back in range(1, len(source) + 1):
+        n = target[-back] if back <= len(target) else None
+        if n is None or (source[-back] != 1 and source[-back] != n):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size "
+                f"({source[-back]}) at non-singleton dimension {len(target) - back}.  Target "
+                f"sizes: {list(target)}.  Tensor sizes: {list(source)}"
+                if n is not None
+                else f"expand(tinynet.{value.dtype.tensor_name}{{{list(source)}}}, "
+                f"size={list(target)}): the number of sizes provided ({len(target)}) must be "
+                f"greater or equal to the number of dimensions in the tensor ({len(source)})"
+            )
+    return value
+
+
+method(getitem, "__getitem__")
+method(setitem, "__setitem__")
+
+
+@public
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write the values of another tensor (broadcast, cast) to this one and return it."""
+    if not isinstance(src, Tensor):
+        raise errors.must_be_tensor("copy_", "other", 1, src)
+    return run_inplace(copy, self, (src,), {}, what="copy_")
+
+
+@public
+def index_put_(
+    self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """Write (or add) values at the indices to this tensor and return it."""
+    _, found = parse(tuple(indices), self._array.shape)
+    return run_inplace(index_set, self, (values, found, accumulate), {}, what="index_put_")
+
+
+@public
+def index_put(
+    self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """Return a copy with values written (or added) at the indices."""
+    _, found = parse(tuple(indices), self._array.shape)
+    return index_set.function(self, values, found, accumulate)  # type: ignore[no-any-return]
+
+
+@public
+def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+    """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
+    found = np.nonzero(np.atleast_1d(self._array) if as_tuple else self._array.reshape(
+        self._array.shape or (1,)
+    ))
+    if as_tuple:
+        return tuple(wrap(i) for i in found)
+    if self._array.ndim == 0:
+        return wrap(np.zeros((len(found[0]), 0), np.int64))
+    return wrap(np.stack(found, 1))

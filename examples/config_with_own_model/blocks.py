@@ -1,0 +1,20 @@
+"""The repeated part of the network in `net.py`."""
+
+from tinynet import Tensor, nn
+
+
+class ResidualBlock(nn.Module):
+    """What goes in, plus what two layers make of it."""
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        self.change = nn.Sequential(
+            nn.ReLU(),
+            nn.Linear(width, width),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(width, width),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.change(x)

@@ -1,0 +1,46 @@
+import textwrap
+
+import pytest
+
+DIGITS = """\
+[run]
+seed = 3
+epochs = 2
+
+[data]
+type = "Digits"
+batch_size = 64
+
+[model]
+type = "mlp"
+sizes = [64, 16, 10]
+
+[loss]
+type = "CrossEntropyLoss"
+
+[optimizer]
+type = "SGD"
+lr = 0.1
+momentum = 0.9
+"""
+
+
+@pytest.fixture
+def digits():
+    """A config that trains, on lines that the tests know."""
+    return DIGITS
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Writes a config (and modules beside it) into an empty folder and goes there."""
+    monkeypatch.chdir(tmp_path)
+
+    def write_files(config, **modules):
+        for name, text in modules.items():
+            (tmp_path / f"{name}.py").write_text(textwrap.dedent(text))
+        path = tmp_path / "digits.toml"
+        path.write_text(config)
+        return path.name
+
+    return write_files

@@ -1,0 +1,22 @@
+"""Training from config files: ``tinynet.train.run("configs/digits_mlp.toml")``.
+
+`fit` is the loop, for programs of one's own; `run` is everything around it.
+"""
+
+from tinynet.train.bind import Component as Component
+from tinynet.train.checkpoint import CheckpointError as CheckpointError
+from tinynet.train.config import Config as Config
+from tinynet.train.loop import NonFiniteError as NonFiniteError
+from tinynet.train.loop import Step as Step
+from tinynet.train.loop import evaluate as evaluate
+from tinynet.train.loop import fit as fit
+from tinynet.train.problems import ConfigError as ConfigError
+from tinynet.train.problems import Origin as Origin
+from tinynet.train.problems import Problem as Problem
+from tinynet.train.problems import TrainError as TrainError
+from tinynet.train.problems import UsageError as UsageError
+from tinynet.train.resolve import load_config as load_config
+from tinynet.train.resolved import to_toml as to_toml
+from tinynet.train.runner import Result as Result
+from tinynet.train.runner import evaluate_run as evaluate_run
+from tinynet.train.runner import run as run

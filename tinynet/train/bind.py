@@ -1,0 +1,114 @@
+"""Keyword arguments of a config checked against the signature that they are meant for."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tinynet.train.coerce import declared_type
+
+_EMPTY = inspect.Parameter.empty
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+@dataclass(frozen=True)
+class Component:
+    """A ``type`` and the keyword arguments that it will be called with; not built yet."""
+
+    path: str
+    """Its place in the config: ``"optimizer"``."""
+
+    type: str
+    """The type as the config says it, with an absolute path if it is in a file."""
+
+    target: Callable[..., Any]
+    """The class or function that the type means."""
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What was given, as the signature declares it; components inside are not built yet."""
+
+    written: Mapping[str, Any] = field(default_factory=dict)
+    """The same as TOML can say it, and the defaults of what was left out."""
+
+    takes: frozenset[str] = frozenset()
+    """The names of all its keywords, those that the trainer sets included."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One keyword that a ``type`` takes."""
+
+    name: str
+    declared: Any
+    """Its annotation, or what its default suggests."""
+
+    default: Any
+    """`inspect.Parameter.empty` if it must be given."""
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is _EMPTY
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a ``type`` can be called with from a config."""
+
+    parameters: Mapping[str, Parameter]
+    open: bool
+    """Whether it takes any other keyword, too (``**kwargs``)."""
+
+    def __str__(self) -> str:
+        """The names, as a reader of a message wants them."""
+        return ", ".join(self.parameters) or "no arguments"
+
+
+def signature_of(target: Callable[..., Any], supplied: int = 0) -> Signature:
+    """The keywords that a class or function takes.
+
+    Args:
+        target: any callable.
+        supplied: so many of its first parameters are given by the trainer (an optimizer's
+            parameters), and are not part of the result.
+
+    Raises:
+        ValueError: Python does not know the signature.
+
+    Example:
+        >>> print(signature_of(lambda params, lr, momentum=0.0: None, supplied=1))
+        lr, momentum
+    """
+    parameters = [*inspect.signature(target).parameters.values()][supplied:]
+    hints = _hints(target)
+    named = {
+        p.name: Parameter(
+            p.name,
+            declared_type(hints.get(p.name, _EMPTY), p.default),
+            p.default,
+        )
+        for p in parameters
+        if p.kind in _NAMED
+    }
+    return Signature(named, any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters))
+
+
+def _hints(target: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a signature, as types; those that cannot be evaluated are left out."""
+    function: Any = target
+    if inspect.isclass(target):
+        function = target.__init__ if "__init__" in _attributes(target) else target.__new__
+    elif not inspect.isroutine(target):
+        function = type(target).__call__
+    with contextlib.suppress(Exception):
+        return typing.get_type_hints(function)
+    annotations = getattr(function, "__annotations__", {})
+    return {name: a for name, a in annotations.items() if not isinstance(a, str)}
+
+
+def _attributes(cls: type) -> set[str]:
+    return {name for base in cls.__mro__[:-1] for name in vars(base)}

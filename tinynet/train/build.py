@@ -1,0 +1,224 @@
+"""From a checked config to the objects that it describes, and a trial of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tinynet import data, nn, optim
+from tinynet.core.generator import Generator
+from tinynet.train.bind import Component
+from tinynet.train.components import FAMILIES, Family
+from tinynet.train.config import Config, DataSection
+from tinynet.train.imports import on_path
+from tinynet.train.loop import Loss, Schedule
+from tinynet.train.problems import (
+    ConfigError,
+    Problem,
+    UsageError,
+    has_users_frames,
+    in_users_code,
+)
+from tinynet.train.seeds import derive, isolated, seed_all
+
+
+@dataclass
+class Parts:
+    """Everything that a config describes, built."""
+
+    config: Config
+    train_set: Any
+    test_set: Any
+    train_batches: data.DataLoader
+    test_batches: data.DataLoader
+    shuffle: Generator
+    """What the order of the training set is drawn from."""
+
+    model: nn.Module
+    loss: Loss
+    optimizer: optim.Optimizer
+    schedule: Schedule | None
+
+
+def build(config: Config) -> Parts:
+    """The objects of a config; afterwards the default generators are seeded for training.
+
+    Raises:
+        ConfigError: a constructor refuses its arguments, or makes the wrong kind of thing.
+    """
+    seed = config.run.seed
+    builder = _Builder(config)
+    with on_path(config.run.path):
+        seed_all(seed, "data")
+        sets = builder.sets(config.data)
+        seed_all(seed, "model")
+        model = builder.make("model", config.model.component)
+        loss = builder.make("loss", config.loss.component)
+        builder.raise_if_any()
+        assert sets is not None
+        optimizer = builder.make("optimizer", config.optimizer.component, model.parameters())
+        builder.raise_if_any()
+        schedule = None
+        if config.schedule is not None:
+            schedule = builder.make("schedule", config.schedule.component, optimizer)
+        builder.raise_if_any()
+    shuffle = Generator().manual_seed(derive(seed, "shuffle"))
+    train_batches, test_batches = _batches(config.data, *sets, shuffle)
+    seed_all(seed, "training")
+    return Parts(
+        config, *sets, train_batches, test_batches, shuffle, model, loss, optimizer, schedule
+    )
+
+
+class _Builder:
+    """Calls what a config names, and collects what goes wrong."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.problems: list[Problem] = []
+
+    def raise_if_any(self) -> None:
+        if self.problems:
+            raise ConfigError(self.problems)
+
+    def make(self, section: str, component: Component, *supplied: Any, **hidden: Any) -> Any:
+        """The object of a component; None after a mistake."""
+        family = FAMILIES[section]
+        try:
+            built = construct(component, *supplied, **hidden)
+        except (Exception, SystemExit) as error:
+            return self.problem(component, refusal(component, error))
+        if not family.fits(built):
+            return self.problem(component, f"must give {family.what}, gave {_kind(built, family)}")
+        return built
+
+    def problem(self, component: Component, text: str) -> None:
+        origin = self.config.origin(f"{component.path}.type")
+        self.problems.append(Problem(origin, component.path, text))
+
+    def sets(self, section: DataSection) -> tuple[Any, Any] | None:
+        """The training set and the test set."""
+        component = section.component
+        if "train" in component.takes:
+            pair = tuple(self.make("data", component, train=train) for train in (True, False))
+            return None if None in pair else self.not_empty(component, *pair)
+        whole = self.make("data", component)
+        if whole is None:
+            return None
+        count = round(len(whole) * section.test_fraction)
+        split = Generator().manual_seed(derive(self.config.run.seed, "split"))
+        train_set, test_set = data.random_split(whole, [len(whole) - count, count], generator=split)
+        return self.not_empty(component, train_set, test_set)
+
+    def not_empty(self, component: Component, *sets: Any) -> tuple[Any, Any] | None:
+        for name, part in zip(("training", "test"), sets, strict=True):
+            if not len(part):
+                self.problem(component, f"the {name} set is empty")
+        return (sets[0], sets[1])
+
+
+def construct(component: Component, *supplied: Any, **hidden: Any) -> Any:
+    """Call the target of a component, after building the components among its arguments."""
+    arguments = {key: _inside(value) for key, value in component.arguments.items()}
+    return component.target(*supplied, **arguments, **hidden)
+
+
+def _inside(value: Any) -> Any:
+    if isinstance(value, Component):
+        return construct(value)
+    if isinstance(value, list):
+        return [_inside(item) for item in value]
+    return value
+
+
+def refusal(component: Component, error: BaseException) -> str:
+    """What a constructor had to say, with the user's own lines if they are in its traceback."""
+    if has_users_frames(error):
+        return f"{component.type} failed\n{in_users_code(error)}"
+    return f"{component.type} refused its arguments. {type(error).__name__}: {error}"
+
+
+def _kind(built: Any, family: Family) -> str:
+    return f"{built!r} ({type(built).__name__})"[:200]
+
+
+def _batches(
+    section: DataSection, train_set: Any, test_set: Any, shuffle: Generator
+) -> tuple[data.DataLoader, data.DataLoader]:
+    train_batches = data.DataLoader(
+        train_set,
+        batch_size=section.batch_size,
+        shuffle=section.shuffle,
+        drop_last=section.drop_last,
+        generator=shuffle,
+    )
+    return train_batches, data.DataLoader(test_set, batch_size=section.batch_size)
+
+
+def trial(parts: Parts) -> Any:
+    """The inputs of a batch on which a copy of the model was tried, forward and backward.
+
+    So what does not fit together is known before anything is written. Neither the model nor a
+    random stream is different afterwards.
+
+    Raises:
+        UsageError: they do not fit; with the shapes.
+    """
+    with isolated(parts.config.run.seed, "trial"):
+        batch = _first_batch(parts)
+        inputs, targets = batch
+        try:
+            model = copy.deepcopy(parts.model)
+        except Exception as error:
+            place = parts.config.origin("model.type")
+            raise UsageError(
+                f"{place}: the model cannot be copied, which is needed to try it\n"
+                f"{in_users_code(error)}"
+            ) from error
+        try:
+            parts.loss(model(inputs), targets).backward()
+        except Exception as error:
+            raise UsageError(_misfit(parts.config, error, inputs, targets)) from error
+    return inputs
+
+
+def _first_batch(parts: Parts) -> Sequence[Any]:
+    place = parts.config.origin("data.type")
+    if not len(parts.train_batches):
+        raise UsageError(
+            f"{place}: the training set has {len(parts.train_set)} examples, fewer than "
+            f"data.batch_size = {parts.config.data.batch_size}, and data.drop_last leaves none"
+        )
+    plain = data.DataLoader(parts.train_set, batch_size=parts.config.data.batch_size)
+    try:
+        batch = next(iter(plain))
+    except Exception as error:
+        text = f"{place}: no batch can be made of the training set\n{in_users_code(error)}"
+        raise UsageError(text) from error
+    if not isinstance(batch, Sequence) or len(batch) != 2:
+        raise UsageError(f"{place}: a batch must be a pair (inputs, targets), is {_shape(batch)}")
+    return batch
+
+
+def _misfit(config: Config, error: Exception, inputs: Any, targets: Any) -> str:
+    return (
+        f"{config.origin('model.type')}: the model, the loss and the data do not fit together: "
+        f"inputs are {_shape(inputs)}, targets {_shape(targets)}\n{in_users_code(error)}"
+    )
+
+
+def _shape(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {_shape(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return _listed(value)
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return type(value).__name__
+    return f"{[*shape]} {getattr(value, 'dtype', '')}".strip()
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return "(" + ", ".join(_shape(value) for value in values) + ")"

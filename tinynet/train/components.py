@@ -1,0 +1,128 @@
+"""What the ``type`` of each section of a config can be."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from tinynet import data, nn, optim
+from tinynet.optim import lr_scheduler
+from tinynet.train import models
+from tinynet.train.bind import signature_of
+
+
+@dataclass(frozen=True)
+class Family:
+    """The things that may stand in one section."""
+
+    section: str
+    """The section: ``"optimizer"``."""
+
+    what: str
+    """What one of them is, for messages: ``"an optimizer"``."""
+
+    fits: Callable[[Any], bool]
+    """Whether what was built is one."""
+
+    names: Callable[[], dict[str, Callable[..., Any]]]
+    """The short names and what they mean."""
+
+    supplied: int = 0
+    """So many first parameters are given by the trainer."""
+
+    hidden: frozenset[str] = frozenset()
+    """Keywords that are given by the trainer."""
+
+
+def _classes(
+    module: ModuleType, base: type, keep: Callable[[type], bool] = lambda cls: True
+) -> dict[str, Callable[..., Any]]:
+    """The public concrete subclasses of `base` in a module that keywords alone can build."""
+    return {
+        name: cls
+        for name, cls in vars(module).items()
+        if inspect.isclass(cls)
+        and issubclass(cls, base)
+        and cls is not base
+        and not name.startswith("_")
+        and keep(cls)
+        and not _takes_objects_only(cls)
+    }
+
+
+def _takes_objects_only(cls: type) -> bool:
+    """Whether it is made of a list of objects (``Sequential(*layers)``), which TOML cannot give."""
+    kinds = [p.kind for p in inspect.signature(cls).parameters.values()]
+    return inspect.Parameter.VAR_POSITIONAL in kinds and len(kinds) == 1
+
+
+def _is_loss(cls: type) -> bool:
+    return cls.__name__.endswith("Loss")
+
+
+def _is_source(cls: type) -> bool:
+    """Whether a data set comes from somewhere, and is not made from tensors or other data sets."""
+    parameters = signature_of(cls).parameters.values()
+    return not any(p.required and not _plain(p.declared) for p in parameters)
+
+
+def _plain(declared: Any) -> bool:
+    return "Dataset" not in str(declared) and "Tensor" not in str(declared)
+
+
+def _models() -> dict[str, Callable[..., Any]]:
+    own: Iterable[Callable[..., Any]] = (models.mlp, models.sequential)
+    return {f.__name__: f for f in own} | _classes(nn, nn.Module, lambda cls: not _is_loss(cls))
+
+
+def _is_data(built: Any) -> bool:
+    return hasattr(built, "__getitem__") and hasattr(built, "__len__")
+
+
+def _is_a(base: type) -> Callable[[Any], bool]:
+    return lambda built: isinstance(built, base)
+
+
+def _anything() -> dict[str, Callable[..., Any]]:
+    return {name: value for family in FAMILIES.values() for name, value in family.names().items()}
+
+
+FAMILIES = {
+    family.section: family
+    for family in (
+        Family(
+            "data",
+            "a data set (with __getitem__ and __len__)",
+            _is_data,
+            lambda: _classes(data, data.Dataset, _is_source),
+            hidden=frozenset({"train"}),
+        ),
+        Family("model", "an nn.Module", _is_a(nn.Module), _models),
+        Family(
+            "loss",
+            "a function of outputs and targets",
+            callable,
+            lambda: _classes(nn, nn.Module, _is_loss),
+        ),
+        Family(
+            "optimizer",
+            "an optimizer",
+            _is_a(optim.Optimizer),
+            lambda: _classes(optim, optim.Optimizer),
+            supplied=1,
+        ),
+        Family(
+            "schedule",
+            "a schedule",
+            _is_a(lr_scheduler.LRScheduler),
+            lambda: _classes(lr_scheduler, lr_scheduler.LRScheduler),
+            supplied=1,
+        ),
+    )
+}
+
+PART = Family("", "a part", lambda built: True, _anything)
+"""A table with a ``type`` among the arguments of something else."""

@@ -1,0 +1,196 @@
+"""The sections of a config: what can be set, what it means, what it is if left out.
+
+The string below each field is its documentation: messages quote it. A section that has a
+``component`` takes, beside its own keys, a ``type`` and the keyword arguments of that type.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tinynet.train.bind import Component
+from tinynet.train.problems import Origin
+
+
+def _must(be: str, holds: Callable[[Any], bool]) -> Mapping[str, Any]:
+    """What a value must be beyond its type, in words and as a test."""
+    return {"must": be, "holds": holds}
+
+
+_POSITIVE = _must("be at least 1", lambda value: value >= 1)
+_FOLDER_NAME = _must(
+    "be a name for a folder, without slashes or control characters",
+    lambda name: (
+        name not in (".", "..")
+        and not set(name) & set('/\\:*?"<>|')
+        and (name == "" or name.isprintable())
+    ),
+)
+
+
+@dataclass(frozen=True)
+class RunSection:
+    """How long to train, from which seed, and where the results go."""
+
+    name: str = field(default="", metadata=_FOLDER_NAME)
+    """The folder of this config's runs inside `out`; if left out, the name of the config file."""
+
+    seed: int = field(
+        default=0, metadata=_must("be from 0 to 2**63 - 1", lambda value: 0 <= value < 2**63)
+    )
+    """What all random numbers follow from. The same config and seed give the same weights."""
+
+    epochs: int = field(default=10, metadata=_POSITIVE)
+    """How many times the training set is seen."""
+
+    eval_every: int = field(default=1, metadata=_POSITIVE)
+    """Every how many epochs the test set is measured; the last epoch always is."""
+
+    log_every: int = field(default=1, metadata=_POSITIVE)
+    """Every how many steps the loss and the learning rate go to TensorBoard."""
+
+    out: str = "runs"
+    """The folder for the folders of runs, relative to where the command is started."""
+
+    path: tuple[str, ...] = ()
+    """More folders in which modules named by a `type` are searched."""
+
+
+@dataclass(frozen=True)
+class DataSection:
+    """The examples: a data set of pairs (input, target), and how batches are made of it.
+
+    A type that has a parameter `train` is asked for its training and its test set with it.
+    Of any other, `test_fraction` is split off at random (the split follows from the seed).
+    """
+
+    component: Component
+    """The data set."""
+
+    batch_size: int = field(default=32, metadata=_POSITIVE)
+    """How many examples a step sees."""
+
+    shuffle: bool = True
+    """Whether each epoch has the training set in a new order."""
+
+    drop_last: bool = False
+    """Whether a last batch that is smaller than the others is left out of training."""
+
+    test_fraction: float = field(
+        default=0.2, metadata=_must("be between 0 and 1", lambda value: 0 < value < 1)
+    )
+    """How much of a data set that has no test set of its own becomes one."""
+
+
+@dataclass(frozen=True)
+class ModelSection:
+    """What is trained."""
+
+    component: Component
+    """The model."""
+
+
+@dataclass(frozen=True)
+class LossSection:
+    """What training makes small: a function of the model's outputs and the targets."""
+
+    component: Component
+    """The loss."""
+
+
+@dataclass(frozen=True)
+class OptimizerSection:
+    """How the weights follow from the gradients."""
+
+    component: Component
+    """The optimizer, without its parameters."""
+
+    clip_norm: float | None = field(
+        default=None, metadata=_must("be greater than 0", lambda value: value > 0)
+    )
+    """Gradients are scaled down together when their total 2-norm is above this."""
+
+
+@dataclass(frozen=True)
+class ScheduleSection:
+    """How the learning rate changes; left out, it does not."""
+
+    component: Component
+    """The schedule, without its optimizer."""
+
+    per: Literal["epoch", "step"] = "epoch"
+    """Whether it advances after each epoch or after each step."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """A checked config: everything in it exists and can be called as it says."""
+
+    run: RunSection
+    data: DataSection
+    model: ModelSection
+    loss: LossSection
+    optimizer: OptimizerSection
+    schedule: ScheduleSection | None = None
+
+    file: str = ""
+    """The file it was read from."""
+
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    """Where each given value came from, by dotted path; what is not in it is a default."""
+
+    def origin(self, path: str) -> Origin:
+        """Where a value came from.
+
+        Args:
+            path: ``"optimizer.lr"``.
+        """
+        return self.origins.get(path, Origin("default"))
+
+
+SECTIONS: dict[str, type] = {
+    "run": RunSection,
+    "data": DataSection,
+    "model": ModelSection,
+    "loss": LossSection,
+    "optimizer": OptimizerSection,
+    "schedule": ScheduleSection,
+}
+
+
+def settings(section: type) -> dict[str, dataclasses.Field[Any]]:
+    """The keys that a section has of its own, without those of its ``type``.
+
+    Example:
+        >>> [*settings(RunSection)]
+        ['name', 'seed', 'epochs', 'eval_every', 'log_every', 'out', 'path']
+    """
+    return {f.name: f for f in dataclasses.fields(section) if f.name != "component"}
+
+
+@functools.cache
+def field_docs(section: type) -> dict[str, str]:
+    """The documentation of each field of a section: the string literal below it.
+
+    Example:
+        >>> field_docs(RunSection)["epochs"]
+        'How many times the training set is seen.'
+    """
+    docs: dict[str, str] = {}
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
+    assert isinstance(definition, ast.ClassDef)
+    previous: ast.stmt | None = None
+    for statement in definition.body:
+        if isinstance(previous, ast.AnnAssign) and isinstance(previous.target, ast.Name):
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    docs[previous.target.id] = inspect.cleandoc(text)
+        previous = statement
+    return docs

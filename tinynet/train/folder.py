@@ -1,0 +1,129 @@
+"""The folder of a run: made once, never overwritten, its files never half-written."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import platform
+import secrets
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from tinynet.train.problems import TrainError
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Where the files of a run are."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """The resolved config; it can be trained again."""
+        return self.path / "config.toml"
+
+    @property
+    def checkpoint(self) -> Path:
+        """The latest state of everything."""
+        return self.path / "checkpoint.npz"
+
+    @property
+    def record(self) -> Path:
+        """What was run, where, and how it ended."""
+        return self.path / "run.json"
+
+    @property
+    def metrics(self) -> Path:
+        """One JSON object per epoch."""
+        return self.path / "metrics.jsonl"
+
+
+def new_run_folder(out: str | Path, name: str) -> RunFolder:
+    """A folder that did not exist before: ``out/name/<date and time>``.
+
+    Raises:
+        TrainError: it cannot be made.
+    """
+    parent = Path(out) / name
+    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        for count in itertools.count(1):
+            path = parent / (stamp if count == 1 else f"{stamp}_{count}")
+            with contextlib.suppress(FileExistsError):  # another run of the same second
+                path.mkdir()
+                return RunFolder(path)
+    except OSError as error:
+        raise TrainError(f"cannot make a run folder in {parent}: {error.strerror}") from None
+    raise AssertionError("unreachable: counting does not end")
+
+
+def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write a file so that at any moment either the old or the new one is there, complete.
+
+    A temporary file in the same folder is written and synced, renamed over the old one, and the
+    folder synced: without that last step the rename itself may be lost when the power fails.
+
+    Raises:
+        OSError: the new file cannot be written; the old one is as it was.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # folders cannot be opened there
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Replace a JSON file."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n"
+    write_atomically(path, lambda file: file.write(text.encode("utf-8", "backslashreplace")))
+
+
+def surroundings() -> dict[str, Any]:
+    """What a run depends on besides its config: command line, versions, platform."""
+    return {
+        "command": sys.argv,
+        "working_directory": os.getcwd(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "versions": {
+            "tinynet": version(),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+        "platform": platform.platform(),
+    }
+
+
+def version() -> str:
+    """The version of tinynet, as far as it is installed."""
+    try:
+        return metadata.version("tinynet")
+    except metadata.PackageNotFoundError:  # run from a checkout
+        return "unknown"

@@ -1,0 +1,61 @@
+"""Models that a config can describe without a line of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+from tinynet import nn
+
+_ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid}
+
+
+def mlp(
+    sizes: Sequence[int],
+    activation: Literal["relu", "tanh", "sigmoid"] = "relu",
+    dropout: float = 0.0,
+) -> nn.Sequential:
+    """A multilayer perceptron: Linear layers with an activation between each two.
+
+    Args:
+        sizes: the widths, from the number of inputs to the number of outputs; at least two.
+        activation: what stands between the layers.
+        dropout: the probability with which each hidden unit is dropped in training.
+
+    Inputs of any shape are flattened first, so images need no preparation.
+
+    Shape:
+        Input: (batch, ...) with ``sizes[0]`` elements per example. Output: (batch, sizes[-1]).
+
+    Raises:
+        ValueError: fewer than two sizes, or one that is not positive.
+
+    Example:
+        >>> mlp([64, 32, 10])(tn.zeros(5, 8, 8)).shape
+        tinynet.Size([5, 10])
+    """
+    if len(sizes) < 2 or min(sizes) < 1:
+        raise ValueError(
+            "The 'sizes' parameter of mlp must be two or more positive numbers. "
+            f"Got {sizes} instead."
+        )
+    layers: list[nn.Module] = [nn.Flatten()]
+    for wide, following in pairwise(sizes[:-1]):
+        layers += [nn.Linear(wide, following), _ACTIVATIONS[activation]()]
+        if dropout:
+            layers.append(nn.Dropout(dropout))
+    return nn.Sequential(*layers, nn.Linear(sizes[-2], sizes[-1]))
+
+
+def sequential(layers: list[nn.Module]) -> nn.Sequential:
+    """Layers in a row, each a table with a ``type`` of its own.
+
+    Args:
+        layers: the layers, in order: ``[{type = "Linear", in_features = 64, ...}, ...]``.
+
+    Example:
+        >>> sequential([nn.Linear(3, 2), nn.ReLU()])(tn.zeros(1, 3)).shape
+        tinynet.Size([1, 2])
+    """
+    return nn.Sequential(*layers)

@@ -1,0 +1,171 @@
+"""What can go wrong between a config file and a trained model, and how it is said."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import traceback
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).absolute().parent.parent) + os.sep
+
+
+class TrainError(Exception):
+    """A run cannot start or go on; the message is for the user, no traceback needed."""
+
+    exit_code = 1
+
+
+class UsageError(TrainError):
+    """What was asked for cannot be done as it was asked: exit code 2."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a value of a config came from.
+
+    Example:
+        >>> print(Origin("file", "digits.toml", 12))
+        digits.toml:12
+        >>> print(Origin("command line"))
+        command line
+    """
+
+    kind: str
+    """``"default"``, ``"file"``, ``"command line"`` or ``"overrides"``."""
+
+    file: str = ""
+    """The file, as the user named it; empty for the other kinds."""
+
+    line: int = 0
+    """The line in the file, from 1; 0 for the file as a whole."""
+
+    def __str__(self) -> str:
+        if self.kind != "file":
+            return self.kind
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mistake in a config: where it stands, which value it is, what is wrong with it."""
+
+    origin: Origin
+    path: str
+    text: str
+
+    def __str__(self) -> str:
+        subject = f"{self.path}: " if self.path else ""
+        return f"{self.origin}: {subject}{self.text}"
+
+
+class ConfigError(UsageError):
+    """Every mistake of a config, with file and line, in the order of the file."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = sorted(problems, key=_by_place)
+        count = len(self.problems)
+        tail = "1 mistake" if count == 1 else f"{count} mistakes"
+        super().__init__("\n".join([*map(str, self.problems), f"{tail}; nothing was written."]))
+
+
+class Report:
+    """Collects the problems of one config, so that the user sees them all at once.
+
+    Example:
+        >>> report = Report()
+        >>> report.add(Origin("file", "digits.toml", 3), "run.seed", "must be an integer")
+        >>> report.raise_if_any()
+        Traceback (most recent call last):
+        ...
+        tinynet.train.problems.ConfigError: digits.toml:3: run.seed: must be an integer
+        1 mistake; nothing was written.
+    """
+
+    def __init__(self) -> None:
+        self._problems: list[Problem] = []
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self._problems)
+
+    def add(self, origin: Origin, path: str, text: str) -> None:
+        """Remember one mistake."""
+        self._problems.append(Problem(origin, path, text))
+
+    def raise_if_any(self) -> None:
+        """Raise a `ConfigError` with all that was found; do nothing if nothing was."""
+        if self._problems:
+            raise ConfigError(self._problems)
+
+
+def _by_place(problem: Problem) -> tuple[bool, str, int]:
+    """Files first, line by line; then what was given on the command line."""
+    origin = problem.origin
+    return origin.kind != "file", origin.file, origin.line
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`"; did you mean 'lr'?"` for the nearest of the known words, or nothing.
+
+    Example:
+        >>> did_you_mean("momentun", ["lr", "momentum"])
+        "; did you mean 'momentum'?"
+        >>> did_you_mean("zzz", ["lr"])
+        ''
+    """
+    by_lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.55)
+    return f"; did you mean {by_lower[near[0]]!r}?" if near else ""
+
+
+def sentence(text: str) -> str:
+    """The text with a full stop, unless it ends in a mark of its own.
+
+    Example:
+        >>> sentence("must be a number"), sentence("did you mean 'lr'?")
+        ('must be a number.', "did you mean 'lr'?")
+    """
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
+def one_of(words: Iterable[str]) -> str:
+    """The words as a list for a message.
+
+    Example:
+        >>> one_of(["SGD", "Adam"])
+        'SGD, Adam'
+        >>> one_of([])
+        'nothing'
+    """
+    return ", ".join(words) or "nothing"
+
+
+def in_users_code(error: BaseException) -> str:
+    """The traceback of an error without the frames of tinynet and of the import machinery.
+
+    What is left is what the user wrote (nothing but the last line, if none of it is theirs).
+    """
+    told = traceback.TracebackException.from_exception(error)
+    frames = [frame for frame in told.stack if not _is_ours(frame.filename)]
+    told.stack = traceback.StackSummary.from_list(frames)
+    # Causes belong to the same story, but their frames would have to be filtered as well.
+    lines = "".join(told.format(chain=False)).splitlines()
+    if lines and lines[0].startswith("Traceback"):
+        del lines[0]
+    return "\n".join(f"  {line}" for line in lines)
+
+
+def has_users_frames(error: BaseException) -> bool:
+    """Whether any frame of the error's traceback is in a file that is not tinynet's."""
+    return any(not _is_ours(f.filename) for f in traceback.extract_tb(error.__traceback__))
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith((_PACKAGE, "<frozen ", "<string>"))

@@ -1,0 +1,236 @@
+"""From a tree of values to a checked config, with all mistakes reported at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tinynet.train.bind import Component, Parameter, Signature, signature_of
+from tinynet.train.coerce import MismatchError, coerce, describe, is_mapping
+from tinynet.train.components import FAMILIES, PART, Family
+from tinynet.train.config import SECTIONS, Config, RunSection, field_docs, settings
+from tinynet.train.imports import GRAMMAR, Importer, NotFoundError
+from tinynet.train.problems import Origin, Report, did_you_mean, one_of, sentence
+from tinynet.train.source import Source, override, read
+from tinynet.train.toml_lines import KeyPath
+from tinynet.train.toml_text import toml_value
+
+OPTIONAL = ("run", "schedule")
+
+
+def load_config(
+    path: str | Path,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
+    *,
+    out: str | Path | None = None,
+) -> Config:
+    """The config of a TOML file, checked against the signatures of everything it names.
+
+    Args:
+        path: the file.
+        overrides: ``"optimizer.lr=3e-4"`` strings, or a mapping from such paths to values.
+        out: overrides ``run.out``.
+
+    Raises:
+        ConfigError: with every mistake in it, and where it stands.
+    """
+    return resolve(read(path), overrides, out=out)
+
+
+def resolve(
+    source: Source,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
+    *,
+    out: str | Path | None = None,
+) -> Config:
+    """The config of a tree of values; the arguments and errors are those of `load_config`."""
+    report = Report()
+    override(source, overrides, report)
+    if out is not None:
+        override(source, {"run.out": str(out)}, report)
+        source.origins["run", "out"] = Origin("command line")
+    return _Resolver(source, report).config()
+
+
+class _Resolver:
+    """Goes through the sections of one source; each method returns None after a mistake."""
+
+    def __init__(self, source: Source, report: Report) -> None:
+        self.source = source
+        self.report = report
+        self.importer = Importer(source.folder)
+
+    def config(self) -> Config:
+        tree = self.source.tree
+        for name in tree.keys() - SECTIONS.keys():
+            hint = did_you_mean(name, SECTIONS) or "."
+            self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
+        run: Any = self.section("run")
+        if run is not None:  # modules may be in the folders that it names
+            self.importer = Importer(self.source.folder, run.path)
+        sections = {name: self.section(name) for name in SECTIONS if name != "run"}
+        self.report.raise_if_any()
+        run = dataclasses.replace(run, name=run.name or Path(self.source.file).stem)
+        folder = str(self.source.folder.resolve())
+        if self.importer.used_modules and folder not in run.path:
+            # So that the stored config finds them from wherever it is stored.
+            run = dataclasses.replace(run, path=(*run.path, folder))
+        origins = {".".join(map(str, path)): o for path, o in self.source.origins.items()}
+        return Config(run=run, **sections, file=self.source.file, origins=origins)
+
+    def section(self, name: str) -> Any:
+        """One section as an instance of its dataclass."""
+        cls, family = SECTIONS[name], FAMILIES.get(name)
+        if name not in self.source.tree:
+            return self.left_out(name)
+        table = self.source.tree[name]
+        if not isinstance(table, dict):
+            return self.problem((name,), f"must be a table [{name}], got {table!r}")
+        own = settings(cls)
+        values = {key: self.setting(cls, name, key, table[key]) for key in own if key in table}
+        rest = {key: value for key, value in table.items() if key not in own}
+        if family is not None:
+            component, _ = self.component((name,), rest, family, also=own)
+            return None if component is None else cls(component=component, **values)
+        for key in rest:
+            self.problem(
+                (name, key), f"unknown key{did_you_mean(key, own) or '.'} {_has(name, own)}"
+            )
+        return cls(**values)
+
+    def left_out(self, name: str) -> Any:
+        if name == "run":
+            return RunSection()
+        if name not in OPTIONAL:
+            names = one_of(FAMILIES[name].names())
+            self.problem((name,), f"section [{name}] is missing; its type can be: {names}")
+        return None
+
+    def setting(self, cls: type, section: str, key: str, given: Any) -> Any:
+        """A key that the section itself has."""
+        path, declared = (section, key), typing.get_type_hints(cls)[key]
+        metadata, doc = settings(cls)[key].metadata, field_docs(cls)[key]
+        try:
+            value = coerce(given, declared, self.source.texts.get(path))
+        except MismatchError as mismatch:
+            return self.problem(path, f"{sentence(str(mismatch))} {doc}")
+        if metadata and not metadata["holds"](value):
+            return self.problem(path, f"must {metadata['must']}, got {value!r}. {doc}")
+        return value
+
+    def component(
+        self, path: KeyPath, table: dict[str, Any], family: Family, also: Iterable[str] = ()
+    ) -> tuple[Component | None, dict[str, Any] | None]:
+        """A table with a ``type``, as a component and as TOML can say it.
+
+        Args:
+            also: keys of the table that are not the component's, for suggestions.
+        """
+        found = self.target(path, table, family)
+        if found is None:
+            return None, None
+        target, name = found
+        try:
+            signature = signature_of(target, family.supplied)
+        except ValueError as error:
+            return self.problem((*path, "type"), str(error)), None
+        takes = frozenset(signature.parameters)
+        known = {n: p for n, p in signature.parameters.items() if n not in family.hidden}
+        signature = Signature(known, signature.open)
+        arguments, written = {}, {"type": name}
+        before = len(self.report)
+        for key in [key for key in table if key != "type"]:
+            if self.check_known((*path, key), key, signature, table["type"], family, also):
+                declared = known[key].declared if key in known else Any
+                arguments[key], written[key] = self.argument((*path, key), table[key], declared)
+        for parameter in [p for p in known.values() if p.name not in table]:
+            self.use_default(path, parameter, table["type"], signature)
+            written[parameter.name] = parameter.default
+        if len(self.report) > before:
+            return None, None
+        dotted = ".".join(map(str, path))
+        return Component(dotted, name, target, arguments, written, takes), written
+
+    def target(
+        self, path: KeyPath, table: dict[str, Any], family: Family
+    ) -> tuple[Any, str] | None:
+        """What the ``type`` of a table means, and its name to be stored."""
+        names = family.names()
+        name = table.get("type")
+        if name is None:
+            return self.problem(path, f"type is missing; it can be: {one_of(names)}")
+        if not isinstance(name, str):
+            return self.problem((*path, "type"), f"must be a string, got {name!r}")
+        if name in names:
+            return names[name], name
+        if ":" not in name:
+            hint = did_you_mean(name, names) or "."
+            text = f"there is no {name!r}{hint} There are: {one_of(names)} (or {GRAMMAR})"
+            return self.problem((*path, "type"), text)
+        try:
+            target, name = self.importer.find(name)
+        except NotFoundError as error:
+            return self.problem((*path, "type"), str(error))
+        if not callable(target):
+            return self.problem((*path, "type"), f"{name} is {target!r}, which cannot be called")
+        return target, name
+
+    def check_known(
+        self,
+        path: KeyPath,
+        key: str,
+        signature: Signature,
+        name: str,
+        family: Family,
+        also: Iterable[str],
+    ) -> bool:
+        if key in family.hidden:
+            self.problem(path, "is set by the trainer, not by the config")
+            return False
+        if key in signature.parameters or signature.open:
+            return True
+        hint = did_you_mean(key, [*signature.parameters, "type", *also])
+        self.problem(path, f"unknown key{hint or '.'} {_takes(name, signature)}")
+        return False
+
+    def use_default(
+        self, path: KeyPath, parameter: Parameter, name: str, signature: Signature
+    ) -> None:
+        if parameter.required:
+            must = f"is missing; it must be {describe(parameter.declared)}"
+            text = f"{sentence(must)} {_takes(name, signature)}"
+            origin = self.source.origin(*path)
+            self.report.add(origin, ".".join(map(str, (*path, parameter.name))), text)
+
+    def argument(self, path: KeyPath, given: Any, declared: Any) -> tuple[Any, Any]:
+        """An argument of a component, and the same as TOML can say it."""
+        if isinstance(given, dict) and "type" in given and not is_mapping(declared):
+            component, written = self.component(path, given, PART)
+            # In one line there is no room for comments: what TOML cannot say is left out.
+            said = {k: w for k, w in (written or {}).items() if toml_value(w) is not None}
+            return component, said
+        if isinstance(given, list) and any(isinstance(g, dict) and "type" in g for g in given):
+            inside = (typing.get_args(declared) or (Any,))[0]
+            pairs = [self.argument((*path, i), item, inside) for i, item in enumerate(given)]
+            return [value for value, _ in pairs], [written for _, written in pairs]
+        try:
+            value = coerce(given, declared, self.source.texts.get(path))
+        except MismatchError as mismatch:
+            return self.problem(path, str(mismatch)), None
+        return value, given if toml_value(value) is None else value
+
+    def problem(self, path: KeyPath, text: str) -> Any:
+        """Note a mistake; the result is None, for callers that have nothing else to return."""
+        self.report.add(self.source.origin(*path), ".".join(map(str, path)), text)
+        return None
+
+
+def _takes(name: str, signature: Signature) -> str:
+    return f"{name} takes: {signature}"
+
+
+def _has(name: str, keys: Iterable[str]) -> str:
+    return f"[{name}] has: {one_of(keys)}"

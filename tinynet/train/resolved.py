@@ -1,0 +1,62 @@
+"""A config written out in full: every value, the defaults too, and where each came from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from tinynet.train.config import SECTIONS, Config, settings
+from tinynet.train.toml_text import toml_key, toml_value
+
+
+def to_toml(config: Config) -> str:
+    """The config as a TOML file that trains the same again, from anywhere.
+
+    Paths of files of classes are absolute. The end of each line says where the value came from.
+    Defaults that TOML cannot express (None) are shown as comments.
+    """
+    blocks = [f"# The config of a run, in full; first read from {_shown(config.file)}."]
+    for name in SECTIONS:
+        section = getattr(config, name)
+        if section is not None:
+            rows = [*_rows(config, name, section)]
+            width = max(len(text) for text, _ in rows)
+            lines = [f"{text:<{width}}  # {_shown(origin)}" for text, origin in rows]
+            blocks.append("\n".join([f"[{name}]", *lines]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _rows(config: Config, name: str, section: Any) -> Iterator[tuple[str, str]]:
+    """Assignments and their origins, in the order: type, its arguments, the section's own keys."""
+    values: dict[str, Any] = {}
+    if hasattr(section, "component"):
+        values.update(section.component.written)
+    for key in settings(type(section)):
+        default = _default(section, key)
+        value = getattr(section, key)
+        if value is not None or default is not None:
+            values[key] = value
+    for key, value in values.items():
+        text = toml_value(value)
+        comment = "# " if text is None else ""
+        shown = _shown(value) if text is None else text
+        yield f"{comment}{toml_key(key)} = {shown}", _origin(config, f"{name}.{key}")
+
+
+def _default(section: Any, key: str) -> Any:
+    return next(f.default for f in dataclasses.fields(section) if f.name == key)
+
+
+def _origin(config: Config, path: str) -> str:
+    """Where a value came from; parts of it may have been overridden since."""
+    whole = str(config.origin(path))
+    parts = {str(o) for p, o in config.origins.items() if p.startswith(f"{path}.")}
+    given = config.origins[path].kind if path in config.origins else ""
+    others = sorted(o for o in parts if given == "file" and not o.startswith(config.file))
+    return ", ".join([whole, *others])
+
+
+def _shown(value: Any) -> str:
+    """Text that stays on its line, whatever it is: it goes into a comment."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))

@@ -1,0 +1,149 @@
+"""The line on which each key of a TOML document stands, which `tomllib` does not tell.
+
+Only for documents that `tomllib` has accepted: the scanner below may therefore assume that every
+quote is closed and every bracket has its partner, and needs to know only where things begin and
+end, not what they mean. What a key means is asked of `tomllib` itself.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from bisect import bisect_right
+from typing import Any
+
+KeyPath = tuple[str | int, ...]
+"""Keys and list positions from the root: ``("model", "layers", 0, "type")``."""
+
+_STRING = r"\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'"
+_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_KEY = re.compile(rf"(?:{_STRING}|[^=\"'])*")
+_HEADER = re.compile(rf"(?:{_STRING}|[^\]\"'])*")
+# A multi-line string may end in up to two quotes of its own before the three that close it.
+_TEXT = re.compile(
+    rf"\"\"\"(?:\\.|[^\\])*?\"\"\"(?:\"{{0,2}})|'''.*?'''(?:'{{0,2}})|{_STRING}", re.DOTALL
+)
+_SCALAR = re.compile(r"[^,\]}#\n]*")
+
+
+def key_lines(text: str) -> dict[KeyPath, int]:
+    r"""The line (from 1) of every table, key and list element of a valid TOML document.
+
+    Tables that exist only because a longer header names them have the line of that header.
+
+    Example:
+        >>> key_lines("[optimizer]\nlr = 0.1\nbetas = [\n  0.9,\n  0.99]\n")[("optimizer", "lr")]
+        2
+        >>> key_lines("a.b = [\n  1, # one\n  {c = 2}]")[("a", "b", 1, "c")]
+        3
+    """
+    return _Scanner(text.replace("\r\n", "\n")).document()
+
+
+def split_key(text: str) -> tuple[str, ...]:
+    """The parts of a dotted key, quotes and escapes resolved as TOML does.
+
+    Raises:
+        tomllib.TOMLDecodeError: the text is not a TOML key.
+
+    Example:
+        >>> split_key('optimizer . "learning rate"')
+        ('optimizer', 'learning rate')
+    """
+    parts: list[str] = []
+    value: Any = tomllib.loads(f"{text} = 0")
+    while isinstance(value, dict):
+        if len(value) != 1:
+            raise tomllib.TOMLDecodeError("Invalid key")
+        ((part, value),) = value.items()
+        parts.append(part)
+    return tuple(parts)
+
+
+class _Scanner:
+    """Walks once over a document and notes where keys and list elements begin."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.newlines = [i for i, character in enumerate(text) if character == "\n"]
+        self.lines: dict[KeyPath, int] = {}
+        self.elements: dict[KeyPath, int] = {}  # of arrays of tables: how many so far
+
+    def document(self) -> dict[KeyPath, int]:
+        table: KeyPath = ()
+        self.skip(_BLANK)
+        while self.at < len(self.text):
+            if self.text[self.at] == "[":
+                table = self.header()
+            else:
+                self.pair(table)
+            self.skip(_BLANK)
+        return self.lines
+
+    def header(self) -> KeyPath:
+        """`[a.b]` or `[[a.b]]`: the path of the table that the following keys belong to."""
+        start = self.at
+        brackets = 2 if self.text.startswith("[[", self.at) else 1
+        self.at += brackets
+        *parents, last = split_key(self.skip(_HEADER))
+        self.at += brackets
+        path: KeyPath = ()
+        for part in parents:
+            path = self.inside((*path, part), start)
+        path = (*path, last)
+        if brackets == 1:
+            return self.note(path, start)
+        self.note(path, start)
+        self.elements[path] = self.elements.get(path, -1) + 1
+        return self.note((*path, self.elements[path]), start)
+
+    def inside(self, path: KeyPath, start: int) -> KeyPath:
+        """A parent named in a header; of an array of tables, its latest element is meant."""
+        self.note(path, start)
+        return (*path, self.elements[path]) if path in self.elements else path
+
+    def pair(self, table: KeyPath) -> None:
+        """`a.b = value` inside a table or inline table."""
+        start = self.at
+        path = table
+        for part in split_key(self.skip(_KEY)):
+            path = self.note((*path, part), start)
+        self.at += 1  # the equals sign
+        self.skip(_BLANK)
+        self.value(path)
+
+    def value(self, path: KeyPath) -> None:
+        first = self.text[self.at]
+        if first in "[{":
+            self.at += 1
+            self.collection(path, "]" if first == "[" else "}")
+        else:
+            self.skip(_TEXT if first in "\"'" else _SCALAR)
+
+    def collection(self, path: KeyPath, end: str) -> None:
+        """The inside of an array or inline table, up to and with its closing bracket."""
+        index = 0
+        while True:
+            self.skip(_BLANK)
+            if self.text[self.at] == end:
+                self.at += 1
+                return
+            if self.text[self.at] == ",":
+                self.at += 1
+            elif end == "}":
+                self.pair(path)
+            else:
+                self.value(self.note((*path, index), self.at))
+                index += 1
+
+    def note(self, path: KeyPath, start: int) -> KeyPath:
+        """Remember the first place that names the path."""
+        self.lines.setdefault(path, bisect_right(self.newlines, start - 1) + 1)
+        return path
+
+    def skip(self, pattern: re.Pattern[str]) -> str:
+        match = pattern.match(self.text, self.at)
+        assert match is not None  # every pattern here can be empty or is chosen by its first letter
+        self.at = match.end()
+        return match.group()

@@ -1,0 +1,73 @@
+"""Values written as TOML, so that `tomllib` reads the same values back."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import date, time
+from typing import Any
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_value(value: Any) -> str | None:
+    """The TOML text of a value on one line, or None if TOML has no way to say it.
+
+    Example:
+        >>> toml_value({"sizes": [64, 10], "act": "relu"})
+        '{sizes = [64, 10], act = "relu"}'
+        >>> toml_value(float("inf"))
+        'inf'
+        >>> toml_value(None) is None
+        True
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(int(value))
+    if isinstance(value, float):
+        return _float(float(value))
+    if isinstance(value, str):
+        return toml_string(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return _joined("[", [toml_value(item) for item in value], "]")
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        texts = {toml_key(key): toml_value(item) for key, item in value.items()}
+        return _joined("{", [t and f"{key} = {t}" for key, t in texts.items()], "}")
+    return None
+
+
+def toml_key(key: str) -> str:
+    """The key, quoted if it has to be.
+
+    Example:
+        >>> toml_key("lr"), toml_key("learning rate")
+        ('lr', '"learning rate"')
+    """
+    return key if _BARE.fullmatch(key) else toml_string(key)
+
+
+def toml_string(text: str) -> str:
+    r"""The text as a basic string.
+
+    Example:
+        >>> print(toml_string('a "b"\n'))
+        "a \"b\"\n"
+    """
+    # JSON's escapes are all TOML's too; only DEL is allowed raw by the one and not by the other.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _float(value: float) -> str:
+    if math.isnan(value):
+        return "nan"
+    return repr(value)  # "inf", "-inf", "0.1", "1e-05": the shortest text that reads back exactly
+
+
+def _joined(opening: str, texts: list[str | None], closing: str) -> str | None:
+    known = [text for text in texts if text is not None]
+    return opening + ", ".join(known) + closing if len(known) == len(texts) else None

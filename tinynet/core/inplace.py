@@ -90,7 +90,7 @@ def rebase_part(base: Tensor, chain: Chain, inner: Node | None, site: Site | Non
 
 def _before(t: Tensor, edge: Edge | None) -> Edge | None:
     """Return the edge to what ``t`` was before a write; a leaf leaves a mark in its place."""
-    return (MovedLeaf(counter_of(t)), 0) if edge is not None and edge[0] is t else edge
+    return (MovedLeaf(t), 0) if edge is not None and edge[0] is t else edge
 
 
 class MovedLeaf(Node):
@@ -98,13 +98,13 @@ class MovedLeaf(Node):
 
     __slots__ = ("counter",)
 
-    def __init__(self, counter: Version):
+    def __init__(self, leaf: Tensor):
         self.sequence = -1
         self.edges = ()
         self.hooks = None
         self.site = None
-        self.shape = self.dtype = None
-        self.counter = counter
+        self.shape, self.dtype = leaf._array.shape, leaf._array.dtype
+        self.counter = counter_of(leaf)
 
     def name(self) -> str:
         """Return the name of the node that a leaf has in PyTorch."""

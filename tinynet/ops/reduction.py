@@ -15,6 +15,7 @@ from tinynet.core.tensor import Tensor
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import abs as absolute
 from tinynet.ops.exponential import exp, log, sign, sqrt
+from tinynet.ops.shape import expand, reshape, unsqueeze
 
 Array = np.ndarray[Any, Any]
 Dims = int | Sequence[int] | None

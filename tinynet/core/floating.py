@@ -1,0 +1,33 @@
+"""Division by zero, overflow and invalid values: silent inside tinynet, as in PyTorch.
+
+numpy warns of them, and a warning for each ``log(0)`` of a training step would be noise at best
+(and an error where warnings are errors). Switching the warnings off per operation would cost more
+than many operations do, and switching them off for good would hide the user's own. So numpy is
+asked to call a function, which is silent for tinynet's frames and warns for all others.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import numpy as np
+
+from tinynet.core.callsite import OUTSIDE
+
+_NUMPY = np.__file__.rpartition("/")[0] or np.__file__
+
+
+def _report(kind: str, flag: int) -> None:
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_NUMPY):
+        frame, level = frame.f_back, level + 1
+    if OUTSIDE[frame.f_code.co_filename]:
+        warnings.warn(f"{kind} encountered", RuntimeWarning, stacklevel=level)
+
+
+def install() -> None:
+    """Take over those of numpy's floating-point reports that are at ``"warn"``."""
+    warned = {name: "call" for name, how in np.geterr().items() if how == "warn"}
+    np.seterr(**warned)  # type: ignore[arg-type]
+    np.seterrcall(_report)

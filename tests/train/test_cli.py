@@ -233,8 +233,8 @@ def test_a_bar_on_a_terminal(write, digits, tmp_path):
     assert len(bars) == 2, screen
     for number, bar in enumerate(bars, 1):
         assert bar.startswith(f"epoch {number}/2: 100%|")
-        assert "examples/s" in bar
-        assert re.search(r"train loss [\d.]+, train accuracy [\d.]+ %, test loss", bar)
+        assert "k ex/s" in bar
+        assert re.search(r"loss [\d.]+, acc [\d.]+ %, test acc [\d.]+ %, lr 0.1$", bar)
     assert screen[-3].startswith("test accuracy")
     assert all(len(line) <= 120 for line in screen)
 

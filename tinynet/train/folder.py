@@ -100,10 +100,35 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Replace a text file.
+
+    Raises:
+        TrainError: it cannot be written; the old one is as it was.
+    """
+    data = text.encode("utf-8", "backslashreplace")
+    try:
+        write_atomically(path, lambda file: file.write(data))
+    except OSError as error:
+        raise TrainError(f"{path} cannot be written ({error.strerror})") from error
+
+
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Replace a JSON file."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n"
-    write_atomically(path, lambda file: file.write(text.encode("utf-8", "backslashreplace")))
+    """Replace a JSON file; the error is that of `write_text`."""
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a text file.
+
+    Raises:
+        TrainError: it cannot be written.
+    """
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(line + "\n")
+    except OSError as error:
+        raise TrainError(f"{path} cannot be written ({error.strerror})") from error
 
 
 def surroundings() -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Importer:
 
     def __init__(self, folder: Path, extra: Sequence[str] = ()) -> None:
         self.folder = folder
-        self.search = [str(Path(f).resolve()) for f in (".", folder, *extra)]
+        self.search = [str(f.resolve()) for f in (Path(), folder, *map(Path, extra))]
         self.used_modules = False
         self._files: dict[Path, ModuleType] = {}
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+_FORMAT = "{desc} {percentage:3.0f}%|{bar}| {remaining}, {rate_fmt}{postfix}"
 _REFRESH = 0.1  # seconds between two updates of the figures beside a bar
 
 
@@ -15,13 +16,35 @@ def describe_figures(figures: Mapping[str, float]) -> str:
     """The figures in a line, accuracies as percentages.
 
     Example:
-        >>> describe_figures({"loss": 0.12345, "accuracy": 0.975})
-        'loss 0.1235, accuracy 97.50 %'
+        >>> describe_figures({"train/loss": 0.12345, "train/accuracy": 0.975})
+        'train loss 0.1235, train accuracy 97.50 %'
     """
     return ", ".join(
-        f"{name} {100 * value:.2f} %" if name.endswith("accuracy") else f"{name} {value:.4g}"
-        for name, value in figures.items()
+        f"{name.replace('/', ' ')} {_number(name, value)}" for name, value in figures.items()
     )
+
+
+def brief_figures(figures: Mapping[str, float]) -> str:
+    """The figures as there is room for beside a bar.
+
+    Example:
+        >>> brief_figures({"train/loss": 0.1, "train/accuracy": 0.975, "lr": 0.01})
+        'loss 0.1, acc 97.5 %, lr 0.01'
+        >>> brief_figures({"test/loss": 0.2, "test/accuracy": 0.96})
+        'test acc 96.0 %'
+    """
+    shown = {
+        name.removeprefix("train/").replace("accuracy", "acc").replace("/", " "): (name, value)
+        for name, value in figures.items()
+        if not (name == "test/loss" and "test/accuracy" in figures)
+    }
+    return ", ".join(f"{short} {_number(*pair, digits=3)}" for short, pair in shown.items())
+
+
+def _number(name: str, value: float, digits: int = 4) -> str:
+    if name.endswith("accuracy"):
+        return f"{100 * value:.{digits - 2}f} %"
+    return f"{value:.{digits}g}"
 
 
 class Progress:
@@ -52,9 +75,10 @@ class Progress:
             self._bar = self._make_bar(
                 total=self.examples,
                 desc=self._title(epoch),
-                unit=" examples",
+                unit=" ex",
                 unit_scale=True,
                 dynamic_ncols=True,
+                bar_format=_FORMAT,
             )
 
     def step(self, examples: int, figures: Mapping[str, float]) -> None:
@@ -63,14 +87,14 @@ class Progress:
         if self._bar is not None:
             self._bar.update(examples)
             if time.perf_counter() - self._shown > _REFRESH:
-                self._bar.set_postfix_str(describe_figures(figures), refresh=False)
+                self._bar.set_postfix_str(brief_figures(figures), refresh=False)
                 self._shown = time.perf_counter()
 
     def finish(self, epoch: int, figures: Mapping[str, float]) -> None:
         """An epoch is over, and measured."""
         seconds = max(time.perf_counter() - self._started, 1e-9)
         if self._bar is not None:
-            self._bar.set_postfix_str(describe_figures(figures), refresh=False)
+            self._bar.set_postfix_str(brief_figures(figures), refresh=False)
             self.close()
         if self._lines:
             speed = f"{self._seen / seconds:,.0f} examples/s"

@@ -16,7 +16,7 @@ from tinynet.train.imports import GRAMMAR, Importer, NotFoundError
 from tinynet.train.problems import Origin, Report, did_you_mean, one_of, sentence
 from tinynet.train.source import Source, override, read
 from tinynet.train.toml_lines import KeyPath
-from tinynet.train.toml_text import toml_value
+from tinynet.train.toml_text import dotted, toml_value
 
 OPTIONAL = ("run", "schedule")
 
@@ -78,7 +78,7 @@ class _Resolver:
         if self.importer.used_modules and folder not in run.path:
             # So that the stored config finds them from wherever it is stored.
             run = dataclasses.replace(run, path=(*run.path, folder))
-        origins = {".".join(map(str, path)): o for path, o in self.source.origins.items()}
+        origins = {dotted(path): o for path, o in self.source.origins.items()}
         return Config(run=run, **sections, file=self.source.file, origins=origins)
 
     def section(self, name: str) -> Any:
@@ -151,8 +151,7 @@ class _Resolver:
             written[parameter.name] = parameter.default
         if len(self.report) > before:
             return None, None
-        dotted = ".".join(map(str, path))
-        return Component(dotted, name, target, arguments, written, takes), written
+        return Component(dotted(path), name, target, arguments, written, takes), written
 
     def target(
         self, path: KeyPath, table: dict[str, Any], family: Family
@@ -203,7 +202,7 @@ class _Resolver:
             must = f"is missing; it must be {describe(parameter.declared)}"
             text = f"{sentence(must)} {_takes(name, signature)}"
             origin = self.source.origin(*path)
-            self.report.add(origin, ".".join(map(str, (*path, parameter.name))), text)
+            self.report.add(origin, dotted((*path, parameter.name)), text)
 
     def argument(self, path: KeyPath, given: Any, declared: Any) -> tuple[Any, Any]:
         """An argument of a component, and the same as TOML can say it."""
@@ -224,7 +223,7 @@ class _Resolver:
 
     def problem(self, path: KeyPath, text: str) -> Any:
         """Note a mistake; the result is None, for callers that have nothing else to return."""
-        self.report.add(self.source.origin(*path), ".".join(map(str, path)), text)
+        self.report.add(self.source.origin(*path), dotted(path), text)
         return None
 
 

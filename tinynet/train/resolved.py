@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tinynet.train.config import SECTIONS, Config, settings
-from tinynet.train.toml_text import toml_key, toml_value
+from tinynet.train.toml_text import dotted, toml_key, toml_value
 
 
 def to_toml(config: Config) -> str:
@@ -41,7 +41,7 @@ def _rows(config: Config, name: str, section: Any) -> Iterator[tuple[str, str]]:
         text = toml_value(value)
         comment = "# " if text is None else ""
         shown = _shown(value) if text is None else text
-        yield f"{comment}{toml_key(key)} = {shown}", _origin(config, f"{name}.{key}")
+        yield f"{comment}{toml_key(key)} = {shown}", _origin(config, dotted((name, key)))
 
 
 def _default(section: Any, key: str) -> Any:

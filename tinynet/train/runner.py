@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 import warnings
@@ -16,10 +17,17 @@ from tinynet.board import SummaryWriter
 from tinynet.train import checkpoint, seeds
 from tinynet.train.build import Parts, build, trial
 from tinynet.train.config import Config
-from tinynet.train.folder import RunFolder, new_run_folder, surroundings, write_json
+from tinynet.train.folder import (
+    RunFolder,
+    append_line,
+    new_run_folder,
+    surroundings,
+    write_json,
+    write_text,
+)
 from tinynet.train.interrupt import StopRequest
 from tinynet.train.loop import Step, Totals, evaluate, fit
-from tinynet.train.problems import UsageError
+from tinynet.train.problems import TrainError, UsageError
 from tinynet.train.progress import Progress, describe_figures, showing
 from tinynet.train.resolve import load_config, resolve
 from tinynet.train.resolved import to_toml
@@ -65,7 +73,7 @@ def run(
     parts = build(config)
     example_inputs = trial(parts)
     folder = new_run_folder(config.run.out, config.run.name)
-    folder.config.write_text(to_toml(config), encoding="utf-8")
+    write_text(folder.config, to_toml(config))
     result = _Run(parts, folder, quiet).train(example_inputs)
     if not quiet:
         _say_result(result)
@@ -136,7 +144,9 @@ class _Run:
             raise
         finally:
             writer.close()
-            write_json(self.folder.record, {**self.record, "status": status, "test": self.metrics})
+            with contextlib.suppress(TrainError):  # a full disk must not hide what came before
+                end = {"status": status, "test": self.metrics}
+                write_json(self.folder.record, self.record | end)
         parts = self.parts
         return Result(self.folder.path, self.metrics, parts.model, parts.config, stop.signal)
 
@@ -165,8 +175,7 @@ class _Run:
                 self.totals = Totals()
                 self.progress.start(step.epoch)
             self.totals.add(step.outputs, step.targets, step.loss)
-            figures = {**self.totals.figures(), "lr": step.lr}
-            self.progress.step(len(step.targets), figures)
+            self.progress.step(len(step.targets), self.figures(step))
             if step.number % config.run.log_every == 0 or step.ends_epoch:
                 writer.add_scalar("train/loss", step.loss, step.number)
                 writer.add_scalar("lr", step.lr, step.number)
@@ -179,23 +188,25 @@ class _Run:
     def end_epoch(self, writer: SummaryWriter, step: Step, last: bool) -> None:
         """Measure if it is time, then show, log and save."""
         parts, every = self.parts, self.parts.config.run.eval_every
-        train = self.totals.figures()
         test: dict[str, float] = {}
         if last or (step.epoch + 1) % every == 0:
-            self.metrics = test = evaluate(parts.model, parts.loss, parts.test_batches)
-        figures = {f"train/{name}": value for name, value in train.items()}
-        figures |= {f"test/{name}": value for name, value in test.items()}
-        shown = {name.replace("/", " "): value for name, value in figures.items()}
-        self.progress.finish(step.epoch, {**shown, "lr": step.lr})
+            self.metrics = evaluate(parts.model, parts.loss, parts.test_batches)
+            test = {f"test/{name}": value for name, value in self.metrics.items()}
+        figures = self.figures(step, test)
+        self.progress.finish(step.epoch, figures)
         for name, value in test.items():
-            writer.add_scalar(f"test/{name}", value, step.number)
-        for name, value in {**figures, "lr": step.lr}.items():
+            writer.add_scalar(name, value, step.number)
+        for name, value in figures.items():
             writer.add_scalar(f"epoch/{name.replace('/', '_')}", value, step.epoch + 1)
         writer.flush()
-        with open(self.folder.metrics, "a", encoding="utf-8") as file:
-            row = {"epoch": step.epoch + 1, "step": step.number, "lr": step.lr, **figures}
-            file.write(json.dumps(row) + "\n")
+        row = {"epoch": step.epoch + 1, "step": step.number, **figures}
+        append_line(self.folder.metrics, json.dumps(row))
         checkpoint.save(self.folder.checkpoint, self.state(step))
+
+    def figures(self, step: Step, test: Mapping[str, float] | None = None) -> dict[str, float]:
+        """Those of the epoch so far, in the order in which they are shown."""
+        train = {f"train/{name}": value for name, value in self.totals.figures().items()}
+        return {**train, **(test or {}), "lr": step.lr}
 
     def state(self, step: Step) -> dict[str, Any]:
         """All that going on, or measuring again, needs."""
@@ -227,4 +238,4 @@ def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
 
 def _test_line(metrics: Mapping[str, float]) -> str:
     names = sorted(metrics)  # accuracy before loss
-    return describe_figures({f"test {name}": metrics[name] for name in names})
+    return describe_figures({f"test/{name}": metrics[name] for name in names})

@@ -11,6 +11,7 @@ from typing import Any
 
 from tinynet.train.problems import ConfigError, Origin, Problem, Report
 from tinynet.train.toml_lines import KeyPath, key_lines, split_key
+from tinynet.train.toml_text import dotted
 
 _POSITION = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
@@ -130,7 +131,7 @@ def _assign(
     for part, following in zip(path, [*path[1:], None], strict=True):
         step = _step(place, part)
         if step is None:
-            report.add(origin, ".".join(path), f"{_dotted(done)} {_why_not(place)}")
+            report.add(origin, dotted(path), f"{dotted(done)} {_why_not(place)}")
             return
         done = (*done, step)
         if following is None:
@@ -179,10 +180,6 @@ def _toml_or_text(text: str) -> Any:
 def _is_unicode(text: str) -> bool:
     """False for the stand-ins of undecodable bytes in a command line, which no file can hold."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _dotted(path: KeyPath) -> str:
-    return ".".join(map(str, path))
 
 
 def _syntax_error(file: str, text: str, message: str) -> ConfigError:

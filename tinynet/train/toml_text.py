@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, time
 from typing import Any
 
@@ -49,6 +49,16 @@ def toml_key(key: str) -> str:
         ('lr', '"learning rate"')
     """
     return key if _BARE.fullmatch(key) else toml_string(key)
+
+
+def dotted(path: Iterable[str | int]) -> str:
+    """A path as TOML writes it, with the positions in lists as numbers.
+
+    Example:
+        >>> dotted(["model", "layers", 0, "a b"])
+        'model.layers.0."a b"'
+    """
+    return ".".join(str(part) if isinstance(part, int) else toml_key(part) for part in path)
 
 
 def toml_string(text: str) -> str:

@@ -59,7 +59,7 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, (str, bytes, Tensor)):
         return data
     if isinstance(data, (np.ndarray, np.generic)):
-        return wrap(np.asarray(data)) if data.dtype.kind in "biuf" else data
+        return _tensor(np.asarray(data)) if data.dtype.kind in "biuf" else data
     if isinstance(data, Mapping):
         return _like_mapping(data, {key: default_convert(data[key]) for key in data})
     if isinstance(data, Sequence):

@@ -42,7 +42,7 @@ class Samples(Sequence[tuple[Tensor, ...]]):
     column. To everybody else this is a sequence of tuples.
     """
 
-    def __init__(self, columns: tuple[Tensor, ...]):
+    def __init__(self, columns: tuple[Any, ...]):
         self.columns = columns
 
     def __len__(self) -> int:
@@ -79,10 +79,10 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         lengths = [tensor.size(0) for tensor in tensors]
         if len(set(lengths)) > 1:
             raise AssertionError(f"Size mismatch between tensors. Got lengths {lengths} instead.")
-        self.tensors = tensors
+        self.tensors: tuple[Any, ...] = tensors
 
     def __len__(self) -> int:
-        return self.tensors[0].size(0)
+        return len(self.tensors[0])
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
@@ -103,9 +103,10 @@ def _are_rows(indices: Sequence[Any], length: int) -> bool:
     return -length <= min(indices) and max(indices) < length
 
 
-def _gather(tensor: Tensor, rows: np.ndarray[Any, Any]) -> Tensor:
-    if tensor.requires_grad:  # type: ignore[attr-defined]
-        return tensor[wrap(rows)]
+def _gather(tensor: Any, rows: np.ndarray[Any, Any]) -> Tensor:
+    if tensor.requires_grad:
+        gathered: Tensor = tensor[wrap(rows)]
+        return gathered
     return wrap(tensor._array.take(rows, axis=0))
 
 

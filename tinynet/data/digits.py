@@ -57,12 +57,14 @@ class Digits(TensorDataset):
     @property
     def images(self) -> Tensor:
         """All images, in the order of the samples."""
-        return self.tensors[0]
+        images: Tensor = self.tensors[0]
+        return images
 
     @property
     def labels(self) -> Tensor:
         """The digits that they show."""
-        return self.tensors[1]
+        labels: Tensor = self.tensors[1]
+        return labels
 
 
 def is_test(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

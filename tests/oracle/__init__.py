@@ -1,0 +1,1 @@
+"""The differential test of operations: one table of cases, answered by PyTorch and by tinynet."""

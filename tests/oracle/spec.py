@@ -1,0 +1,249 @@
+"""The language of the tables: inputs as neutral descriptions, cases as rows.
+
+An input says what it holds and how it lies in memory, not which library makes it, so PyTorch and
+tinynet get the same numbers. Numbers come from `RandomState`, whose stream numpy has frozen
+(the newer `Generator` may change its stream between numpy releases).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+Values = Callable[[np.random.RandomState, tuple[int, ...]], np.ndarray]
+
+
+def _normal(random: np.random.RandomState, shape: tuple[int, ...]) -> np.ndarray:
+    return np.round(random.standard_normal(shape) * 1.5, 3)
+
+
+def _between(low: float, high: float) -> Values:
+    return lambda random, shape: np.round(random.uniform(low, high, shape), 3)
+
+
+def _distinct(random: np.random.RandomState, shape: tuple[int, ...]) -> np.ndarray:
+    """Values at least 0.5 apart, so that every maximum is reached once."""
+    count = int(np.prod(shape))
+    return (random.permutation(count) - count // 2).reshape(shape) * 0.5 + 0.125
+
+
+def _integers(low: int, high: int) -> Values:
+    return lambda random, shape: random.randint(low, high, shape)
+
+
+@dataclass(frozen=True)
+class Input:
+    """One tensor argument of a case: shape, dtype, values, layout in memory, requires_grad."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    values: Values
+    layout: str = "plain"
+    requires_grad: bool = False
+
+    @property
+    def const(self) -> Input:
+        """The same without requires_grad."""
+        return replace(self, requires_grad=False)
+
+    @property
+    def t(self) -> Input:
+        """The same numbers as a view with reversed dimensions (column-major memory)."""
+        return replace(self, layout="transposed")
+
+    @property
+    def strided(self) -> Input:
+        """The same numbers as every second element of the last dimension of a longer tensor."""
+        return replace(self, layout="strided")
+
+    @property
+    def expanded(self) -> Input:
+        """One row, repeated along the first dimension with stride 0."""
+        return replace(self, layout="expanded")
+
+    @property
+    def positive(self) -> Input:
+        return replace(self, values=_between(0.2, 3.0))
+
+    @property
+    def unit(self) -> Input:
+        return replace(self, values=_between(-0.9, 0.9))
+
+    @property
+    def distinct(self) -> Input:
+        return replace(self, values=_distinct)
+
+    def upto(self, high: int, low: int = 0) -> Input:
+        """Integers in [low, high)."""
+        return replace(self, values=_integers(low, high))
+
+    def of(self, values: Any) -> Input:
+        """Exactly these values (scalars fill the shape)."""
+        return replace(self, values=lambda random, shape: np.broadcast_to(values, shape))
+
+    def array(self, random: np.random.RandomState) -> np.ndarray:
+        """The numbers, as a new numpy array; an expanded input repeats its first row."""
+        array = np.array(self.values(random, self.shape)).astype(self.dtype)
+        if self.layout == "expanded":
+            array = np.broadcast_to(array[:1], self.shape).copy()
+        return array
+
+    def build(self, tn: Any, random: np.random.RandomState) -> Any:
+        """The tensor, made by the library `tn` (torch or tinynet): a leaf, version 0."""
+        array = self.array(random)
+        if self.layout == "transposed":
+            tensor = tn.tensor(array.T.copy()).permute(tuple(range(array.ndim))[::-1])
+        elif self.layout == "strided":
+            buffer = np.zeros((*self.shape[:-1], 2 * self.shape[-1] + 1), self.dtype)
+            buffer[..., 1::2] = array
+            tensor = tn.tensor(buffer)[..., 1::2]
+        elif self.layout == "expanded":
+            tensor = tn.tensor(array[:1].copy()).expand(self.shape)
+        else:
+            tensor = tn.tensor(array)
+        tensor = tensor.detach()
+        return tensor.requires_grad_() if self.requires_grad else tensor
+
+
+def f64(*shape: int) -> Input:
+    return Input(shape, "float64", _normal, requires_grad=True)
+
+
+def f32(*shape: int) -> Input:
+    return Input(shape, "float32", _normal, requires_grad=True)
+
+
+def i64(*shape: int) -> Input:
+    return Input(shape, "int64", _integers(-3, 5))
+
+
+def i32(*shape: int) -> Input:
+    return Input(shape, "int32", _integers(-3, 5))
+
+
+def u8(*shape: int) -> Input:
+    return Input(shape, "uint8", _integers(0, 9))
+
+
+def mask(*shape: int) -> Input:
+    return Input(shape, "bool", _integers(0, 2))
+
+
+DTYPES: dict[str, Callable[..., Input]] = {
+    "float32": f32,
+    "float64": f64,
+    "int64": i64,
+    "int32": i32,
+    "uint8": u8,
+    "bool": mask,
+}
+
+
+def layouts(*shape: int) -> dict[str, Input]:
+    """The float64 inputs that every operation on one tensor meets."""
+    return {
+        "plain": f64(*shape),
+        "0d": f64(),
+        "empty": f64(0, *shape[1:]),
+        "transposed": f64(*shape).t,
+        "strided": f64(*shape).strided,
+        "expanded": f64(*shape).expanded,
+    }
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: a name, a call, its inputs, and how far it is expected to come in PyTorch.
+
+    `ends` is "well", "in the call" or "in backward": where PyTorch raises. The recorder refuses
+    a row that ends elsewhere, so that a typo in a table is never recorded as an expected error.
+    """
+
+    family: str
+    name: str
+    call: Callable[..., Any]
+    inputs: tuple[Input, ...]
+    ends: str = "well"
+    second_order: bool = True
+
+    @property
+    def id(self) -> str:
+        return f"{self.family}/{self.name}"
+
+    @property
+    def op(self) -> str:
+        """The operation that the row is about: its name up to the first hyphen."""
+        return self.name.partition("-")[0]
+
+    def random(self, purpose: str) -> np.random.RandomState:
+        """The case's own stream of numbers for one purpose."""
+        return np.random.RandomState(zlib.crc32(f"{self.id}:{purpose}".encode()))
+
+
+@dataclass
+class Table:
+    """The rows of one family, in the order in which they were added."""
+
+    family: str
+    cases: list[Case] = field(default_factory=list)
+
+    def case(self, name: str, call: Callable[..., Any], *inputs: Input, **options: Any) -> None:
+        """Adds a row. Options are those of `Case`."""
+        if any(row.name == name for row in self.cases):
+            raise ValueError(f"{self.family} has two cases named {name!r}.")
+        self.cases.append(Case(self.family, name, call, tuple(inputs), **options))
+
+    def fails(self, name: str, call: Callable[..., Any], *inputs: Input) -> None:
+        """Adds a row whose call raises in PyTorch."""
+        self.case(f"{name}!", call, *inputs, ends="in the call")
+
+    def fails_backward(self, name: str, call: Callable[..., Any], *inputs: Input) -> None:
+        """Adds a row whose call succeeds and whose backward raises in PyTorch."""
+        self.case(f"{name}!", call, *inputs, ends="in backward")
+
+
+def function(name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """`tn.<name>(inputs..., *args, **kwargs)`; the name may be dotted."""
+
+    def call(tn: Any, *inputs: Any) -> Any:
+        target = tn
+        for part in name.split("."):
+            target = getattr(target, part)
+        return target(*inputs, *args, **kwargs)
+
+    return call
+
+
+def method(name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """`x.<name>(other inputs..., *args, **kwargs)`."""
+    return lambda tn, x, *inputs: getattr(x, name)(*inputs, *args, **kwargs)
+
+
+def inplace(name: str, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """`y = x * 1; y.<name>(…)`, as a leaf that requires grad may not be written.
+
+    Returns the result and whether it is the very tensor that was written.
+    """
+
+    def call(tn: Any, x: Any, *inputs: Any) -> Any:
+        written = x.clone()
+        result = getattr(written, name)(*inputs, *args, **kwargs)
+        return result, result is written
+
+    return call
+
+
+def attempt(call: Callable[[], Any]) -> Any:
+    """The result of `call`, or its error as text: for rows that try many combinations."""
+    try:
+        return call()
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        return error
+
+
+def each(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    return [attempt(call) for call in calls]

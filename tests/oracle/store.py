@@ -1,0 +1,80 @@
+"""Answers on disk: per family one JSON file (a line per case) and one npz file (the numbers).
+
+The arrays of a family are laid end to end, one pool per dtype, in the order in which the JSON
+file mentions them as "@float64[2,3]". No pickle; equal answers give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FOLDER = Path(__file__).parent / "answers"
+MARK = "@"
+
+
+class Pools:
+    """Arrays on their way to or from the pools."""
+
+    def __init__(self, pools: dict[str, np.ndarray] | None = None) -> None:
+        self.written: dict[str, list[np.ndarray]] = {}
+        self.pools = pools or {}
+        self.position = dict.fromkeys(self.pools, 0)
+
+    def put(self, array: np.ndarray) -> str:
+        name = array.dtype.name
+        self.written.setdefault(name, []).append(array.ravel())
+        return f"{name}[{','.join(map(str, array.shape))}]"
+
+    def take(self, label: str) -> np.ndarray:
+        name, _, shape_text = label[:-1].partition("[")
+        shape = tuple(int(n) for n in shape_text.split(",") if n)
+        start = self.position.setdefault(name, 0)
+        self.position[name] += (size := int(np.prod(shape)))
+        pool = self.pools.get(name, np.zeros(0, name))
+        return pool[start : start + size].reshape(shape)
+
+
+def pack(value: Any, pools: Pools) -> Any:
+    if isinstance(value, np.ndarray):
+        return MARK + pools.put(value)
+    if isinstance(value, list):
+        return [pack(part, pools) for part in value]
+    if isinstance(value, dict):
+        return {key: pack(part, pools) for key, part in value.items()}
+    return value
+
+
+def unpack(value: Any, pools: Pools) -> Any:
+    if isinstance(value, list):
+        return [unpack(part, pools) for part in value]
+    if isinstance(value, str) and value.startswith(MARK):
+        return pools.take(value.removeprefix(MARK))
+    if isinstance(value, dict):
+        return {key: unpack(part, pools) for key, part in value.items()}
+    return value
+
+
+def save(family: str, answers: dict[str, Any], folder: Path = FOLDER) -> None:
+    """Writes the answers of one family, by case name."""
+    pools = Pools()
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(pack(found, pools), separators=(',', ':'))}"
+        for name, found in answers.items()
+    ]
+    (folder / f"{family}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    arrays = {name: np.concatenate(parts) for name, parts in sorted(pools.written.items())}
+    np.savez_compressed(folder / f"{family}.npz", **arrays)
+
+
+def load(family: str, folder: Path = FOLDER) -> dict[str, Any]:
+    """The answers of one family, by case name; none if the family was never recorded."""
+    path = folder / f"{family}.json"
+    if not path.exists():
+        return {}
+    with np.load(folder / f"{family}.npz", allow_pickle=False) as arrays:
+        pools = Pools(dict(arrays))
+    return {name: unpack(found, pools) for name, found in json.loads(path.read_text()).items()}

@@ -397,15 +397,21 @@ def write_graph(folder):
 
 
 def check_graph(graph):
-    """Under Net's scope there are the product and the sum, and the sum reads the product."""
-    inside = [node for node in graph.node if node.name.startswith("Net/")]
-    products = [node for node in inside if "matmul" in node.op.lower()]
-    sums = [node for node in inside if "add" in node.op.lower()]
-    assert len(products) == 1 and len(sums) == 1
-    assert products[0].name in [name.split(":")[0] for name in sums[0].input]
-    names = {node.name for node in graph.node}
-    for node in graph.node:
-        assert all(name.lstrip("^").split(":")[0] in names for name in node.input)
+    """Under Net's scope are w, b, the product and the sum; the sum reads b and the product."""
+    nodes = {node.name: node for node in graph.node}
+    reads = {name: [i.lstrip("^").split(":")[0] for i in n.input] for name, n in nodes.items()}
+    assert len(nodes) == len(graph.node)
+    assert all(name in nodes for inputs in reads.values() for name in inputs)
+
+    inside = {name: node.op for name, node in nodes.items() if name.startswith("Net/")}
+    assert {"Net/w", "Net/b"} < set(inside)
+    # `@` of two matrices is `mm`, as in MmBackward0
+    (product,) = [name for name, op in inside.items() if op in ("matmul", "mm")]
+    (total,) = [name for name, op in inside.items() if op == "add"]
+    assert "Net/w" in reads[product] and len(reads[product]) == 2
+    assert sorted(reads[total]) == sorted([product, "Net/b"])
+    (source,) = set(reads[product]) - {"Net/w"}
+    assert not source.startswith("Net/") and not reads[source]  # x comes from outside
 
 
 def test_cells_20_and_26_add_graph(tmp_path):

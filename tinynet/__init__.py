@@ -1,6 +1,7 @@
 """tinynet: neural-network training on numpy, with PyTorch's names and autograd semantics."""
 
 from tinynet import autograd as autograd
+from tinynet import data as data
 from tinynet import utils as utils
 from tinynet.core.generator import Generator as Generator
 from tinynet.core.generator import default_generator as default_generator
@@ -18,6 +19,7 @@ from tinynet.core.tensor import Size as Size
 from tinynet.core.tensor import Tensor as Tensor
 from tinynet.core.tensor import device as device
 from tinynet.dtypes import bool as bool
+from tinynet.dtypes import can_cast as can_cast
 from tinynet.dtypes import double as double
 from tinynet.dtypes import dtype as dtype
 from tinynet.dtypes import float as float
@@ -32,6 +34,7 @@ from tinynet.dtypes import int16 as int16
 from tinynet.dtypes import int32 as int32
 from tinynet.dtypes import int64 as int64
 from tinynet.dtypes import long as long
+from tinynet.dtypes import promote_types as promote_types
 from tinynet.dtypes import set_default_dtype as set_default_dtype
 from tinynet.dtypes import short as short
 from tinynet.dtypes import uint8 as uint8

@@ -15,6 +15,9 @@ import numpy as np
 type_of_number: dict[type, int] = {bool: 0, int: 1, float: 2}
 
 
+type_of_integer = int  # the names below shadow Python's
+
+
 class dtype:  # noqa: N801  (PyTorch's name)
     """A data type such as ``tinynet.float32``.
 
@@ -78,7 +81,7 @@ def from_numpy(numpy_dtype: np.dtype[Any]) -> dtype:
     except KeyError:
         names = ", ".join(d.name for d in ALL)
         raise TypeError(
-            f"can't convert np.ndarray of type numpy.{numpy_dtype}. "
+            f"can't convert np.ndarray of type numpy.{numpy_dtype.type.__name__}. "
             f"The only supported types are: {names}."
         ) from None
 
@@ -121,8 +124,28 @@ def default_float() -> np.dtype[Any]:
     return _DEFAULT_OF_CATEGORY[2]
 
 
-def promote_types(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the smallest dtype that both fit in, by PyTorch's table."""
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """Return the smallest dtype that both fit in, by PyTorch's table.
+
+    Example:
+        >>> tn.promote_types(tn.int64, tn.float32)
+        tinynet.float32
+    """
+    return from_numpy(promoted(type1.numpy, type2.numpy))
+
+
+def can_cast(from_: dtype, to: dtype) -> Any:
+    """Return True where an in-place result of one dtype may be written to a tensor of another.
+
+    Example:
+        >>> tn.can_cast(tn.float32, tn.int64)
+        False
+    """
+    return castable(from_.numpy, to.numpy)
+
+
+def promoted(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the smallest numpy dtype that both fit in, by PyTorch's table."""
     if a is b:
         return a
     if a.kind == "f" and b.kind != "f":
@@ -159,7 +182,7 @@ def _result_type(key: tuple[Any, ...]) -> np.dtype[Any]:
         else:
             group, kind = 2, _DEFAULT_OF_CATEGORY[type_of_number[item]]
         before = groups[group]
-        groups[group] = kind if before is None else promote_types(before, kind)
+        groups[group] = kind if before is None else promoted(before, kind)
     dimensioned, zero_dim, number = groups
     return _combine(dimensioned, _combine(zero_dim, number))  # type: ignore[return-value]
 
@@ -168,10 +191,19 @@ def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dt
     if higher is None or lower is None:
         return lower if higher is None else higher
     if _CATEGORY[lower.kind] > _CATEGORY[higher.kind]:
-        return promote_types(higher, lower)
+        return promoted(higher, lower)
     return higher
 
 
-def can_cast(source: np.dtype[Any], target: np.dtype[Any]) -> Any:
-    """True where a result of ``source`` may be written to a tensor of ``target`` in place."""
+def castable(source: np.dtype[Any], target: np.dtype[Any]) -> Any:
+    """Return True where a result of ``source`` may be written to a tensor of ``target`` in place."""
     return _CATEGORY[source.kind] <= _CATEGORY[target.kind]
+
+
+def number(value: Any, kind: np.dtype[Any]) -> Any:
+    """Return a Python number as a numpy scalar; integers out of range wrap around, as in C."""
+    if kind.kind in "iu" and isinstance(value, type_of_integer):
+        info = np.iinfo(kind)
+        if not info.min <= value <= info.max:
+            value = (value - int(info.min)) % (int(info.max) - int(info.min) + 1) + int(info.min)
+    return kind.type(value)

@@ -27,6 +27,15 @@ NON_LEAF_GRAD = (
     "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
     "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
 )
+SCALAR_WITH_GRAD = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+    "Consider using tensor.detach() first."
+)
+DEEPCOPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+    "the moment.  If you were attempting to deepcopy a module, this may be because of a "
+    "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
+)
 CREATE_GRAPH = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter "
     "and its gradient which can cause a memory leak. We recommend using autograd.grad when "
@@ -63,6 +72,11 @@ class AutogradError(RuntimeError):
         self.changed_by = list(changed_by)
         self.needed_at = needed_at
         self.hint = hint
+
+
+# Users of PyTorch know it as RuntimeError; so that tracebacks begin with its very words, it says so.
+AutogradError.__name__ = AutogradError.__qualname__ = "RuntimeError"
+AutogradError.__module__ = "builtins"
 
 
 def modified(kind: str, output: str, version: int, expected: int) -> str:

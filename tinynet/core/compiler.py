@@ -49,6 +49,7 @@ NAMESPACE.update(
     promoted=dtypes.result_type,
     default_float=dtypes.default_float,
     wrap=wrap,
+    number=dtypes.number,
 )
 
 
@@ -58,12 +59,23 @@ def parameters(function: Any) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]  # type: ignore[no-any-return]
 
 
-def lazy(op: Any, declared: FunctionType) -> FunctionType:
-    """Return the public function of ``op``; its code is compiled at the first call."""
+OPERATOR = " operator"
+
+
+def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionType:
+    """Return the public function of ``op``; its code is compiled at the first call.
+
+    Args:
+        op: the operation.
+        declared: the declared function, for its defaults and docstring.
+        operator: make the form behind Python's operator, which returns NotImplemented for operands
+            that it does not know.
+    """
     NAMESPACE[f"{op.name}_op"] = op
     NAMESPACE[f"{op.name}_kernel"] = op.kernel
     observable.operations[f"{op.name}_kernel"] = op
-    code = _stub.__code__.replace(co_name=op.name, co_filename=COMPILED)
+    name = op.name + OPERATOR if operator else op.name
+    code = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
     function = FunctionType(code, NAMESPACE, op.name)
     function.__defaults__ = declared.__defaults__
     function.__kwdefaults__ = declared.__kwdefaults__
@@ -80,17 +92,18 @@ def _stub(*args, **kwargs):  # type: ignore[no-untyped-def]  # runs with NAMESPA
 
 def first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compile an operation and run it."""
-    op = NAMESPACE[f"{name}_op"]
-    compile_operation(op)
-    return op.function(*args, **kwargs)
+    op = NAMESPACE[f"{name.removesuffix(OPERATOR)}_op"]
+    operator = name.endswith(OPERATOR)
+    compile_operation(op, operator)
+    return (op.operator if operator else op.function)(*args, **kwargs)
 
 
 NAMESPACE["first_call"] = first_call
 
 
-def compile_operation(op: Any) -> None:
-    """Give the function of ``op`` its code, and make the node class."""
-    if op.formulas is not None:
+def compile_operation(op: Any, operator: bool) -> None:
+    """Give a function of ``op`` its code, and make the node class."""
+    if op.formulas is not None and f"{op.name}_node" not in NAMESPACE:
         NAMESPACE[f"{op.name}_node"] = node = _node_class(op)
         if op.joint is not None:
             NAMESPACE[f"{op.name}_joint"] = op.joint
@@ -99,7 +112,12 @@ def compile_operation(op: Any) -> None:
                 NAMESPACE[f"{op.name}_grad_{key}"] = formula
         source = _Backward(op).source()
         node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]
-    op.function.__code__ = _execute(op.name, _Forward(op).source()).__code__
+    source = _Forward(op).source()
+    if operator:
+        source = source.replace(f"{op.name}_op.coerce(", f"{op.name}_op.operands(")
+        op.operator.__code__ = _execute(op.name + OPERATOR, source).__code__
+    else:
+        op.function.__code__ = _execute(op.name, source).__code__
 
 
 def _execute(title: str, source: str) -> Any:
@@ -200,6 +218,9 @@ class _Forward:
             return
         if len(op.tensors) == 2 and not op.exempt:
             s, o = op.tensors
+            numbers = "" if op.numbers else "False and "
+            mixed_number = f"{n}_op.mixed(a0, asarray(a1)); " if op.mixed is not None else ""
+            mixed = f"{n}_op.mixed(a0, a1); " if op.mixed is not None else ""
             self.body(f"""
                 if not isinstance({s}, Tensor): return {n}_op.coerce({inputs}, {self.rest()})
                 a0 = {s}._array
@@ -207,16 +228,16 @@ class _Forward:
                     a1 = {o}._array
                     r1 = {o}._requires_grad
                     if a0.dtype is not a1.dtype:
-                        kind = promoted((a0, a1))
+                        {mixed}kind = promoted((a0, a1))
                         a0 = a0.astype(kind, copy=False)
                         a1 = a1.astype(kind, copy=False)
-                elif type({o}) in NUMBERS:
+                elif {numbers}type({o}) in NUMBERS:
                     a1 = {o}
                     r1 = False
                     if a0.dtype.kind != 'f':
-                        kind = promoted((a0, a1))
+                        {mixed_number}kind = promoted((a0, a1))
                         a0 = a0.astype(kind, copy=False)
-                        a1 = kind.type(a1)
+                        a1 = number(a1, kind)
                 else:
                     return {n}_op.coerce({inputs}, {self.rest()})""")
             return
@@ -238,22 +259,16 @@ class _Forward:
         positional = op.attributes[: len(op.attributes) - op.keyword_only]
         keyword = op.attributes[len(op.attributes) - op.keyword_only :]
         args = ", ".join([*arrays, *positional, *(f"{k}={k}" for k in keyword)])
-        if op.ints == "error":
-            self.body(f"if a0.dtype.kind not in 'fiu': raise {n}_op.bad_dtype(a0)")
+        if op.ints == "float":
+            lines = ["if a0.dtype.kind != 'f':", "    kind = default_float()"]
+            for a in arrays:
+                lines.append(f"    {a} = {a}.astype(kind) if {a}.__class__ not in NUMBERS else {a}")
+            self.body("\n".join(lines))
         self.body(f"""
             try:
                 r = {n}_kernel({args})
-            except ValueError as error:
+            except (ValueError, TypeError) as error:
                 raise {n}_op.explain(error, ({", ".join(arrays)},)) from None""")
-        if op.ints == "float":
-            convert = "\n".join(
-                f"    {a} = {a}.astype(kind) if isinstance({a}, ndarray) else {a}" for a in arrays
-            )
-            self.body(
-                "if a0.dtype.kind != 'f':\n    kind = default_float()\n"
-                + convert
-                + f"\n    r = {n}_kernel({args})"
-            )
 
     # ---- arrays to tensors ------------------------------------------------------------------
 
@@ -277,7 +292,7 @@ class _Forward:
                     one = wrap(part)
                     link = make_view({first}, one, {self.n}_op, (i, *{args}), mode.grad)
                     link.origin = MULTIPLE
-                    link.output = f"{{i}} of {op.node_name.removesuffix('Backward0')}"
+                    link.output = f"{{i}} of {op.node_name}"
                     if link.site is None: link.site = outward(getframe(1))
                     t.append(one)
                 t = tuple(t)""")

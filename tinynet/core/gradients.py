@@ -72,7 +72,7 @@ def set_grad(t: Tensor, value: Tensor | None) -> None:
             f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size "
             f"'{list(t.shape)}'. Please ensure that the gradient and the tensor are the same size"
         )
-    if value._array.dtype is not t._array.dtype:
+    if value._array.dtype != t._array.dtype:
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with "
             f"grad_dtype '{t.dtype.scalar_name}'. The gradient must match the tensor's grad_dtype "

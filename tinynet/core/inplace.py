@@ -209,8 +209,10 @@ def run_inplace(
         what: what messages call the write; the operation's in-place name unless given.
         permitted: the caller has applied law 3 already.
     """
-    recorded = mode.grad and (
-        requires_grad(t) or any(isinstance(a, Tensor) and requires_grad(a) for a in args)
+    recorded = (
+        mode.grad
+        and t._array.dtype.kind == "f"
+        and (requires_grad(t) or any(isinstance(a, Tensor) and requires_grad(a) for a in args))
     )
     if recorded and not permitted:
         permit(t)
@@ -235,7 +237,7 @@ def run_inplace(
     return t
 
 
-def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...]) -> Tensor:
+def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str) -> Tensor:
     """Let ``t`` become the view that ``op`` makes of it (``squeeze_``, ``t_``)."""
     if mode.grad and requires_grad(t):
         permit(t)
@@ -247,7 +249,7 @@ def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...]) -> Tensor:
         t._edge = made._edge
     elif node is not None:
         t._edge = made._edge
-    wrote(t, f"{op.name}_", None if node is None else node.name())
+    wrote(t, what, None if node is None else node.name())
     if t._view is not None:
         t._view.at = counter_of(t).n
     return t
@@ -258,7 +260,7 @@ def write(t: Tensor, values: Array) -> None:
     array = t._array
     if values.shape != array.shape:
         raise errors.output_shape(array.shape, values.shape)
-    if values.dtype is not array.dtype and not dtypes.can_cast(values.dtype, array.dtype):
+    if values.dtype != array.dtype and not dtypes.castable(values.dtype, array.dtype):
         raise errors.cannot_cast(
             dtypes.of(values).scalar_name, dtypes.of(array).scalar_name
         )
@@ -268,7 +270,7 @@ def write(t: Tensor, values: Array) -> None:
 
 def refuse_overlap(array: Array) -> None:
     """Raise if elements of ``array`` share memory (an expanded tensor)."""
-    if 0 in array.strides and any(
+    if array.size and 0 in array.strides and any(
         stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True)
     ):
         raise errors.overlapping()

@@ -58,6 +58,8 @@ class Operation:
         operator: str | None = None,
         exempt: Sequence[str] = (),
         many: bool = False,
+        mixed: Callable[[Any, Any], None] | None = None,
+        numbers: bool = True,
     ):
         code = declared.__code__
         self.name = declared.__name__
@@ -75,6 +77,8 @@ class Operation:
         self.result = result
         self.exempt = frozenset(exempt)
         self.many = many
+        self.mixed = mixed
+        self.numbers = numbers
         self.multiple = bool(outputs) or many
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
         self.formulas: dict[str, Callable[..., Any]] | None = None
@@ -86,7 +90,8 @@ class Operation:
         if methods:
             method(self.function)
         if operator is not None:
-            self._operator(operator)
+            self.operator = compiler.lazy(self, declared, operator=True)
+            self._operators(operator)
         if inplace:
             self.inplace()
 
@@ -152,17 +157,19 @@ class Operation:
         method(run)
         return self
 
-    def _operator(self, operator: str) -> None:
+    def _operators(self, operator: str) -> None:
         """Bind Python's operator, its reflected form and its in-place form."""
-        function, op = self.function, self
-        method(function, f"__{operator}__")
+        forward, op = self.operator, self
+        method(forward, f"__{operator}__")
         if operator not in _REFLECTED:
             return
 
         def reflected(self: Tensor, other: Any) -> Any:
-            return function(other, self)
+            return forward(other, self)
 
         def augmented(self: Tensor, other: Any) -> Any:
+            if not _is_operand(other):
+                return NotImplemented
             return run_inplace(op, self, (other,), {}, what=f"__i{operator}__")
 
         method(reflected, f"__r{operator}__")
@@ -173,6 +180,9 @@ class Operation:
         for a in args:
             if isinstance(a, Tensor):
                 return self.function(*args, **kwargs)
+        if isinstance(args[0], np.generic):  # what numpy makes of arithmetic on 0-d arrays
+            args = (np.asarray(args[0]), *args[1:])
+        for a in args:
             if isinstance(a, (np.ndarray, np.generic)):
                 return self.kernel(*args, **kwargs)
         first = args[0]
@@ -205,13 +215,19 @@ class Operation:
         for position, (name, x) in enumerate(zip(self.tensors, inputs, strict=True)):
             if isinstance(x, Tensor):
                 made.append(x)
-            elif type(x) in _NUMBERS and kind is not None:
-                made.append(wrap(np.asarray(x, dtype=kind)))
+            elif type(x) in _NUMBERS and kind is not None and self.numbers:
+                made.append(wrap(np.asarray(dtypes.number(x, kind))))
             elif isinstance(x, (np.ndarray, np.generic)):
                 made.append(wrap(np.asarray(x)))
             else:
                 raise errors.must_be_tensor(self.name, name, position + 1, x)
         return self.function(*made, **rest)
+
+    def operands(self, inputs: tuple[Any, ...], rest: dict[str, Any]) -> Any:
+        """Do what ``coerce`` does for the operands of an operator; NotImplemented for strangers."""
+        if all(_is_operand(x) for x in inputs):
+            return self.coerce(inputs, rest)
+        return NotImplemented
 
     def _refuse(self, inputs: tuple[Any, ...]) -> None:
         for position, (name, x) in enumerate(zip(self.tensors, inputs, strict=True)):
@@ -227,10 +243,19 @@ class Operation:
                 for x, y in zip(a[::-1], b[::-1], strict=False):
                     if x != y and 1 not in (x, y):
                         return errors.not_broadcastable(a, b)
+        if isinstance(error, ValueError) and "negative integer powers" in str(error):
+            return RuntimeError(str(error))
+        if isinstance(error, TypeError) and "ufunc" in str(error):
+            kind = dtypes.of(arrays[0]).scalar_name
+            return NotImplementedError(f'"{self.name}_cpu" not implemented for \'{kind}\'')
         return error
 
 
 _NUMBERS = frozenset({float, int, bool})
+
+
+def _is_operand(x: Any) -> bool:
+    return isinstance(x, (Tensor, np.ndarray, np.generic)) or type(x) in _NUMBERS
 
 
 def pointwise(
@@ -246,6 +271,8 @@ def pointwise(
         node: name of the node class; from the operation's name unless given.
         exempt: inputs that take no part in promotion (the condition of ``where``).
         methods: whether it is a Tensor method too.
+        mixed: called with the arrays where dtypes differ, to refuse what PyTorch refuses.
+        numbers: whether an input may be a Python number.
     """
     return lambda declared: Operation(declared, "pointwise", kernel, **options)
 

@@ -7,13 +7,15 @@ concern adds its methods where the concern stands (``@method``): views and gradi
 
 from __future__ import annotations
 
+import copy
+import warnings
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.printing import format_tensor
+from tinynet.core.printing import format_tensor, shows_dtype
 from tinynet.core.version import Version, new_version
 
 Array = np.ndarray[Any, Any]
@@ -77,6 +79,12 @@ class Tensor:
     # _requires_grad  False, True, or VIEW
     # _view           what it is a view of, see core/views.py
     # _hooks          of a leaf; a non-leaf's hooks are its node's
+    _counter: Version | None
+    _edge: tuple[Any, int] | None
+    _grad: Tensor | None
+    _requires_grad: Any
+    _view: Any
+    _hooks: Any
     __slots__ = (
         "__dict__",
         "__weakref__",
@@ -207,13 +215,22 @@ class Tensor:
         return bool(self._array.item())
 
     def __format__(self, spec: str) -> str:
-        return self.item().__format__(spec) if self.ndim == 0 and spec else str(self)
+        if self._array.ndim == 0:
+            return str(self) if self.requires_grad and not spec else format(self.item(), spec)
+        return object.__format__(self, spec)
+
+    def _number(self) -> Any:
+        if self._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        if self.requires_grad:
+            warnings.warn(errors.SCALAR_WITH_GRAD, UserWarning, stacklevel=3)
+        return self._array.item()
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "iub" or self._array.size != 1:
@@ -257,19 +274,39 @@ class Tensor:
             raise ValueError("a copy is needed for the change of dtype, and copy=False forbids it")
         return np.array(array, dtype=dtype, copy=bool(copy) or None)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError(errors.DEEPCOPY)
+        if id(self) in memo:
+            found: Tensor = memo[id(self)]
+            return found
+        t: Tensor = _new(type(self))
+        memo[id(self)] = t
+        fill(t, self._array.copy(order="K"))
+        t._counter = new_version()
+        t._counter.n = 1  # PyTorch's copy is written to once
+        t._counter.changes = []
+        t._requires_grad = self.requires_grad
+        t._grad = copy.deepcopy(self._grad, memo)
+        t.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return t
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _rebuild, (type(self), self._array, self.requires_grad, self.__dict__)
+
     # ---- printing ---------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         array = self._array
         kind = dtypes.of(array)
-        plain = kind.numpy in (dtypes.default_float(), dtypes.int64.numpy, dtypes.bool.numpy)
         tails = []
         node = self.grad_fn  # type: ignore[attr-defined]
         if node is not None:
             tails.append(f"grad_fn=<{node.name().rpartition('::')[2]}>")
         elif self.requires_grad:  # type: ignore[attr-defined]
             tails.append("requires_grad=True")
-        return format_tensor(array, "" if plain and array.size else f"dtype={kind!r}", tails)
+        suffix = f"dtype={kind!r}" if shows_dtype(array, dtypes.default_float()) else ""
+        return format_tensor(array, suffix, tails)
 
 
 class device:  # noqa: N801  (PyTorch's name)
@@ -306,9 +343,23 @@ _new = object.__new__
 def wrap(array: Array) -> Tensor:
     """Return a leaf tensor without grad that shares the memory of ``array``."""
     t: Tensor = _new(Tensor)
+    fill(t, array)
+    return t
+
+
+def fill(t: Tensor, array: Array) -> None:
+    """Set up a tensor that was just allocated: a leaf without grad."""
     t._array = array
     t._counter = t._edge = t._grad = t._view = t._hooks = None
     t._requires_grad = False
+
+
+def _rebuild(cls: type[Tensor], array: Array, requires_grad: bool, state: dict[str, Any]) -> Tensor:
+    """Make an unpickled tensor."""
+    t: Tensor = _new(cls)
+    fill(t, np.asarray(array, dtype=dtypes.of(array).numpy))
+    t._requires_grad = requires_grad
+    t.__dict__.update(state)
     return t
 
 
@@ -341,9 +392,16 @@ def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any]) -> Array:
         return np.array(data[0], dtype=dtype)
     if len(data) == 1 and isinstance(data[0], Tensor):
         return data[0]._array.astype(dtype)
+    if len(data) == 1 and isinstance(data[0], str):
+        raise TypeError("new(): invalid data type 'str'")
     sizes = data[0] if len(data) == 1 and isinstance(data[0], Size) else data
     if not all(isinstance(n, int) for n in sizes):
         raise TypeError(
             f"new(): data must be a sequence or sizes (got {type(data[0]).__name__})"
         )
+    for n in sizes:
+        if n < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {list(sizes)}"
+            )
     return np.zeros(sizes if data else (0,), dtype=dtype)

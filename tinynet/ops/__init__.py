@@ -37,7 +37,7 @@ _ONLY_METHODS = {
     "view", "view_as", "expand", "expand_as", "reshape_as", "repeat", "contiguous", "type", "cpu",
     "to", "type_as", "getitem", "setitem",
 }  # fmt: skip
-_FUNCTIONS_OF_OPERATIONS = ("cat", "stack", "where")
+_FUNCTIONS_OF_OPERATIONS = ("cat", "stack")
 
 functions = {
     **{name: op.function for name, op in REGISTRY.items() if hasattr(Tensor, name)},
@@ -55,8 +55,14 @@ functions = {
     "multiply": arithmetic.mul.function,
     "negative": exponential.neg.function,
     "absolute": exponential.abs.function,
-    "clip": exponential.clamp.function,
+    "clip": arithmetic.clamp,
+    "where": arithmetic.choose,
     "concat": joining.cat.function,
+    "concatenate": joining.cat.function,
+    "is_tensor": conversion.is_tensor,
+    "numel": conversion.numel,
+    "result_type": conversion.result_type,
+    "is_floating_point": conversion.is_floating_point,
     "swapaxes": shape.transpose.function,
 }
 for _name in _ONLY_METHODS:

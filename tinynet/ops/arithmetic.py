@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,8 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, pointwise, public
-from tinynet.core.tensor import Tensor, method
-from tinynet.ops.exponential import log
+from tinynet.core.tensor import Tensor, method, wrap
+from tinynet.ops.exponential import clamp_numbers, log, reciprocal
 
 Array = np.ndarray[Any, Any]
 
@@ -25,7 +27,20 @@ def add(self: Array, other: Array, /) -> Array:
 add.grad(self=lambda g: g, other=lambda g: g)
 
 
-@pointwise(np.subtract, operator="sub", methods=False)
+def _no_bools(a: Array, b: Array) -> None:
+    if a.dtype.kind == "b" and b.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if "b" in (a.dtype.kind, b.dtype.kind):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+            "to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+
+
+@pointwise(np.subtract, operator="sub", methods=False, mixed=_no_bools)
 def sub(self: Array, other: Array, /) -> Array:
     """Return the elementwise difference."""
 
@@ -57,25 +72,60 @@ div.grad(
 )
 
 
-@pointwise(np.floor_divide, operator="floordiv", inplace=True)
+def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
+    """Divide whole numbers; refuse zero and booleans as PyTorch does."""
+    other = np.asarray(other)
+    if self.dtype.kind != "f" and other.dtype.kind != "f":
+        if self.dtype.kind == "b":
+            raise NotImplementedError(f'"{name}" not implemented for \'Bool\'')
+        if not other.all():
+            raise RuntimeError("ZeroDivisionError")
+    return function(self, other)  # type: ignore[no-any-return]
+
+
+def _underivable(g: Any) -> Any:
+    raise RuntimeError("derivative for aten::floor_divide is not implemented")
+
+
+@pointwise(operator="floordiv", inplace=True, node="NotImplemented")
 def floor_divide(self: Array, other: Array, /) -> Array:
-    """Return the quotient rounded down."""
+    """Return the quotient rounded down; it has no derivative."""
+    return _whole("div_floor_cpu", np.floor_divide, self, other)
 
 
-@pointwise(np.remainder, operator="mod", inplace=True)
+floor_divide.grad(self=_underivable, other=_underivable)
+
+
+@pointwise(operator="mod", inplace=True, node="RemainderBackward1")
 def remainder(self: Array, other: Array, /) -> Array:
     """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``."""
+    return _whole("remainder_cpu", np.remainder, self, other)
 
 
 remainder.grad(
-    self=lambda g: g, other=lambda g, self, other: -g * floor_divide(self, other)
+    self=lambda g: g,
+    other=lambda g, self, other: -g * quotient_rounded(self, other, "floor"),
 )
 
+
+@pointwise(node="DivBackward2", methods=False, ints="keep", mixed=None)
+def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> Array:
+    """Return the quotient rounded down or towards zero, in the dtype of the operands."""
+    if self.dtype.kind != "f":
+        whole = _whole("div_cpu", np.floor_divide, self, other)
+        if rounding == "trunc":
+            short = (whole < 0) & (whole * other != self)
+            whole = whole + short.astype(whole.dtype)
+        return whole
+    return np.floor_divide(self, other) if rounding == "floor" else np.trunc(self / other)
+
+
+quotient_rounded.grad(self=lambda g: g * 0, other=lambda g: g * 0)
 
 # ---- powers -------------------------------------------------------------------------------------
 
 
-@pointwise(np.power, node="PowBackward1", methods=False)
+@pointwise(np.power, node="PowBackward1", methods=False, operator="pow")
 def power(self: Array, exponent: Array, /) -> Array:
     """Return ``self`` to the power of a tensor."""
 
@@ -103,10 +153,40 @@ power_number.grad(
 )
 
 
+@operation(node="PowBackward2", methods=False)
+def power_of_number(self: Array, /, base: float) -> Array:
+    """Return a number to the power of each element."""
+    kind = dtypes.result_type((self, base))
+    return np.power(dtypes.number(base, kind), self.astype(kind, copy=False))
+
+
+power_of_number.grad(
+    self=lambda g, result, base: g * (result * _log_of(base))
+)
+
+
+def _log_of(base: float) -> float:
+    """Return the logarithm that the derivative needs; for 0 any number will do, 0**x is flat."""
+    return math.log(base) if base > 0 else 0.0 if base == 0 else math.nan
+
+# ---- a number on the left -----------------------------------------------------------------------
+
+
+@operation(node="RsubBackward1", methods=False)
+def number_minus(self: Array, /, number: float) -> Array:
+    """Return a number minus each element."""
+    if self.dtype.kind == "b":
+        _no_bools(self, np.asarray(1))
+    kind = dtypes.result_type((self, number))
+    return np.subtract(dtypes.number(number, kind), self.astype(kind, copy=False))
+
+
+number_minus.grad(self=lambda g: -g)
+
 # ---- maximum, minimum, choice -------------------------------------------------------------------
 
 
-@pointwise(np.maximum)
+@pointwise(np.maximum, numbers=False)
 def maximum(self: Array, other: Array, /) -> Array:
     """Return the elementwise maximum; NaN where either is NaN."""
 
@@ -121,7 +201,7 @@ maximum.grad(
 )
 
 
-@pointwise(np.minimum)
+@pointwise(np.minimum, numbers=False)
 def minimum(self: Array, other: Array, /) -> Array:
     """Return the elementwise minimum; NaN where either is NaN."""
 
@@ -151,7 +231,11 @@ where.grad(
 # ---- the public faces that take more than the operation -----------------------------------------
 
 
-def _number_times(other: Any, alpha: Any) -> Any:
+def _number_times(self: Any, other: Any, alpha: Any) -> Any:
+    if type(alpha) is float and isinstance(self, Tensor) and self._array.dtype.kind != "f":
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
     return other if alpha == 1 else other * alpha
 
 
@@ -164,8 +248,10 @@ def pow(self: Any, exponent: Any) -> Tensor:  # noqa: A001
         tensor([1., 8.])
     """
     if type(exponent) in (int, float, bool):
-        return power_number.function(self, exponent)
-    return power.function(self, exponent)
+        return power_number.function(self, exponent)  # type: ignore[no-any-return]
+    if type(self) in (int, float, bool) and isinstance(exponent, Tensor):
+        return power_of_number.function(exponent, self)  # type: ignore[no-any-return]
+    return power.function(self, exponent)  # type: ignore[no-any-return]
 
 
 @public
@@ -175,8 +261,29 @@ def pow_(self: Tensor, exponent: Any) -> Tensor:
     return run_inplace(power_number if number else power, self, (exponent,), {}, what="pow_")
 
 
-method(pow, "__pow__")
-method(lambda self, other: power.function(other, self), "__rpow__")
+def _pow_operator(self: Tensor, exponent: Any) -> Any:
+    if type(exponent) in (int, float, bool):
+        return power_number.function(self, exponent)
+    return power.operator(self, exponent)
+
+
+method(_pow_operator, "__pow__")
+
+
+def _reflected(by_number: Any, op: Any) -> Any:
+    """Return the reflected operator: its own operation for a number on the left."""
+
+    def reflected(self: Tensor, other: Any) -> Any:
+        if type(other) in (int, float, bool):
+            return by_number(self, other)
+        return op.operator(other, self)
+
+    return reflected
+
+
+method(_reflected(number_minus.function, sub), "__rsub__")
+method(_reflected(lambda self, other: reciprocal.function(self) * other, div), "__rtruediv__")
+method(_reflected(power_of_number.function, power), "__rpow__")
 method(pow_, "__ipow__")
 
 
@@ -184,10 +291,10 @@ def _with_alpha(name: str, op: Any) -> Any:
     """Make the public function with ``alpha``, and its in-place form, of add or sub."""
 
     def function(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-        return op.function(self, _number_times(other, alpha))
+        return op.function(self, _number_times(self, other, alpha))
 
     def inplace(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-        return run_inplace(op, self, (_number_times(other, alpha),), {})
+        return run_inplace(op, self, (_number_times(self, other, alpha),), {})
 
     sign = "+" if name == "add" else "-"
     function.__name__ = function.__qualname__ = name
@@ -202,31 +309,76 @@ tensor_add = _with_alpha("add", add)
 tensor_sub = subtract = _with_alpha("sub", sub)
 
 
-def _rounded(quotient: Any, mode: str | None) -> Any:
-    if mode is None:
-        return quotient
-    if mode == "floor":
-        return quotient.floor()
-    if mode == "trunc":
-        return quotient.trunc()
-    raise RuntimeError(
-        "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
-        f"but found '{mode}'"
-    )
-
-
 @public
 def tensor_div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
     if rounding_mode is None:
-        return div.function(self, other)
-    if rounding_mode == "floor":
-        return floor_divide.function(self, other)
-    quotient = _rounded(div.function(self, other), rounding_mode)
-    whole = [x for x in (self, other) if isinstance(x, Tensor)]
-    if all(x._array.dtype.kind != "f" for x in whole) and not isinstance(other, float):
-        return quotient.to(self.dtype)
-    return quotient
+        return div.function(self, other)  # type: ignore[no-any-return]
+    if rounding_mode not in ("floor", "trunc"):
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
+            f"but found '{rounding_mode}'"
+        )
+    return quotient_rounded.function(self, other, rounding_mode)  # type: ignore[no-any-return]
+
+
+@public
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+    """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
+
+    Raises:
+        RuntimeError: neither bound is given.
+
+    Example:
+        >>> tn.tensor([-1.0, 0.5, 2.0]).clamp(min=0, max=1)
+        tensor([0.0000, 0.5000, 1.0000])
+    """
+    if min is None and max is None:
+        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+    _check_bounds(min, max)
+    if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+        return clamp_numbers.function(self, min, max)  # type: ignore[no-any-return]
+    if min is not None:
+        self = maximum.function(self, min if isinstance(min, Tensor) else wrap_number(self, min))
+    if max is not None:
+        self = minimum.function(self, max if isinstance(max, Tensor) else wrap_number(self, max))
+    return self
+
+
+def _check_bounds(*bounds: Any) -> None:
+    for bound in bounds:
+        if bound is not None and not isinstance(bound, (int, float, Tensor)):
+            raise TypeError(
+                "clamp(): argument 'min' or 'max' must be Number or Tensor, "
+                f"not {type(bound).__name__}"
+            )
+
+
+def wrap_number(like: Tensor, value: Any) -> Tensor:
+    """Return a number as a 0-d tensor in the dtype that it has beside ``like``."""
+    kind = dtypes.result_type((like._array, value))
+    return wrap(np.asarray(dtypes.number(value, kind)))
+
+
+@public
+def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+    """Move the elements of this tensor into ``[min, max]`` and return it."""
+    if min is None and max is None:
+        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+    _check_bounds(min, max)
+    return run_inplace(clamp_numbers, self, (min, max), {}, what="clamp_")
+
+
+@public
+def clamp_min(self: Tensor, min: Any) -> Tensor:  # noqa: A002
+    """Return the elements, at least ``min``."""
+    return clamp(self, min)
+
+
+@public
+def clamp_max(self: Tensor, max: Any) -> Tensor:  # noqa: A002
+    """Return the elements, at most ``max``."""
+    return clamp(self, None, max)
 
 
 @public
@@ -236,3 +388,41 @@ def div_(self: Tensor, other: Any) -> Tensor:
 
 
 method(tensor_div, "div")
+
+
+_MISSING = object()
+
+
+def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> Any:
+    """Return ``self`` where the condition holds and ``other`` elsewhere.
+
+    With the condition alone: the indices where it holds, one tensor per dimension.
+
+    Raises:
+        RuntimeError: the condition is not boolean.
+
+    Example:
+        >>> tn.where(tn.tensor([True, False]), tn.ones(2), 0.0)
+        tensor([1., 0.])
+    """
+    if self is _MISSING:
+        return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]
+    if isinstance(condition, Tensor):
+        kind = condition._array.dtype
+        if kind == np.uint8:
+            warnings.warn(
+                "where received a uint8 condition tensor. This behavior is deprecated and will be "
+                "removed in a future version of PyTorch. Use a boolean condition instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+            condition = wrap(condition._array.astype(bool))
+        elif kind.kind != "b":
+            raise RuntimeError(
+                "where expected condition to be a boolean tensor, but got a tensor with dtype "
+                f"{condition.dtype.scalar_name}"
+            )
+    return where.function(condition, self, other)
+
+
+method(lambda self, condition, other: choose(condition, self, other), "where")

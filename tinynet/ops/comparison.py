@@ -13,32 +13,32 @@ Array = np.ndarray[Any, Any]
 # ---- comparison ---------------------------------------------------------------------------------
 
 
-@pointwise(np.equal, operator="eq")
+@pointwise(np.equal, operator="eq", inplace=True)
 def eq(self: Array, other: Array, /) -> Array:
     """Return True where the elements are equal."""
 
 
-@pointwise(np.not_equal, operator="ne")
+@pointwise(np.not_equal, operator="ne", inplace=True)
 def ne(self: Array, other: Array, /) -> Array:
     """Return True where the elements differ."""
 
 
-@pointwise(np.less, operator="lt")
+@pointwise(np.less, operator="lt", inplace=True)
 def lt(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is less."""
 
 
-@pointwise(np.less_equal, operator="le")
+@pointwise(np.less_equal, operator="le", inplace=True)
 def le(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is less or equal."""
 
 
-@pointwise(np.greater, operator="gt")
+@pointwise(np.greater, operator="gt", inplace=True)
 def gt(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is greater."""
 
 
-@pointwise(np.greater_equal, operator="ge")
+@pointwise(np.greater_equal, operator="ge", inplace=True)
 def ge(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is greater or equal."""
 

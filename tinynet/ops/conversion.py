@@ -24,8 +24,8 @@ cast.grad(self=lambda g: g)  # the engine casts it back
 
 def converted(t: Tensor, kind: Any, copy: bool = False) -> Tensor:
     """Return the tensor in another dtype: itself if it already has it."""
-    if t._array.dtype == kind:
-        return t.clone() if copy else t
+    if t._array.dtype == kind and not copy:
+        return t
     if kind.kind != "f":
         return cast.function(t.detach(), kind)  # type: ignore[no-any-return]
     return cast.function(t, kind)  # type: ignore[no-any-return]
@@ -89,3 +89,32 @@ for _name in ("float", "double", "half", "long", "int", "short", "bool"):
     _shorthand(_name, getattr(dtypes, _name))
 _shorthand("char", dtypes.int8)
 _shorthand("byte", dtypes.uint8)
+
+
+# ---- questions about tensors ---------------------------------------------------------------------
+
+
+def is_tensor(obj: Any) -> Any:
+    """Return True if ``obj`` is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> Any:  # noqa: A002
+    """Return True if the elements are floating-point numbers."""
+    return input.is_floating_point()
+
+
+def numel(input: Tensor) -> Any:  # noqa: A002
+    """Return the number of elements."""
+    return input.numel()
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """Return the dtype of an operation on two tensors or numbers.
+
+    Example:
+        >>> tn.result_type(tn.tensor([1]), 1.0)
+        tinynet.float32
+    """
+    operands = [x._array if isinstance(x, Tensor) else x for x in (tensor1, tensor2)]
+    return dtypes.from_numpy(dtypes.result_type(operands))

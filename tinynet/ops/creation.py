@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, legacy_array, method, wrap
@@ -94,7 +96,9 @@ def _not_numbers(data: Any) -> Exception:
     item = data
     while isinstance(item, (list, tuple)) and item:
         item = next((x for x in item if not isinstance(x, (int, float))), item[0])
-    if isinstance(data, str):
+    if isinstance(item, str):
+        if item is not data:
+            return ValueError("too many dimensions 'str'")
         return TypeError("new(): invalid data type 'str'")
     if item is None:
         return RuntimeError("Could not infer dtype of NoneType")
@@ -122,6 +126,14 @@ def tensor(
         tensor([[1, 2],
                 [3, 4]])
     """
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True), "
+            "rather than tinynet.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
     return _finish(_array_of(data, dtype), requires_grad)
 
 
@@ -148,6 +160,12 @@ def from_numpy(array: Array) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     dtypes.of(array)
+    if any(stride < 0 for stride in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative "
+            "strides are not currently supported. (You can probably work around this by making a "
+            "copy of your array  with array.copy().)"
+        )
     return wrap(array)
 
 
@@ -155,13 +173,17 @@ def from_numpy(array: Array) -> Tensor:
 
 
 def _shape(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
-    try:
-        shape = sizes(args)
-    except (TypeError, ValueError):
+    items = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+    wrong = next((n for n in items if not isinstance(n, (int, np.integer, Tensor))), None)
+    if wrong is not None:
         raise TypeError(
-            f"{name}(): argument 'size' must be tuple of ints, not {type(args[0]).__name__}"
-        ) from None
+            f"{name}(): argument 'size' (position 1) must be tuple of ints, "
+            f"not {type(wrong).__name__}"
+        )
+    shape = sizes(args)
     for n in shape:
+        if n < 0 and name in ("zeros",):
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
         if n < 0:
             raise RuntimeError(
                 f"Trying to create tensor with negative dimension {n}: {list(shape)}"
@@ -209,26 +231,45 @@ def full(
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     kind = dtypes.as_numpy(type(fill_value) if dtype is None else dtype)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(
+            "full(): argument 'size' (position 1) must be tuple of ints, not "
+            f"{type(size).__name__}"
+        )
     return _finish(np.full(_shape((size,), "full"), fill_value, kind), requires_grad)
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Return a matrix with ones on the diagonal."""
+    for name, count in (("n", n), ("m", m)):
+        if count is not None and count < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
     return _finish(np.eye(n, m, dtype=_float_kind(dtype)), requires_grad)
 
 
 def arange(
-    *args: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return the values from ``start`` (0) to before ``end``, ``step`` (1) apart.
+
+    Called as ``arange(end)``, ``arange(start, end)`` or ``arange(start, end, step)``.
 
     Example:
         >>> tn.arange(1, 2, 0.5)
         tensor([1.0000, 1.5000])
     """
-    start, end, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
+    if end is None:
+        start, end = 0, start
     if step == 0:
         raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is None:
@@ -239,7 +280,7 @@ def arange(
         )
     else:
         kind = dtypes.as_numpy(dtype)
-    count = int(np.ceil((end - start) / step))
+    count = math.ceil((end - start) / step)
     return _finish((start + step * np.arange(count)).astype(kind), requires_grad)
 
 
@@ -255,29 +296,36 @@ def linspace(
 # ---- like another tensor ------------------------------------------------------------------------
 
 
-def _kind_like(t: Tensor, dtype: Any) -> Any:
+def _kind_like(name: str, t: Tensor, dtype: Any) -> Any:
+    if not isinstance(t, Tensor):
+        raise errors.must_be_tensor(name, "input", 1, t)
     return t._array.dtype if dtype is None else dtypes.as_numpy(dtype)
+
+
+def _like(make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
+    kind = _kind_like(name, t, dtype)
+    return _finish(make(t._array.shape, kind), requires_grad)
 
 
 def zeros_like(
     input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any  # noqa: A002
 ) -> Tensor:
     """Return zeros in the shape and dtype of a tensor."""
-    return _finish(np.zeros(input._array.shape, _kind_like(input, dtype)), requires_grad)
+    return _like(np.zeros, "zeros_like", input, dtype, requires_grad)
 
 
 def ones_like(
     input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any  # noqa: A002
 ) -> Tensor:
     """Return ones in the shape and dtype of a tensor."""
-    return _finish(np.ones(input._array.shape, _kind_like(input, dtype)), requires_grad)
+    return _like(np.ones, "ones_like", input, dtype, requires_grad)
 
 
 def empty_like(
     input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any  # noqa: A002
 ) -> Tensor:
     """Return unspecified values in the shape and dtype of a tensor."""
-    return _finish(np.empty(input._array.shape, _kind_like(input, dtype)), requires_grad)
+    return _like(np.empty, "empty_like", input, dtype, requires_grad)
 
 
 def full_like(
@@ -289,9 +337,8 @@ def full_like(
     **_: Any,
 ) -> Tensor:
     """Return one value in the shape and dtype of a tensor."""
-    return _finish(
-        np.full(input._array.shape, fill_value, _kind_like(input, dtype)), requires_grad
-    )
+    kind = _kind_like("full_like", input, dtype)
+    return _finish(np.full(input._array.shape, fill_value, kind), requires_grad)
 
 
 @method

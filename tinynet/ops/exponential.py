@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.operation import pointwise, public
-from tinynet.core.tensor import Tensor
+from tinynet import dtypes
+from tinynet.core.operation import pointwise
 
 Array = np.ndarray[Any, Any]
 
@@ -105,9 +105,15 @@ square.grad(self=lambda g, self: g * (2.0 * self))
 # ---- sign and rounding --------------------------------------------------------------------------
 
 
-@pointwise(np.negative, operator="neg", inplace=True)
+@pointwise(operator="neg", inplace=True)
 def neg(self: Array, /) -> Array:
     """Return the negative."""
+    if self.dtype.kind == "b":
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return np.negative(self)
 
 
 neg.grad(self=lambda g: -g)
@@ -124,7 +130,11 @@ abs.grad(self=lambda g, self: g * sign(self))
 @pointwise(inplace=True)
 def sign(self: Array, /) -> Array:
     """Return -1, 0 or 1 with the sign of the element."""
-    return self if self.dtype.kind == "b" else np.sign(self)
+    if self.dtype.kind == "b":
+        return self.copy()
+    if self.dtype.kind == "f":  # 0 for NaN, where numpy has NaN
+        return (self > 0).astype(self.dtype) - (self < 0)
+    return np.sign(self)
 
 
 sign.grad(self=lambda g: g * 0)
@@ -214,53 +224,33 @@ sigmoid.grad(self=lambda g, result: g * (result * (1 - result)))
 @pointwise(inplace=True)
 def relu(self: Array, /) -> Array:
     """Return ``max(x, 0)``."""
+    if self.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
     return np.maximum(self, np.zeros((), self.dtype))
 
 
 relu.grad(self=lambda g, result: g * (result > 0))
 
 
-@pointwise(inplace=True, methods=True)
-def clamp(
+@pointwise(inplace=True, methods=False, node="ClampBackward1")
+def clamp_numbers(
     self: Array, /, min: float | None = None, max: float | None = None  # noqa: A002
 ) -> Array:
-    """Return the elements moved into ``[min, max]``; either bound may be left out.
-
-    Raises:
-        RuntimeError: neither bound is given.
-
-    Example:
-        >>> tn.tensor([-1.0, 0.5, 2.0]).clamp(min=0, max=1)
-        tensor([0.0000, 0.5000, 1.0000])
-    """
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    """Return the elements moved into ``[min, max]``; either bound may be None."""
     if self.dtype.kind != "f" and (isinstance(min, float) or isinstance(max, float)):
-        self = self.astype(np.float32)
-    return np.minimum(np.maximum(self, min), max) if None not in (min, max) else (
-        np.maximum(self, min) if max is None else np.minimum(self, max)
-    )
+        self = self.astype(dtypes.default_float())
+    if min is not None:
+        self = np.maximum(self, min)
+    return self if max is None else np.minimum(self, max)
 
 
-clamp.grad(self=lambda g, self, min, max: g * _inside(self, min, max))
+clamp_numbers.grad(self=lambda g, self, min, max: g * _inside(self, min, max))
 
 
 def _inside(x: Any, low: float | None, high: float | None) -> Any:
     if low is None:
         return x <= high
     return x >= low if high is None else (x >= low) & (x <= high)
-
-
-@public
-def clamp_min(self: Tensor, min: float) -> Tensor:  # noqa: A002
-    """Return the elements, at least ``min``."""
-    return clamp.function(self, min)
-
-
-@public
-def clamp_max(self: Tensor, max: float) -> Tensor:  # noqa: A002
-    """Return the elements, at most ``max``."""
-    return clamp.function(self, None, max)
 
 
 # ---- the error function -------------------------------------------------------------------------

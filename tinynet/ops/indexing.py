@@ -7,6 +7,8 @@ an integer beside a tensor index counts as a view operation that is applied firs
 from __future__ import annotations
 
 import math
+import operator
+import warnings
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,15 @@ def _as_index(item: Any) -> Array | None:
         return None
     if found.dtype.kind == "f":
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    return found.astype(bool) if found.dtype == np.uint8 else found
+    if found.dtype == np.uint8:
+        warnings.warn(
+            "indexing with dtype tinynet.uint8 is now deprecated, please use a dtype tinynet.bool "
+            "instead.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return found.astype(bool)
+    return found
 
 
 def _used(item: Any) -> int:
@@ -56,6 +66,8 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
     items = list(key) if isinstance(key, tuple) else [key]
     used = sum(_used(item) for item in items if item is not Ellipsis)
     if used > len(dims):
+        if not dims and any(isinstance(item, slice) for item in items):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         if not dims:
             raise IndexError(
                 "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
@@ -92,8 +104,7 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             n = left.pop(0)
             if not -n <= number < n:
                 raise IndexError(
-                    f"index {number} is out of bounds for dimension {len(dims) - len(left) - 1} "
-                    f"with size {n}"
+                    f"index {number} is out of bounds for dimension {axis} with size {n}"
                 )
             chain.append((shape.select, (axis, number)))
         else:
@@ -136,10 +147,23 @@ def _is_integer(item: Any) -> bool:
 
 
 def _slice(item: slice) -> slice:
-    start, stop, step = (None if x is None else int(x) for x in (item.start, item.stop, item.step))
-    if step is not None and step <= 0:
+    start, stop, step = (
+        None if x is None else _whole(x) for x in (item.start, item.stop, item.step)
+    )
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    if step is not None and step < 0:
         raise ValueError("step must be greater than zero")
     return slice(start, stop, step if step != 1 else None)
+
+
+def _whole(x: Any) -> int:
+    try:
+        return operator.index(x)
+    except TypeError:
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method"
+        ) from None
 
 
 def _check_mask(mask: Array, lengths: list[int], dims: tuple[int, ...], axis: int) -> None:
@@ -232,6 +256,12 @@ def copy(self: Array, src: Array, /) -> Array:
     try:
         return np.broadcast_to(src, self.shape).astype(self.dtype)
     except ValueError:
+        if src.ndim > self.ndim or any(
+            n == 1 != m for n, m in zip(self.shape[::-1], src.shape[::-1], strict=False)
+        ):
+            raise errors.output_shape(
+                self.shape, np.broadcast_shapes(self.shape, src.shape)
+            ) from None
         raise errors.not_broadcastable(self.shape, src.shape) from None
 
 
@@ -259,7 +289,11 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
                 f"can't assign a {type(value).__name__} to a tinynet.{self.dtype.tensor_name}"
             )
         value = wrap(np.asarray(value, self._array.dtype))
-    recorded = mode.grad and (requires_grad(self) or requires_grad(value))
+    recorded = (
+        mode.grad
+        and self._array.dtype.kind == "f"
+        and (requires_grad(self) or requires_grad(value))
+    )
     if recorded:
         permit(self, indexed=True)
     chain, indices = parse(key, self._array.shape)
@@ -270,7 +304,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         _set_indices(self, part, chain, indices, value, recorded)
         return
     value = _trimmed(value, part.shape)
-    refuse_overlap(self._array)
+    refuse_overlap(part)
     inner = copy.function(wrap(part), value)._edge if recorded and requires_grad(value) else None
     part[...] = value._array
     whole = part.size == self._array.size

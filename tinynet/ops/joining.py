@@ -30,7 +30,7 @@ def _arrays(name: str) -> Any:
         if not tensors:
             word = "non-empty list of Tensors" if name == "cat" else "a non-empty TensorList"
             raise (ValueError if name == "cat" else RuntimeError)(
-                f"torch.cat(): expected a {word}" if name == "cat" else f"stack expects {word}"
+                f"cat(): expected a {word}" if name == "cat" else f"stack expects {word}"
             )
         found = [t._array for t in tensors]
         kind = dtypes.result_type(found)
@@ -81,7 +81,7 @@ def _parts(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, 
     axis, start, parts = dim % ndim, 0, []
     for shape in shapes:
         if shape == (0,) and ndim > 1:
-            parts.append(None)
+            parts.append(g[(slice(0, 0),) * ndim].reshape(0))
             continue
         parts.append(g[(slice(None),) * axis + (slice(start, start + shape[axis]),)])
         start += shape[axis]

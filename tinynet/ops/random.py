@@ -27,6 +27,28 @@ def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
     return t
 
 
+def _float_kind(dtype: Any, name: str) -> Any:
+    kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
+    _refuse_whole(kind, name)
+    return kind
+
+
+def _refuse_whole(kind: np.dtype[Any], name: str) -> None:
+    if kind.kind != "f":
+        what = dtypes.from_numpy(kind).scalar_name
+        raise NotImplementedError(f'"{name}" not implemented for \'{what}\'')
+
+
+def _shape(args: tuple[Any, ...]) -> tuple[int, ...]:
+    shape = sizes(args)
+    for n in shape:
+        if n < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {list(shape)}"
+            )
+    return shape
+
+
 def _uniform(generator: Generator | None, shape: tuple[int, ...], kind: Any) -> Array:
     """Return values in [0, 1), drawn in the dtype: rounding a float64 could give 1.0."""
     drawn = np.float32 if kind == np.float32 else np.float64
@@ -46,8 +68,8 @@ def rand(
         >>> tn.rand(2, 3).shape
         tinynet.Size([2, 3])
     """
-    kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
-    return _made(_uniform(generator, sizes(size), kind), dtype, requires_grad)
+    kind = _float_kind(dtype, "uniform")
+    return _made(_uniform(generator, _shape(size), kind), dtype, requires_grad)
 
 
 def randn(
@@ -58,7 +80,8 @@ def randn(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return numbers drawn from the normal distribution with mean 0 and variance 1."""
-    return _made(_numpy(generator).standard_normal(sizes(size)), dtype, requires_grad)
+    _float_kind(dtype, "normal_kernel_cpu")
+    return _made(_numpy(generator).standard_normal(_shape(size)), dtype, requires_grad)
 
 
 def randint(
@@ -86,6 +109,7 @@ def randint(
 
 def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None) -> Tensor:
     """Return the numbers 0 to n - 1 in random order."""
+    _shape((n,))
     return _made(_numpy(generator).permutation(n), dtypes.int64 if dtype is None else dtype, False)
 
 
@@ -175,6 +199,7 @@ def normal_(
     """Fill this tensor with normal numbers and return it."""
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    _refuse_whole(self._array.dtype, "normal_kernel_cpu")
     values = mean + std * np.asarray(_numpy(generator).standard_normal(self._array.shape))
     return run_inplace(normal_values, self, (values,), {}, what="normal_")
 
@@ -196,6 +221,7 @@ def uniform_(
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={from_:g} > to={to:g}"
         )
+    _refuse_whole(self._array.dtype, "check_uniform_bounds")
     drawn = _uniform(generator, self._array.shape, self._array.dtype)
     return _fill_uniform(self, from_ + (to - from_) * drawn, "uniform_")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -133,11 +135,31 @@ def movedim(self: Tensor, source: int, destination: int) -> Tensor:
 
 def _reversed(self: Tensor) -> Tensor:
     """The tensor with its dimensions in reverse order."""
+    if self._array.ndim == 0:
+        warnings.warn(
+            "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif self._array.ndim != 2:
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+            "deprecated and it will throw an error in a future release. Consider `x.mT` to "
+            "transpose batches of matrices or `x.permute(*tinynet.arange(x.ndim - 1, -1, -1))` to "
+            "reverse the dimensions of a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
     return shape.permute_dims.function(self, tuple(reversed(range(self._array.ndim))))
 
 
 def _matrix_transposed(self: Tensor) -> Tensor:
     """The tensor with its last two dimensions swapped."""
+    if self._array.ndim < 2:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got "
+            f"{self._array.ndim}-D tensor."
+        )
     return shape.transpose.function(self, -2, -1)
 
 
@@ -173,31 +195,49 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
         >>> [p.tolist() for p in tn.arange(5).split(2)]
         [[0, 1], [2, 3], [4]]
     """
+    n = _length(self, "split", dim)
     axis = axis_of(dim, self._array.ndim)
-    n = self._array.shape[axis]
     if isinstance(split_size, int):
-        if split_size < 0 or (split_size == 0 and n):
-            raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
-        starts = [*range(0, n, split_size or 1), n] if n else [0, 0]
-    else:
-        starts = [0]
-        for size in split_size:
-            starts.append(starts[-1] + size)
-        if starts[-1] != n:
+        if split_size < 0:
             raise RuntimeError(
-                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size "
-                f"at dimension {axis}), but got split_sizes={list(split_size)}"
+                f"split expects split_size be non-negative, but got split_size={split_size}"
             )
-    return shape.split_at.function(self, tuple(starts), axis)  # type: ignore[return-value]
+        if split_size == 0 and n:
+            raise RuntimeError(
+                f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
+            )
+        starts = [*range(0, n, split_size or 1), n] if n else [0, 0]
+        return shape.split_at.function(self, tuple(starts), axis)  # type: ignore[return-value]
+    if any(size < 0 for size in split_size):
+        raise RuntimeError(
+            "split_with_sizes expects split_sizes have only non-negative entries, but got "
+            f"split_sizes={list(split_size)}"
+        )
+    if sum(split_size) != n:
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size "
+            f"at dimension {dim}), but got split_sizes={list(split_size)}"
+        )
+    starts = [0, *itertools.accumulate(split_size)]
+    return shape.split_in_sizes.function(self, tuple(starts), axis)  # type: ignore[return-value]
+
+
+def _length(t: Tensor, name: str, dim: int) -> int:
+    if t._array.ndim == 0:
+        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
+    return int(t._array.shape[axis_of(dim, t._array.ndim)])
 
 
 @public
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+    _length(self, "chunk", dim)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    n = self._array.shape[axis_of(dim, self._array.ndim)]
-    return split(self, max(-(-n // chunks), 1), dim)
+    n = _length(self, "chunk", dim)
+    if n == 0:
+        return split(self, [0] * chunks, dim)
+    return split(self, -(-n // chunks), dim)
 
 
 @public
@@ -261,23 +301,23 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
     """Drop dimensions of length 1 from this tensor and return it."""
     if dim is None:
-        return run_inplace_view(shape.squeeze_all, self, ())
-    return run_inplace_view(shape.squeeze_dim, self, (dim,))
+        return run_inplace_view(shape.squeezed, self, (), "squeeze_")
+    return run_inplace_view(shape.squeezed_dim, self, (dim,), "squeeze_")
 
 
 @public
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """Add a dimension of length 1 to this tensor and return it."""
-    return run_inplace_view(shape.unsqueeze, self, (dim,))
+    return run_inplace_view(shape.unsqueeze, self, (dim,), "unsqueeze_")
 
 
 @public
 def t_(self: Tensor) -> Tensor:
     """Transpose this matrix and return it."""
-    return run_inplace_view(shape.t, self, ())
+    return run_inplace_view(shape.t, self, (), "t_")
 
 
 @public
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Swap two dimensions of this tensor and return it."""
-    return run_inplace_view(shape.transpose, self, (dim0, dim1))
+    return run_inplace_view(shape.transpose, self, (dim0, dim1), "transpose_")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.messages import kind_of
 from tinynet.core.operation import operation, view
 from tinynet.core.tensor import Tensor
 from tinynet.ops.joining import cat, stack
@@ -29,7 +31,7 @@ def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:
     """Return a shape given as ``f(2, 3)``, ``f((2, 3))`` or ``f(x.shape)``."""
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = tuple(args[0])
-    return tuple(int(n) for n in args)
+    return tuple(operator.index(n) for n in args)
 
 
 def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
@@ -41,7 +43,10 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
     if any(n < -1 for n in shape):
-        raise RuntimeError(f"invalid shape dimension {min(shape)}")
+        raise RuntimeError(
+            f"invalid shape dimension {min(shape)} at index {shape.index(min(shape))} of shape "
+            f"{list(shape)}"
+        )
     known = math.prod(n for n in shape if n != -1)
     if -1 in shape:
         if known == 0:
@@ -165,11 +170,16 @@ def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
     new = len(shape) - self.ndim
     if new < 0:
         raise RuntimeError(
-            f"expand(tinynet.{type(self).__name__}{{{list(self.shape)}}}, size={list(shape)}): the "
+            f"expand({kind_of(self).replace(' ', '{')}}}, size={list(shape)}): the "
             f"number of sizes provided ({len(shape)}) must be greater or equal to the number of "
             f"dimensions in the tensor ({self.ndim})"
         )
     full = list(shape)
+    if any(n < 0 for n in full[:new]):
+        raise RuntimeError(
+            "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+            "dimension 0"
+        )
     for i, n in enumerate(self.shape):
         if full[new + i] == -1:
             full[new + i] = n
@@ -327,34 +337,52 @@ def split_at(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Array]:
 
 split_at.grad(self=lambda g, dim: cat(g, dim))
 
+
+@view(many=True, methods=False, node="SplitWithSizesBackward0")
+def split_in_sizes(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Array]:
+    """Return views of consecutive ranges of one dimension."""
+    return split_at.kernel(self, starts, dim)  # type: ignore[no-any-return]
+
+
+split_in_sizes.grad(self=lambda g, dim: cat(g, dim))
+
 # ---- copies -------------------------------------------------------------------------------------
 
 
-@operation(methods=False)
+@operation(methods=False, node="FlipBackward0")
 def flip_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
     """Return a copy with the order along the dimensions reversed."""
-    return np.flip(self, tuple(axis_of(d, self.ndim) for d in dims)).copy()
+    axes = [axis_of(d, self.ndim) for d in dims]
+    double = next((a for a in axes if axes.count(a) > 1), None)
+    if double is not None:
+        raise RuntimeError(f"dim {double} appears multiple times in the list of dims")
+    return np.flip(self, [a for a in axes if self.ndim]).copy()
 
 
 flip_dims.grad(self=lambda g, dims: flip_dims(g, dims))
 
 
-@operation(methods=False)
+@operation(methods=False, node="RollBackward0")
 def roll_dims(self: Array, /, shifts: tuple[int, ...], dims: tuple[int, ...] | None) -> Array:
     """Return a copy rolled along the dimensions (along all elements for None)."""
-    return np.roll(self, shifts if dims else shifts[0], dims)
+    axes = None if dims is None else tuple(axis_of(d, self.ndim) for d in dims)
+    return np.roll(self, shifts if axes else shifts[0], axes)
 
 
 roll_dims.grad(self=lambda g, shifts, dims: roll_dims(g, tuple(-s for s in shifts), dims))
 
 
-@operation(methods=False)
+@operation(methods=False, node="RepeatBackward0")
 def repeat_dims(self: Array, /, repeats: tuple[int, ...]) -> Array:
     """Return a copy, repeated along each dimension."""
     if len(repeats) < self.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
             "tensor"
+        )
+    if any(n < 0 for n in repeats):
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(repeats)}: {list(repeats)}"
         )
     return np.tile(self, repeats)
 
@@ -371,6 +399,8 @@ def _unrepeat(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
 @operation(inplace=True)
 def tril(self: Array, /, diagonal: int = 0) -> Array:
     """Return the part on and below a diagonal; zeros elsewhere."""
+    if self.ndim < 2:
+        raise RuntimeError("tril: input tensor must have at least 2 dimensions")
     return np.tril(self, diagonal)
 
 
@@ -380,6 +410,8 @@ tril.grad(self=lambda g, diagonal: tril(g, diagonal))
 @operation(inplace=True)
 def triu(self: Array, /, diagonal: int = 0) -> Array:
     """Return the part on and above a diagonal; zeros elsewhere."""
+    if self.ndim < 2:
+        raise RuntimeError("triu: input tensor must have at least 2 dimensions")
     return np.triu(self, diagonal)
 
 
@@ -402,3 +434,24 @@ def contiguous_copy(self: Array, /) -> Array:
 
 
 contiguous_copy.grad(self=lambda g: g)
+
+
+# ---- the same views under the names that they have in place -------------------------------------
+
+
+@view(methods=False, node="SqueezeBackward3")
+def squeezed(self: Array, /) -> Array:
+    """Return what ``squeeze_()`` makes of a tensor."""
+    return squeeze_all.kernel(self)  # type: ignore[no-any-return]
+
+
+squeezed.grad(self=lambda g, self_shape: reshape(g, self_shape))
+
+
+@view(methods=False, node="SqueezeBackward4")
+def squeezed_dim(self: Array, /, dim: int) -> Array:
+    """Return what ``squeeze_(dim)`` makes of a tensor."""
+    return squeeze_dim.kernel(self, dim)  # type: ignore[no-any-return]
+
+
+squeezed_dim.grad(self=lambda g, self_shape: reshape(g, self_shape))

@@ -40,6 +40,11 @@ for _name in CASTS:
     )
     case(f"{_name}-strided", method(_name), f64(2, 3).strided)
     case(f"{_name}-transposed", method(_name), f64(2, 3).t)
+    case(f"{_name}-expanded", method(_name), f64(2, 3).expanded)
+for _layout, _spec in layouts(2, 3).items():
+    case(f"to-layouts-{_layout}", lambda tn, x: (x.to(tn.float32), x.to(tn.int64)), _spec)
+    case(f"tolist-{_layout}", method("tolist"), _spec)
+    case(f"item-{_layout}", lambda tn, x: x[:1, :1].item() if x.numel() == 6 else x.numel(), _spec)
 for _dtype in DTYPES:
     case(f"to-{_dtype}", lambda tn, x, d=_dtype: x.to(getattr(tn, d)), f32(3))
     case(f"to-keyword-{_dtype}", lambda tn, x, d=_dtype: x.to(dtype=getattr(tn, d)), i64(3))
@@ -69,8 +74,7 @@ case(
     *(make(2) for make in DTYPES.values()),
 )
 case("tolist-nested", method("tolist"), f64(2, 3).t)
-case("tolist-0d", method("tolist"), f64())
-case("tolist-empty", lambda tn, x, y: (x.tolist(), y.tolist()), f64(0), f64(2, 0))
+case("tolist-of-nothing", lambda tn, x, y: (x.tolist(), y.tolist()), f64(0), f64(2, 0))
 case("float-python", lambda tn, x, y, z: (float(x), float(y), float(z)), f64(1), i64(), mask())
 case("int-python", lambda tn, x, y, z: (int(x), int(y), int(z)), f64(1), i64(), mask())
 case("index-python", lambda tn, x: ([10, 20, 30][x], list(range(5))[x:]), i64().of(1))

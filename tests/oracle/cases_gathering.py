@@ -61,6 +61,7 @@ case(
     lambda tn, x: x.take_along_dim(x.argmax(1, keepdim=True), 1),
     f64(3, 4),
 )
+fails("take_along_dim-0d", lambda tn, x, i: x.take_along_dim(i, 0), f64(), i64().of(0))
 case("take_along_dim-empty", lambda tn, x, i: x.take_along_dim(i, 1), f64(3, 4), i64(3, 0))
 fails("take_along_dim-index-float", lambda tn, x, i: x.take_along_dim(i, 0), f64(3), f64(3).const)
 fails("take_along_dim-ndim", lambda tn, x, i: x.take_along_dim(i, 0), f64(3, 4), i64(2).upto(3))

@@ -13,6 +13,8 @@ for _name, _args in {"zero_": (), "fill_": (2.5,)}.items():
         "0d": f64(),
         "empty": f64(0, 3),
         "transposed": f64(2, 3).t,
+        "strided": f64(2, 3).strided,
+        "from-expanded": f64(2, 3).expanded,
         "float32": f32(3),
     }.items():
         case(f"{_name}-{_label}", inplace(_name, *_args), _spec)

@@ -68,6 +68,11 @@ MISMATCHES = {
 }
 for _label, _pair in MISMATCHES.items():
     fails(f"matmul-mismatch-{_label}", function("matmul"), *_pair)
+for _label, _spec in layouts(2, 3).items():
+    if _label not in ("0d", "empty"):
+        case(f"@-{_label}", lambda tn, x, y: x @ y, _spec, f64(3))
+case("@-empty", lambda tn, x, y: x @ y, f64(0, 3), f64(3))
+fails("@-0d", lambda tn, x, y: x @ y, f64(), f64(2))
 fails("@-number", lambda tn, x: x @ 2, f64(2))
 fails("@-reflected-number", lambda tn, x: 2 @ x, f64(2))
 fails("matmul-list", lambda tn, x: tn.matmul(x, [1.0, 2.0]), f64(2))

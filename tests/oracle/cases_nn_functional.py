@@ -82,6 +82,7 @@ LINEAR = {
 for _label, _specs in LINEAR.items():
     case(f"linear-{_label}", function("nn.functional.linear"), *_specs)
     case(f"linear-no-bias-{_label}", function("nn.functional.linear"), *_specs[:2])
+fails("linear-0d", function("nn.functional.linear"), f64(), f64(2, 3), f64(2))
 fails("linear-shapes", function("nn.functional.linear"), f64(4, 2), f64(2, 3), f64(2))
 fails("linear-bias-shape", function("nn.functional.linear"), f64(4, 3), f64(2, 3), f64(3))
 fails("linear-dtypes", function("nn.functional.linear"), f64(4, 3), f32(2, 3))
@@ -113,6 +114,7 @@ for _label, _index in {
         second_order=False,
     )
 case("embedding-float32", lookup(), f32(5, 2), i64(3).upto(5))
+case("embedding-weight-expanded", lookup(), f64(5, 2).expanded, i64(3).upto(5))
 case("embedding-weight-transposed", lookup(), f64(5, 2).t, i64(3).upto(5))
 case("embedding-padding-negative", lookup(padding_idx=-1), f64(3, 2), i64(6).upto(3))
 
@@ -232,6 +234,12 @@ for _reduction in REDUCTIONS:
 case("cross_entropy-one", function("nn.functional.cross_entropy"), f64(3), i64().upto(3))
 case("cross_entropy-float32", function("nn.functional.cross_entropy"), f32(4, 3), i64(4).upto(3))
 case(
+    "cross_entropy-strided",
+    function("nn.functional.cross_entropy"),
+    f64(4, 3).strided,
+    i64(4).upto(3).strided,
+)
+case(
     "cross_entropy-transposed", function("nn.functional.cross_entropy"), f64(4, 3).t, i64(4).upto(3)
 )
 case(
@@ -258,6 +266,9 @@ case(
     f64(0, 3).const,
     i64(0),
 )
+for _layout, _spec in layouts(2, 3).items():
+    for _name in ("mse_loss", "binary_cross_entropy_with_logits"):
+        case(f"{_name}-{_layout}", function(f"nn.functional.{_name}"), _spec, _spec.positive)
 case("mse_loss-float32", function("nn.functional.mse_loss"), f32(2, 3), f32(2, 3))
 case("mse_loss-broadcast", function("nn.functional.mse_loss"), f64(2, 3), f64(3))
 case("mse_loss-dtypes", function("nn.functional.mse_loss"), f32(3), f64(3))

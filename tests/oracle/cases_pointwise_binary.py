@@ -12,6 +12,7 @@ from .spec import (
     i32,
     i64,
     inplace,
+    layouts,
     mask,
     method,
     u8,
@@ -125,7 +126,9 @@ for _name in ("add", "sub", "mul", "div", "floor_divide", "remainder", "pow"):
     case(f"{_name}-number-empty", lambda tn, x, op=_op: op(x, 2), sensible(_name, f64(0, 2)))
     case(f"{_name}-number-float32", lambda tn, x, op=_op: op(x, 1.1), _x32)
     case(f"{_name}_-inplace", inplace(f"{_name}_"), _x, _y)
-    case(f"{_name}_-inplace-number", inplace(f"{_name}_", 2), _x)
+    for _layout, _spec in layouts(2, 3).items():
+        _spec = sensible(_name, _spec)
+        case(f"{_name}_-inplace-number-{_layout}", inplace(f"{_name}_", 2), _spec)
     case(f"{_name}_-inplace-0d-into-float32", inplace(f"{_name}_"), _x32, f64().positive.const)
     if _name == "remainder":
         _x, _x32 = _x.const, _x32.const

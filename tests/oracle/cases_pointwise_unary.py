@@ -64,7 +64,8 @@ for _name, _domain in UNARY.items():
         integers(_name),
         *(i64(3).upto(4), i32(3).upto(4), u8(3).upto(4), mask(3), i64(), i64(0)),
     )
-    case(f"{_name}_-inplace", inplace(f"{_name}_"), within(_domain, f64(2, 3)))
+    for _layout, _spec in layouts(2, 3).items():
+        case(f"{_name}_-inplace-{_layout}", inplace(f"{_name}_"), within(_domain, _spec))
     case(f"{_name}_-inplace-view", lambda tn, x, n=_name: partly(tn, x, n), f64(2, 4).positive)
 
 for _name in FLOAT_ONLY:
@@ -123,7 +124,8 @@ case("clamp-uint8", lambda tn, x: x.clamp(max=4), u8(5))
 case("clamp-tensors", lambda tn, x, a, b: tn.clamp(x, a, b), f64(2, 3), f64(3), f64(2, 1))
 case("clamp-tensor-min", lambda tn, x, a: tn.clamp(x, min=a), f64(2, 3), f64(1, 3))
 case("clamp-tensor-max", lambda tn, x, a: x.clamp(max=a), f64(2, 3), f64())
-case("clamp_-inplace", inplace("clamp_", -0.5, 0.5), f64(2, 3))
+for _layout, _spec in layouts(2, 3).items():
+    case(f"clamp_-inplace-{_layout}", inplace("clamp_", -0.5, 0.5), _spec)
 case("clamp_-inplace-min", inplace("clamp_", min=0), f64(2, 3))
 case("clamp_-inplace-int", inplace("clamp_", 0, 2), i64(4))
 fails("clamp-no-bound", lambda tn, x: tn.clamp(x), f64(2))

@@ -73,6 +73,7 @@ case(
 )
 case("repr-summarised-3d", lambda tn: repr(tn.arange(4000.0).reshape(10, 20, 20) / 7))
 case("repr-summarised-long-rows", lambda tn: repr(tn.arange(1002).reshape(3, 334)))
+case("repr-strided", lambda tn, x: repr(x), f64(2, 3).strided.const)
 case("repr-transposed", lambda tn, x: repr(x), f64(2, 3).t.const)
 case("repr-expanded", lambda tn, x: repr(x), f64(2, 3).expanded.const)
 case("repr-mask", lambda tn, x: repr(x), mask(2, 3))

@@ -4,7 +4,7 @@ Every call returns statements that must be true; a distribution is judged on 20,
 bounds of six standard errors.
 """
 
-from .spec import Table, f32, f64, i64
+from .spec import Table, f32, f64, function, i64, layouts
 
 TABLE = Table("random_numbers")
 case, fails = TABLE.case, TABLE.fails
@@ -94,9 +94,12 @@ for _name in ("rand", "randn"):
         f"{_name}-float64",
         lambda tn, n=_name: facts(getattr(tn, n)(2, dtype=tn.float64, requires_grad=True)),
     )
-    case(
-        f"{_name}_like-like", lambda tn, x, n=_name: facts(getattr(tn, f"{n}_like")(x)), f64(2, 3).t
-    )
+    for _layout, _spec in layouts(2, 3).items():
+        case(
+            f"{_name}_like-{_layout}",
+            lambda tn, x, n=_name: facts(getattr(tn, f"{n}_like")(x)),
+            _spec,
+        )
     case(
         f"{_name}_like-dtype",
         lambda tn, x, n=_name: facts(getattr(tn, f"{n}_like")(x, dtype=tn.float32)),
@@ -113,11 +116,12 @@ case(
     "randint-dtype",
     lambda tn: facts(tn.randint(5, (2,), dtype=tn.int32), tn.randint(5, (2,), dtype=tn.float32)),
 )
-case(
-    "randint_like-like",
-    lambda tn, x: facts(tn.randint_like(x, 5), tn.randint_like(x, 1, 3)),
-    f64(2, 3),
-)
+for _layout, _spec in layouts(2, 3).items():
+    case(
+        f"randint_like-{_layout}",
+        lambda tn, x: facts(tn.randint_like(x, 5), tn.randint_like(x, 1, 3)),
+        _spec,
+    )
 case(
     "randperm-shapes",
     lambda tn: facts(tn.randperm(5), tn.randperm(0), tn.randperm(3, dtype=tn.int32)),
@@ -236,7 +240,18 @@ def dropout_gradient(tn, x):
 
 
 case("dropout-gradient", dropout_gradient, f64(50).positive)
-case("dropout-not-training", lambda tn, x: tn.nn.functional.dropout(x, 0.5, training=False), f64(3))
-case("dropout-none", lambda tn, x: tn.nn.functional.dropout(x, 0.0), f64(3))
-case("dropout-all", lambda tn, x: tn.nn.functional.dropout(x, 1.0), f64(3))
+for _layout, _spec in layouts(2, 3).items():
+    for _label, _options in {
+        "not-training": {"p": 0.5, "training": False},
+        "none": {"p": 0.0},
+        "all": {"p": 1.0},
+    }.items():
+        case(f"dropout-{_label}-{_layout}", function("nn.functional.dropout", **_options), _spec)
+for _name in ("normal_", "uniform_"):
+    for _layout, _spec in layouts(2, 3).items():
+        case(
+            f"{_name}-{_layout}",
+            lambda tn, x, n=_name: facts(getattr(x.clone(), n)()),
+            _spec.const,
+        )
 fails("dropout-probability", lambda tn, x: tn.nn.functional.dropout(x, 1.5), f64(3))

@@ -72,6 +72,7 @@ ZERO_D = {
     "transpose": lambda tn, x: (x.transpose(0, 0), x.transpose(-1, 0)),
     "view_as": lambda tn, x: x.view_as(tn.zeros(1)),
     "expand_as": lambda tn, x: x.expand_as(tn.zeros(2)),
+    "roll": lambda tn, x: (x.roll(1), x.roll(3)),
 }
 MULTIPLE = ("unbind", "split", "chunk")
 OVERLAPPING = ("expand", "expand-minus-one", "expand_as")
@@ -103,7 +104,7 @@ def write_base(view):
 
 for _name, (_shape, _view) in VIEWS.items():
     case(f"{_name}-of-plain" if "-" in _name else f"{_name}-plain", _view, f64(*_shape))
-    if not _name.startswith("view"):
+    if not _name.startswith("view"):  # not every layout can be viewed: rows of their own below
         case(f"{_name}-of-transposed", _view, f64(*_shape).t)
         case(f"{_name}-of-expanded", _view, f64(*_shape).expanded)
     case(f"{_name}-of-strided", _view, f32(*_shape).strided) if not _name.startswith(
@@ -131,6 +132,8 @@ EMPTY = {
     "squeeze": lambda tn, x: x.squeeze(),
     "unsqueeze": lambda tn, x: x.unsqueeze(1),
     "expand": lambda tn, x: x.expand(2, 0, 3),
+    "expand_as": lambda tn, x: x.expand_as(tn.zeros(2, 0, 3)),
+    "view_as": lambda tn, x: x.view_as(tn.zeros(0)),
     "diagonal": lambda tn, x: x.diagonal(),
     "select": lambda tn, x: x.select(1, 2),
     "narrow": lambda tn, x: x.narrow(0, 0, 0),
@@ -139,7 +142,8 @@ EMPTY = {
     "flip": lambda tn, x: x.flip(0),
     "roll": lambda tn, x: x.roll(1, 0),
     "repeat": lambda tn, x: x.repeat(2, 2),
-    "tril": lambda tn, x: (x.tril(), x.triu()),
+    "tril": lambda tn, x: x.tril(),
+    "triu": lambda tn, x: x.triu(),
 }
 for _name, _view in EMPTY.items():
     case(f"{_name}-empty", _view, f64(0, 3))
@@ -153,6 +157,9 @@ for _layout in ("t", "strided"):
 fails("view-of-expanded", lambda tn, x: x.view(6), f64(2, 3).expanded)
 case("view-splits-strided", lambda tn, x: x.view(2, 2, 1), f64(2, 2).strided)
 case("view-of-expanded-in-front", lambda tn, x: x.view(2, 3, 1), f64(2, 3).expanded)
+case("view_as-transposed", lambda tn, x: x.view_as(tn.zeros(3, 2, 1)), f64(3, 2).t)
+case("view_as-strided", lambda tn, x: x.view_as(tn.zeros(2, 2, 1)), f64(2, 2).strided)
+case("view_as-expanded", lambda tn, x: x.view_as(tn.zeros(2, 1, 3)), f64(2, 3).expanded)
 fails("view-wrong-size", lambda tn, x: x.view(4), f64(2, 3))
 fails("view-two-minus-ones", lambda tn, x: x.view(-1, -1), f64(2, 3))
 fails("view-minus-two", lambda tn, x: x.view(-2, 3), f64(2, 3))
@@ -180,6 +187,7 @@ fails("narrow-length", lambda tn, x: x.narrow(0, 1, 2), f64(2, 3))
 fails("narrow-negative-length", lambda tn, x: x.narrow(0, 1, -1), f64(2, 3))
 fails("narrow-0d", lambda tn, x: x.narrow(0, 0, 1), f64())
 fails("diagonal-same-dims", lambda tn, x: x.diagonal(0, 1, 1), f64(2, 3))
+fails("diagonal-0d", lambda tn, x: x.diagonal(), f64())
 fails("diagonal-1d", lambda tn, x: x.diagonal(), f64(3))
 
 # ---- repeat, flip, roll, tril, triu: copies ----
@@ -223,6 +231,7 @@ fails("flip-dim", lambda tn, x: x.flip(2), f64(2, 3))
 fails("roll-dims-missing", lambda tn, x: x.roll((1, 2), (0,)), f64(2, 3))
 fails("roll-dim", lambda tn, x: x.roll(1, 2), f64(2, 3))
 fails("tril-1d", lambda tn, x: x.tril(), f64(3))
+fails("tril-0d", lambda tn, x: x.tril(), f64())
 fails("triu-0d", lambda tn, x: x.triu(), f64())
 
 # ---- no_grad views, leaves, sizes ----

@@ -28,7 +28,13 @@ normal_ uniform_ zero_ fill_ copy_ manual_seed Generator repr
 linear dropout embedding mse_loss cross_entropy binary_cross_entropy_with_logits
 """.split()
 
-# The kinds of input that every differentiable operation on tensors must meet in some row.
+# Operations that take no tensor.
+MAKERS = """
+tensor as_tensor from_numpy zeros ones full empty eye arange linspace rand randn randint randperm
+FloatTensor LongTensor manual_seed Generator
+""".split()
+
+# The kinds of input that every other operation must meet in some row.
 LAYOUTS = ("0d", "empty", "transposed", "strided", "expanded")
 
 

@@ -219,6 +219,14 @@ class _Forward:
         if len(op.tensors) == 2 and not op.exempt:
             s, o = op.tensors
             numbers = "" if op.numbers else "False and "
+            if op.mixed is not None:
+                numbers = f"type({o}) is not bool and "
+            whole = "pass  # converted below"
+            if op.ints != "float":
+                whole = (
+                    "kind = promoted((a0, a1)); a0 = a0.astype(kind, copy=False); "
+                    "a1 = number(a1, kind)"
+                )
             mixed_number = f"{n}_op.mixed(a0, asarray(a1)); " if op.mixed is not None else ""
             mixed = f"{n}_op.mixed(a0, a1); " if op.mixed is not None else ""
             self.body(f"""
@@ -235,9 +243,7 @@ class _Forward:
                     a1 = {o}
                     r1 = False
                     if a0.dtype.kind != 'f':
-                        {mixed_number}kind = promoted((a0, a1))
-                        a0 = a0.astype(kind, copy=False)
-                        a1 = number(a1, kind)
+                        {mixed_number}{whole}
                 else:
                     return {n}_op.coerce({inputs}, {self.rest()})""")
             return
@@ -292,7 +298,7 @@ class _Forward:
                     one = wrap(part)
                     link = make_view({first}, one, {self.n}_op, (i, *{args}), mode.grad)
                     link.origin = MULTIPLE
-                    link.output = f"{{i}} of {op.node_name}"
+                    link.output = f"{{i}} of {op.node_name.removesuffix('Backward0')}"
                     if link.site is None: link.site = outward(getframe(1))
                     t.append(one)
                 t = tuple(t)""")

@@ -93,6 +93,30 @@ def _before(t: Tensor, edge: Edge | None) -> Edge | None:
     return (MovedLeaf(t), 0) if edge is not None and edge[0] is t else edge
 
 
+class Overwritten(Node):
+    """The history of a tensor that an operation without derivative was written to (``eq_``)."""
+
+    __slots__ = ()
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Return zeros: what was there before does not matter any more."""
+        return tuple(g * 0 for _ in self.edges)
+
+    backward_recorded = backward
+
+
+def overwritten(op: Any, inputs: tuple[Any, ...]) -> Node:
+    """Return the node of an in-place operation without derivative, under the operation's name."""
+    tensors = [x for x in inputs if isinstance(x, Tensor)]
+    name = f"{op.node_name[:-1]}{len(tensors) - 1}"
+    node: Node = type(name, (Overwritten,), {"__slots__": ()})()
+    node.sequence = count_nodes()
+    node.edges = tuple(edge_of(x) for x in tensors)
+    node.hooks = None
+    node.site = here()
+    return node
+
+
 class MovedLeaf(Node):
     """Stands where a leaf was before an indexed assignment made it a result (see the seeds)."""
 
@@ -199,6 +223,7 @@ def run_inplace(
     kwargs: dict[str, Any],
     what: str = "",
     permitted: bool = False,
+    constant: bool = False,
 ) -> Tensor:
     """Apply an operation in place: check, compute, write, bump, rebase; no write before the checks.
 
@@ -208,6 +233,7 @@ def run_inplace(
         args, kwargs: the other arguments.
         what: what messages call the write; the operation's in-place name unless given.
         permitted: the caller has applied law 3 already.
+        constant: all elements get one value, so that elements may share memory.
     """
     recorded = (
         mode.grad
@@ -222,11 +248,14 @@ def run_inplace(
         source._edge = edge_of(t)
         source._requires_grad = source._edge is not None
     result = op.function(source, *args, **kwargs)
-    write(t, result._array)
-    if result._edge is None:
+    write(t, result._array, constant)
+    if recorded and op.formulas is None:
+        node: Node = overwritten(op, (t, *args))
+    elif result._edge is not None:
+        node = result._edge[0]
+    else:
         wrote(t, what or f"{op.name}_")
         return t
-    node: Node = result._edge[0]
     wrote(t, what or f"{op.name}_", node.name())
     node.shape, node.dtype = t._array.shape, t._array.dtype
     if getattr(node, "saved_result_version", None) is not None:
@@ -255,7 +284,7 @@ def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str) -> Te
     return t
 
 
-def write(t: Tensor, values: Array) -> None:
+def write(t: Tensor, values: Array, constant: bool = False) -> None:
     """Write ``values`` to the memory of ``t``; refuse what does not fit before touching it."""
     array = t._array
     if values.shape != array.shape:
@@ -264,7 +293,8 @@ def write(t: Tensor, values: Array) -> None:
         raise errors.cannot_cast(
             dtypes.of(values).scalar_name, dtypes.of(array).scalar_name
         )
-    refuse_overlap(array)
+    if not constant:
+        refuse_overlap(array)
     array[...] = values
 
 

@@ -216,6 +216,8 @@ class Operation:
             if isinstance(x, Tensor):
                 made.append(x)
             elif type(x) in _NUMBERS and kind is not None and self.numbers:
+                if self.mixed is not None and type(x) is bool:
+                    self.mixed(tensors[0]._array, np.asarray(x))
                 made.append(wrap(np.asarray(dtypes.number(x, kind))))
             elif isinstance(x, (np.ndarray, np.generic)):
                 made.append(wrap(np.asarray(x)))
@@ -237,6 +239,8 @@ class Operation:
 
     def explain(self, error: Exception, arrays: Sequence[Any]) -> Exception:
         """Return PyTorch's error for what numpy says about shapes."""
+        if self.mixed is not None and isinstance(error, TypeError):
+            self.mixed(*arrays)
         if isinstance(error, ValueError) and "broadcast" in str(error):
             shapes = [a.shape for a in arrays if isinstance(a, np.ndarray)]
             for a, b in zip(shapes, shapes[1:], strict=False):

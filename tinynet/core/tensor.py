@@ -216,21 +216,23 @@ class Tensor:
 
     def __format__(self, spec: str) -> str:
         if self._array.ndim == 0:
-            return str(self) if self.requires_grad and not spec else format(self.item(), spec)
+            return format(self.item(), spec)
         return object.__format__(self, spec)
 
-    def _number(self) -> Any:
+    def __float__(self) -> float:
         if self._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         if self.requires_grad:
-            warnings.warn(errors.SCALAR_WITH_GRAD, UserWarning, stacklevel=3)
-        return self._array.item()
+            warnings.warn(errors.SCALAR_WITH_GRAD, UserWarning, stacklevel=2)
+        return float(self._array.item())
 
-    def __float__(self) -> float:
-        return float(self._number())
+    def __pos__(self) -> Tensor:
+        return self
 
     def __int__(self) -> int:
-        return int(self._number())
+        if self._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return int(self._array.item())
 
     def __index__(self) -> int:
         if self._array.dtype.kind not in "iub" or self._array.size != 1:

@@ -143,7 +143,16 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     return self
 
 
-method(property(requires_grad, set_requires_grad), "requires_grad")
+
+def _assign_requires_grad(t: Tensor, value: bool) -> None:
+    if value and t._array.dtype.kind != "f":
+        raise RuntimeError(
+            "only Tensors of floating point and complex dtype can require gradients"
+        )
+    set_requires_grad(t, value)
+
+
+method(property(requires_grad, _assign_requires_grad), "requires_grad")
 method(property(grad_fn), "grad_fn")
 method(property(lambda t: grad_fn(t) is None), "is_leaf")
 method(property(lambda t: None if t._view is None else t._view.base), "_base")

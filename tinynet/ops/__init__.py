@@ -13,6 +13,8 @@ from tinynet.ops import (
     conversion,
     creation,
     exponential,
+    extrema,
+    gathering,
     gradients,
     indexing,
     joining,
@@ -20,7 +22,10 @@ from tinynet.ops import (
     random,
     reduction,
     reshaping,
+    selecting,
     shape,
+    softmax,
+    statistics,
 )
 
 _ONLY_FUNCTIONS = {

@@ -74,7 +74,8 @@ div.grad(
 
 def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
     """Divide whole numbers; refuse zero and booleans as PyTorch does."""
-    other = np.asarray(other)
+    if not isinstance(other, np.ndarray):
+        other = np.asarray(other, self.dtype)
     if self.dtype.kind != "f" and other.dtype.kind != "f":
         if self.dtype.kind == "b":
             raise NotImplementedError(f'"{name}" not implemented for \'Bool\'')
@@ -125,9 +126,12 @@ quotient_rounded.grad(self=lambda g: g * 0, other=lambda g: g * 0)
 # ---- powers -------------------------------------------------------------------------------------
 
 
-@pointwise(np.power, node="PowBackward1", methods=False, operator="pow")
+@pointwise(node="PowBackward1", methods=False, operator="pow")
 def power(self: Array, exponent: Array, /) -> Array:
     """Return ``self`` to the power of a tensor."""
+    if self.dtype.kind == "b":
+        raise NotImplementedError('"pow" not implemented for \'Bool\'')
+    return np.power(self, exponent)
 
 
 power.grad(
@@ -143,6 +147,11 @@ def power_number(self: Array, /, exponent: float) -> Array:
     """Return ``self`` to the power of a number."""
     if self.dtype.kind != "f" and isinstance(exponent, float):
         self = self.astype(dtypes.default_float())
+    if self.dtype.kind != "f":
+        kind = dtypes.result_type((self, exponent))
+        if exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        return np.power(self.astype(kind if kind.kind != "b" else np.uint8), exponent).astype(kind)
     return np.power(self, exponent)
 
 
@@ -157,6 +166,8 @@ power_number.grad(
 def power_of_number(self: Array, /, base: float) -> Array:
     """Return a number to the power of each element."""
     kind = dtypes.result_type((self, base))
+    if kind.kind == "b":
+        raise NotImplementedError('"pow" not implemented for \'Bool\'')
     return np.power(dtypes.number(base, kind), self.astype(kind, copy=False))
 
 
@@ -175,8 +186,8 @@ def _log_of(base: float) -> float:
 @operation(node="RsubBackward1", methods=False)
 def number_minus(self: Array, /, number: float) -> Array:
     """Return a number minus each element."""
-    if self.dtype.kind == "b":
-        _no_bools(self, np.asarray(1))
+    if self.dtype.kind == "b" or type(number) is bool:
+        _no_bools(np.asarray(True), np.asarray(1))
     kind = dtypes.result_type((self, number))
     return np.subtract(dtypes.number(number, kind), self.astype(kind, copy=False))
 
@@ -334,7 +345,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A0
         tensor([0.0000, 0.5000, 1.0000])
     """
     if min is None and max is None:
-        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+        raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
     _check_bounds(min, max)
     if not isinstance(min, Tensor) and not isinstance(max, Tensor):
         return clamp_numbers.function(self, min, max)  # type: ignore[no-any-return]
@@ -364,7 +375,7 @@ def wrap_number(like: Tensor, value: Any) -> Tensor:
 def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
     """Move the elements of this tensor into ``[min, max]`` and return it."""
     if min is None and max is None:
-        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+        raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
     _check_bounds(min, max)
     return run_inplace(clamp_numbers, self, (min, max), {}, what="clamp_")
 

@@ -81,9 +81,14 @@ def bitwise_xor(self: Array, other: Array, /) -> Array:
     """Return the bitwise (for booleans: logical) exclusive or."""
 
 
-@pointwise(np.invert, operator="invert")
+@pointwise(operator="invert")
 def bitwise_not(self: Array, /) -> Array:
     """Return the bitwise (for booleans: logical) complement."""
+    if self.dtype.kind == "f":
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
+    return np.invert(self)
 
 
 @pointwise(np.isnan)

@@ -350,7 +350,8 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: boo
 @method
 def new_zeros(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Return zeros of a size in this tensor's dtype."""
-    return zeros(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+    kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
+    return _finish(np.zeros(_shape(size, "new_zeros"), kind), requires_grad)
 
 
 @method
@@ -416,6 +417,15 @@ def filled(self: Array, /, value: Any) -> Array:
 filled.grad(self=lambda g: g * 0)
 
 
+@operation(methods=False, node="FillBackward3")
+def filled_with(self: Array, value: Array, /) -> Array:
+    """Return the shape of ``self`` full of the value of a 0-d tensor."""
+    return np.full(self.shape, value, self.dtype)
+
+
+filled_with.grad(self=lambda g: g * 0, value=lambda g: g)
+
+
 @operation(methods=False, node="ZeroBackward0")
 def zeroed(self: Array, /) -> Array:
     """Return the shape of ``self`` full of zeros."""
@@ -434,11 +444,15 @@ def fill_(self: Tensor, value: Any) -> Tensor:
                 "fill_ only supports 0-dimension value tensor but got tensor with "
                 f"{value._array.ndim} dimensions."
             )
-        return self.copy_(value)
-    return run_inplace(filled, self, (value,), {}, what="fill_")
+        return run_inplace(filled_with, self, (value,), {}, what="fill_", constant=True)
+    if not isinstance(value, (int, float, np.generic)):
+        raise TypeError(
+            f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}"
+        )
+    return run_inplace(filled, self, (value,), {}, what="fill_", constant=True)
 
 
 @public
 def zero_(self: Tensor) -> Tensor:
     """Write zeros to this tensor and return it."""
-    return run_inplace(zeroed, self, (), {}, what="zero_")
+    return run_inplace(zeroed, self, (), {}, what="zero_", constant=True)

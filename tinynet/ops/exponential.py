@@ -119,9 +119,12 @@ def neg(self: Array, /) -> Array:
 neg.grad(self=lambda g: -g)
 
 
-@pointwise(np.abs, operator="abs", inplace=True)
+@pointwise(operator="abs", inplace=True)
 def abs(self: Array, /) -> Array:  # noqa: A001
     """Return the absolute value."""
+    if self.dtype.kind == "b":
+        raise NotImplementedError('"abs_cpu" not implemented for \'Bool\'')
+    return np.abs(self)
 
 
 abs.grad(self=lambda g, self: g * sign(self))
@@ -140,10 +143,16 @@ def sign(self: Array, /) -> Array:
 sign.grad(self=lambda g: g * 0)
 
 
+def _whole_part(name: str, function: Any, x: Array) -> Array:
+    if x.dtype.kind == "b":
+        raise NotImplementedError(f'"{name}_cpu" not implemented for \'Bool\'')
+    return function(x) if x.dtype.kind == "f" else x.copy()  # type: ignore[no-any-return]
+
+
 @pointwise(inplace=True)
 def floor(self: Array, /) -> Array:
     """Return the largest whole number below or equal."""
-    return np.floor(self) if self.dtype.kind == "f" else self.copy()
+    return _whole_part("floor", np.floor, self)
 
 
 floor.grad(self=lambda g: g * 0)
@@ -152,7 +161,7 @@ floor.grad(self=lambda g: g * 0)
 @pointwise(inplace=True)
 def ceil(self: Array, /) -> Array:
     """Return the smallest whole number above or equal."""
-    return np.ceil(self) if self.dtype.kind == "f" else self.copy()
+    return _whole_part("ceil", np.ceil, self)
 
 
 ceil.grad(self=lambda g: g * 0)
@@ -161,7 +170,7 @@ ceil.grad(self=lambda g: g * 0)
 @pointwise(inplace=True)
 def trunc(self: Array, /) -> Array:
     """Return the whole part."""
-    return np.trunc(self) if self.dtype.kind == "f" else self.copy()
+    return _whole_part("trunc", np.trunc, self)
 
 
 trunc.grad(self=lambda g: g * 0)
@@ -170,6 +179,8 @@ trunc.grad(self=lambda g: g * 0)
 @pointwise(inplace=True)
 def round(self: Array, /, *, decimals: int = 0) -> Array:  # noqa: A001
     """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
+    if self.dtype.kind == "b":
+        raise NotImplementedError('"round_cpu" not implemented for \'Bool\'')
     return np.round(self, decimals)
 
 

@@ -104,7 +104,8 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             n = left.pop(0)
             if not -n <= number < n:
                 raise IndexError(
-                    f"index {number} is out of bounds for dimension {axis} with size {n}"
+                    f"index {number} is out of bounds for dimension {len(dims) - len(left) - 1} "
+                    f"with size {n}"
                 )
             chain.append((shape.select, (axis, number)))
         else:

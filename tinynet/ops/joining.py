@@ -30,7 +30,7 @@ def _arrays(name: str) -> Any:
         if not tensors:
             word = "non-empty list of Tensors" if name == "cat" else "a non-empty TensorList"
             raise (ValueError if name == "cat" else RuntimeError)(
-                f"cat(): expected a {word}" if name == "cat" else f"stack expects {word}"
+                f"tinynet.cat(): expected a {word}" if name == "cat" else f"stack expects {word}"
             )
         found = [t._array for t in tensors]
         kind = dtypes.result_type(found)

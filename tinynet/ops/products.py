@@ -7,35 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import errors
 from tinynet.core.modes import mode
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, method
 from tinynet.core.views import requires_grad
 from tinynet.ops import reshaping, shape
+from tinynet.ops.refuse import c_name, name_of, refuse_others
 
 Array = np.ndarray[Any, Any]
 
 # ---- what may be multiplied ---------------------------------------------------------------------
 
-_C_NAMES = {
-    "Half": "c10::Half", "Long": "long int", "Short": "short int",
-    "Char": "signed char", "Byte": "unsigned char",
-}  # fmt: skip
-
-
-def _kinds(*arrays: Array) -> list[str]:
-    """Return the names of dtypes as messages have them."""
-    return [dtypes.of(a).scalar_name for a in arrays]
-
 
 def _refused(kernel: str, *arrays: Array) -> Exception:
     """Return what is wrong with two operands of fitting shapes: their dtypes."""
-    names = _kinds(*arrays)
+    names = [name_of(a) for a in arrays]
     if names[0] == names[1]:
         return NotImplementedError(f"\"{kernel}\" not implemented for '{names[0]}'")
     if kernel == "addmm_impl_cpu_":
-        a, b = (_C_NAMES.get(n, n.lower()) for n in names)
+        a, b = (c_name(x) for x in arrays)
         return RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
     if kernel == "addmv_impl_cpu":
         return RuntimeError(
@@ -200,9 +191,7 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
         >>> tn.matmul(tn.ones(5, 2, 3), tn.ones(3, 4)).shape
         tinynet.Size([5, 2, 4])
     """
-    for position, x in enumerate((self, other)):
-        if not isinstance(x, Tensor):
-            raise errors.must_be_tensor("matmul", ("input", "other")[position], position + 1, x)
+    refuse_others("matmul", self=self, other=other)
     dims = self._array.ndim, other._array.ndim
     if dims == (2, 2):
         return mm.function(self, other)  # type: ignore[no-any-return]
@@ -319,10 +308,8 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
         tensor([[3., 4.],
                 [6., 8.]])
     """
-    for name, position, x in (("self", 1, self), ("vec2", 2, vec2)):
-        if not isinstance(x, Tensor):
-            shown = "input" if name == "self" else name
-            raise errors.must_be_tensor("outer", shown, position, x)
+    refuse_others("outer", self=self, vec2=vec2)
+    for name, x in (("self", self), ("vec2", vec2)):
         if x._array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x._array.ndim}-D")
     return shape.reshape(self, (self._array.size, 1)) * vec2  # type: ignore[no-any-return]

@@ -1,21 +1,19 @@
-"""Reductions: sums, means, extrema, norms over one, several or all dimensions."""
+"""Reductions: sums, means and products over one, several or all dimensions; running sums; truth."""
 
 from __future__ import annotations
 
 import math
-from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
-from tinynet.ops.arithmetic import where
-from tinynet.ops.exponential import abs as absolute
-from tinynet.ops.exponential import exp, log, sign, sqrt
-from tinynet.ops.shape import expand, reshape, unsqueeze
+from tinynet.ops.joining import cat, stack
+from tinynet.ops.refuse import bad_dim, name_of, refuse_others
+from tinynet.ops.shape import axis_of, expand, flip_dims, reshape
 
 Array = np.ndarray[Any, Any]
 Dims = int | Sequence[int] | None
@@ -23,30 +21,26 @@ Dims = int | Sequence[int] | None
 # ---- what reductions share ----------------------------------------------------------------------
 
 
-def axes_of(dim: Dims, ndim: int) -> tuple[int, ...]:
+def axes_of(dim: Dims, ndim: int, function: str = "") -> tuple[int, ...]:
     """Return the dimensions to reduce as a tuple of axes; all for None or an empty tuple.
 
     Raises:
         IndexError: a dimension is out of range.
         RuntimeError: a dimension appears twice.
+        TypeError: not an int, or a sequence of ints.
     """
-    if dim is None or (not isinstance(dim, int) and len(dim) == 0):
+    if isinstance(dim, int):
+        axis = axis_of(dim, ndim)
+        return (axis,) if ndim else ()
+    if dim is None:
         return tuple(range(ndim))
-    axes = []
-    for d in (dim,) if isinstance(dim, int) else dim:
-        axes.append(axis_of(d, ndim))
+    if not isinstance(dim, (tuple, list)):
+        raise bad_dim(function, dim)
+    axes = [axis_of(d, ndim) for d in dim] or list(range(ndim))
     if len(set(axes)) != len(axes):
         double = next(a for a in axes if axes.count(a) > 1)
         raise RuntimeError(f"dim {double} appears multiple times in the list of dims")
-    return tuple(a for a in axes if ndim)
-
-
-def axis_of(dim: int, ndim: int) -> int:
-    """Return a dimension counted from the front; IndexError if out of range."""
-    count = ndim or 1
-    if not -count <= dim < count:
-        raise errors.dim_range(dim, ndim)
-    return dim % count
+    return tuple(axes) if ndim else ()
 
 
 def restore(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
@@ -64,23 +58,54 @@ def spread(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
     return expand(restore(g, shape, dim, keepdim), shape)
 
 
-def _count(shape: tuple[int, ...], dim: Dims) -> int:
-    return math.prod(shape[a] for a in axes_of(dim, len(shape))) if shape else 1
+def count_of(shape: tuple[int, ...], dim: Dims) -> int:
+    """Return how many elements are reduced to one."""
+    return math.prod(shape[a] for a in axes_of(dim, len(shape)))
 
 
-def _reduced_kind(array: Array, dtype: Any) -> Any:
+def _sum_kind(array: Array, dtype: Any) -> Any:
+    """Return the dtype to sum in: as given, else int64 for integers and booleans."""
     if dtype is not None:
         return dtypes.as_numpy(dtype)
-    return np.dtype(np.int64) if array.dtype.kind != "f" else array.dtype
+    return array.dtype if array.dtype.kind == "f" else np.dtype(np.int64)
 
 
-# ---- sums ---------------------------------------------------------------------------------------
+def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
+    kind = array.dtype if dtype is None else dtypes.as_numpy(dtype)
+    if kind.kind != "f":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point "
+            f"or complex dtype. Got: {name_of(array)}"
+        )
+    return kind
 
 
-@operation()
+# ---- sums and means -----------------------------------------------------------------------------
+
+
+@operation(node="SumBackward0", methods=False)
+def sum_all(self: Array, /, dtype: Any = None) -> Array:
+    """Return the sum of all elements."""
+    return np.add.reduce(self, axis=None, dtype=_sum_kind(self, dtype))  # type: ignore[no-any-return]
+
+
+sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
+
+
+@operation(node="SumBackward1", methods=False)
+def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: Any = None) -> Array:
+    """Return the sums over dimensions."""
+    axes = axes_of(dim, self.ndim, "sum")
+    return np.add.reduce(self, axis=axes, keepdims=keepdim, dtype=_sum_kind(self, dtype))  # type: ignore[no-any-return]
+
+
+sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim))
+
+
+@public
 def sum(  # noqa: A001
-    self: Array, /, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
-) -> Array:
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
     """Return the sum over the given dimensions (all unless given); integers sum as int64.
 
     Args:
@@ -92,17 +117,46 @@ def sum(  # noqa: A001
         >>> tn.ones(2, 3).sum(dim=1)
         tensor([3., 3.])
     """
-    return np.add.reduce(
-        self, axis=axes_of(dim, self.ndim), keepdims=keepdim, dtype=_reduced_kind(self, dtype)
+    refuse_others("sum", self=self)
+    if dim is None and not keepdim:
+        return sum_all.function(self, dtype)  # type: ignore[no-any-return]
+    return sum_dims.function(self, dim, keepdim, dtype)  # type: ignore[no-any-return]
+
+
+@operation(node="MeanBackward0", methods=False)
+def mean_all(self: Array, /, dtype: Any = None) -> Array:
+    """Return the mean of all elements."""
+    kind = _mean_kind(self, dtype)
+    return np.add.reduce(self, axis=None, dtype=kind) / kind.type(self.size)  # type: ignore[no-any-return]
+
+
+mean_all.grad(self=lambda g, self_shape: expand(g / max(math.prod(self_shape), 1), self_shape))
+
+
+@operation(node="MeanBackward1", methods=False)
+def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: Any = None) -> Array:
+    """Return the means over dimensions."""
+    kind = _mean_kind(self, dtype)
+    axes = axes_of(dim, self.ndim, "mean")
+    total = np.add.reduce(self, axis=axes, keepdims=keepdim, dtype=kind)
+    return total / kind.type(count_of(self.shape, dim))  # type: ignore[no-any-return]
+
+
+mean_dims.grad(
+    self=lambda g, self_shape, dim, keepdim: spread(
+        g / max(count_of(self_shape, dim), 1), self_shape, dim, keepdim
     )
+)
 
 
-sum.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim))
+@public
+def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the mean over the given dimensions (all unless given); NaN of no elements.
 
-
-@operation()
-def mean(self: Array, /, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Array:
-    """Return the mean over the given dimensions (all unless given).
+    Args:
+        dim: dimension or dimensions to average over.
+        keepdim: keep them with length 1.
+        dtype: the dtype to compute in.
 
     Raises:
         RuntimeError: the tensor is not floating-point.
@@ -111,187 +165,140 @@ def mean(self: Array, /, dim: Dims = None, keepdim: bool = False, *, dtype: Any 
         >>> tn.tensor([1.0, 2.0, 6.0]).mean()
         tensor(3.)
     """
-    kind = self.dtype if dtype is None else dtypes.as_numpy(dtype)
-    if kind.kind != "f":
-        raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point "
-            f"or complex dtype. Got: {dtypes.of(self).scalar_name}"
-        )
-    total = np.add.reduce(self, axis=axes_of(dim, self.ndim), keepdims=keepdim, dtype=kind)
-    return total / kind.type(_count(self.shape, dim))  # type: ignore[no-any-return]
+    refuse_others("mean", self=self)
+    if dim is None and not keepdim:
+        return mean_all.function(self, dtype)  # type: ignore[no-any-return]
+    return mean_dims.function(self, dim, keepdim, dtype)  # type: ignore[no-any-return]
 
 
-mean.grad(
-    self=lambda g, self_shape, dim, keepdim: spread(
-        g / _count(self_shape, dim), self_shape, dim, keepdim
+# ---- products -----------------------------------------------------------------------------------
+
+
+@operation(node="ProdBackward0", methods=False)
+def prod_all(self: Array, /, dtype: Any = None) -> Array:
+    """Return the product of all elements."""
+    return np.multiply.reduce(self, axis=None, dtype=_sum_kind(self, dtype))  # type: ignore[no-any-return]
+
+
+prod_all.grad(
+    self=lambda g, self, self_shape: expand(g, self_shape) * _others(self, self_shape, None)
+)
+
+
+@operation(node="ProdBackward1", methods=False)
+def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: Any = None) -> Array:
+    """Return the products over one dimension."""
+    axes = axes_of(dim, self.ndim)
+    return np.multiply.reduce(self, axis=axes, keepdims=keepdim, dtype=_sum_kind(self, dtype))  # type: ignore[no-any-return]
+
+
+prod_dim.grad(
+    self=lambda g, self, self_shape, dim, keepdim: (
+        spread(g, self_shape, dim, keepdim) * _others(self, self_shape, dim)
     )
 )
 
 
-@operation()
-def prod(
-    self: Array, /, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
-) -> Array:
-    """Return the product over one dimension (all elements unless given)."""
-    return np.multiply.reduce(
-        self, axis=axes_of(dim, self.ndim), keepdims=keepdim, dtype=_reduced_kind(self, dtype)
-    )
-
-
-prod.grad(
-    self=lambda g, self, self_shape, dim, keepdim: restore(g, self_shape, dim, keepdim)
-    * _product_of_others(self, self_shape, dim)
-)
-
-
-def _product_of_others(x: Any, shape: tuple[int, ...], dim: int | None) -> Any:
+def _others(x: Any, shape: tuple[int, ...], dim: int | None) -> Any:
     """Return, for each element, the product of the others: exact where elements are zero."""
     if not shape:
-        return x * 0 + 1
+        return 1.0
     if dim is None:
-        return reshape(_product_of_others(reshape(x, (math.prod(shape),)), (math.prod(shape),), 0), shape)
+        count = math.prod(shape)
+        others = _tree(reshape(x, (count,)), count)
+        return others if count < 2 else reshape(others, shape)
     axis = axis_of(dim, len(shape))
-    n = shape[axis]
-    last = movedim(x, axis, -1)
-    rows = expand(unsqueeze(last, -2), (*shape[:axis], *shape[axis + 1 :], n, n))
-    others = where(np_eye(n, x), 1.0, rows)
-    return movedim(prod(others, -1), -1, axis)
+    others = _tree(x.swapaxes(0, axis), shape[axis])
+    return others if shape[axis] < 2 else others.swapaxes(0, axis)
 
 
-def np_eye(n: int, like: Any) -> Any:
-    """Return the identity as booleans, as an array or tensor like ``like``."""
-    eye = np.eye(n, dtype=bool)
-    return wrap(eye) if isinstance(like, Tensor) else eye
+def _tree(x: Any, n: int) -> Any:
+    """Return the products of the others along the first dimension, of length ``n``.
+
+    Neighbours are multiplied in pairs until one product is left; on the way back, what lies
+    outside a pair times one half of it is what lies outside the other half. O(n), no division.
+    """
+    if n < 2:
+        return 1.0
+    pairs, single = divmod(n, 2)
+    left, right, last = x[0 : 2 * pairs : 2], x[1 : 2 * pairs : 2], x[2 * pairs :]
+    outside = _tree(cat([left * right, last], 0) if single else left * right, pairs + single)
+    around = outside if n == 2 else outside[:pairs]
+    both = stack([around * right, around * left], 1)
+    both = reshape(both, (2 * pairs, *both.shape[2:]))
+    return cat([both, outside[pairs:]], 0) if single else both
 
 
-@operation()
+@public
+def prod(
+    self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the product over one dimension (all elements unless given); of integers as int64.
+
+    Example:
+        >>> tn.tensor([2.0, 3.0, 4.0]).prod()
+        tensor(24.)
+    """
+    refuse_others("prod", self=self)
+    if dim is None:
+        return prod_all.function(self, dtype)  # type: ignore[no-any-return]
+    if not isinstance(dim, int):
+        raise bad_dim("prod", dim, False)
+    return prod_dim.function(self, dim, keepdim, dtype)  # type: ignore[no-any-return]
+
+
+# ---- running sums -------------------------------------------------------------------------------
+
+
+@operation(inplace=True)
 def cumsum(self: Array, /, dim: int, *, dtype: Any = None) -> Array:
-    """Return the running sum along a dimension."""
+    """Return the running sum along a dimension; of integers as int64.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0, 3.0]).cumsum(dim=0)
+        tensor([1., 3., 6.])
+    """
+    axis = axis_of(dim, self.ndim)
     if self.ndim == 0:
-        axis_of(dim, 0)
-        return self.astype(_reduced_kind(self, dtype))
-    return np.add.accumulate(self, axis=axis_of(dim, self.ndim), dtype=_reduced_kind(self, dtype))
+        return self.astype(_sum_kind(self, dtype))
+    return np.add.accumulate(self, axis=axis, dtype=_sum_kind(self, dtype))  # type: ignore[no-any-return]
 
 
-cumsum.grad(self=lambda g, self_shape, dim: flip(cumsum(flip(g, (dim,)), dim), (dim,)) if self_shape else g)
+cumsum.grad(
+    self=lambda g, self_shape, dim: (
+        flip_dims(cumsum(flip_dims(g, (dim,)), dim), (dim,)) if self_shape else g
+    )
+)
 
 # ---- truth --------------------------------------------------------------------------------------
 
 
+def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Array:
+    kind = self.dtype if self.dtype == np.uint8 else bool
+    if dim == ():  # unlike in sums
+        return self.astype(bool).astype(kind)
+    return np.asarray(reduce(self, axis=axes_of(dim, self.ndim, name), keepdims=keepdim)).astype(
+        kind
+    )
+
+
 @operation()
 def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:  # noqa: A001
-    """Return True where all elements along the dimensions are nonzero."""
-    return np.all(self, axis=axes_of(dim, self.ndim), keepdims=keepdim)
+    """Return True where all elements along the dimensions (all unless given) are nonzero.
+
+    Example:
+        >>> tn.tensor([True, False]).all()
+        tensor(False)
+    """
+    return _truth("all", self, dim, keepdim, np.all)
 
 
 @operation()
 def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:  # noqa: A001
-    """Return True where any element along the dimensions is nonzero."""
-    return np.any(self, axis=axes_of(dim, self.ndim), keepdims=keepdim)
+    """Return True where any element along the dimensions (all unless given) is nonzero.
 
-
-# ---- extrema ------------------------------------------------------------------------------------
-
-
-def _nonempty(self: Array, name: str, dim: Dims) -> None:
-    if self.size == 0 and dim is None:
-        raise RuntimeError(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-            "Specify the reduction dim with the 'dim' argument."
-        )
-
-
-@operation()
-def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
-    """Return the maximum over the dimensions; equal maxima share the gradient."""
-    return np.maximum.reduce(self, axis=axes_of(dim, self.ndim), keepdims=keepdim)
-
-
-@operation()
-def amin(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
-    """Return the minimum over the dimensions; equal minima share the gradient."""
-    return np.minimum.reduce(self, axis=axes_of(dim, self.ndim), keepdims=keepdim)
-
-
-def _shared(
-    g: Any, self: Any, self_shape: tuple[int, ...], result: Any, dim: Dims, keepdim: bool
-) -> Any:
-    """Share the gradient equally between the elements that equal the result."""
-    mask = self == restore(result, self_shape, dim, keepdim)
-    share = mask / sum(mask, dim, True)
-    return restore(g, self_shape, dim, keepdim) * like(share, g)
-
-
-def like(x: Any, g: Any) -> Any:
-    """Return ``x`` in the dtype of ``g``."""
-    return x.to(g.dtype) if isinstance(x, Tensor) else x.astype(g.dtype)
-
-
-amax.grad(self=_shared)
-amin.grad(self=_shared)
-
-
-@operation(node="MaxBackward1", methods=False)
-def max_all(self: Array, /) -> Array:
-    """Return the maximum of all elements."""
-    _nonempty(self, "max", None)
-    return np.maximum.reduce(self, axis=None)
-
-
-@operation(node="MinBackward1", methods=False)
-def min_all(self: Array, /) -> Array:
-    """Return the minimum of all elements."""
-    _nonempty(self, "min", None)
-    return np.minimum.reduce(self, axis=None)
-
-
-max_all.grad(self=lambda g, self, self_shape, result: _shared(g, self, self_shape, result, None, False))
-min_all.grad(self=lambda g, self, self_shape, result: _shared(g, self, self_shape, result, None, False))
-
-ValuesAndIndices = {
-    name: namedtuple(name, ["values", "indices"], module="tinynet.return_types")  # noqa: PYI024
-    for name in ("max", "min")
-}
-
-
-def _extreme(self: Array, argument: Any, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    if self.ndim == 0:
-        axis_of(dim, 0)
-        return self.copy(), np.zeros((), np.int64)
-    axis = axis_of(dim, self.ndim)
-    indices = np.expand_dims(np.asarray(argument(self, axis=axis)), axis)
-    values = np.take_along_axis(self, indices, axis)
-    if not keepdim:
-        values, indices = np.squeeze(values, axis), np.squeeze(indices, axis)
-    return values, indices
-
-
-@operation(
-    outputs=("values", "indices"), node="MaxBackward0", result=ValuesAndIndices["max"], methods=False
-)
-def max_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """Return the maxima along a dimension, and where they stand."""
-    return _extreme(self, np.argmax, dim, keepdim)
-
-
-@operation(
-    outputs=("values", "indices"), node="MinBackward0", result=ValuesAndIndices["min"], methods=False
-)
-def min_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """Return the minima along a dimension, and where they stand."""
-    return _extreme(self, np.argmin, dim, keepdim)
-
-
-def _at_indices(
-    g: Any, self_shape: tuple[int, ...], indices: Any, dim: int, keepdim: bool
-) -> Any:
-    """Put the gradient where the extrema stood."""
-    if not self_shape:
-        return g
-    if not keepdim:
-        g, indices = unsqueeze(g, axis_of(dim, len(self_shape))), unsqueeze(indices, axis_of(dim, len(self_shape)))
-    return scatter(zeros(self_shape, g), indices, g, dim=dim)
-
-
-max_dim.grad(self=_at_indices)
-min_dim.grad(self=_at_indices)
+    Example:
+        >>> tn.tensor([True, False]).any()
+        tensor(True)
+    """
+    return _truth("any", self, dim, keepdim, np.any)

@@ -170,7 +170,7 @@ def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
     new = len(shape) - self.ndim
     if new < 0:
         raise RuntimeError(
-            f"expand({kind_of(self).replace(' ', '{')}}}, size={list(shape)}): the "
+            f"expand({kind_of(self).replace(' ', '{', 1)}}}, size={list(shape)}): the "
             f"number of sizes provided ({len(shape)}) must be greater or equal to the number of "
             f"dimensions in the tensor ({self.ndim})"
         )
@@ -381,8 +381,10 @@ def repeat_dims(self: Array, /, repeats: tuple[int, ...]) -> Array:
             "tensor"
         )
     if any(n < 0 for n in repeats):
+        shape = [1] * (len(repeats) - self.ndim) + list(self.shape)
+        result = [n * r for n, r in zip(shape, repeats, strict=True)]
         raise RuntimeError(
-            f"Trying to create tensor with negative dimension {min(repeats)}: {list(repeats)}"
+            f"Trying to create tensor with negative dimension {min(result)}: {result}"
         )
     return np.tile(self, repeats)
 

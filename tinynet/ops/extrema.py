@@ -1,0 +1,308 @@
+"""Largest and smallest elements, where they stand, and order."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor
+from tinynet.ops import arithmetic
+from tinynet.ops.gathering import gather_sum
+from tinynet.ops.reduction import Dims, axes_of, restore, sum_dims
+from tinynet.ops.refuse import bad_dim, refuse_others
+from tinynet.ops.shape import axis_of, unsqueeze
+
+Array = np.ndarray[Any, Any]
+
+# ---- what they share ----------------------------------------------------------------------------
+
+
+def _nonempty(name: str, self: Array, dim: Dims, error: type[Exception] = RuntimeError) -> None:
+    """Refuse to look for an extremum among no elements."""
+    if self.size:
+        return
+    if dim is None or dim == ():
+        hint = "" if error is IndexError else " Specify the reduction dim with the 'dim' argument."
+        raise error(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{hint}"
+        )
+    for axis in axes_of(dim, self.ndim):
+        if self.shape[axis] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+
+
+def _shared(
+    g: Any, self: Any, self_shape: tuple[int, ...], result: Any, dim: Dims, keepdim: bool
+) -> Any:
+    """Share a gradient equally between the elements that equal the result (NaN equals NaN)."""
+    extreme = restore(result, self_shape, dim, keepdim)
+    mask = (self == extreme) | ((self != self) & (extreme != extreme))
+    return restore(g, self_shape, dim, keepdim) * mask / _like(sum_dims(mask, dim, True), g)
+
+
+def _like(x: Any, g: Any) -> Any:
+    """Return ``x`` in the dtype of ``g``."""
+    return x.to(g.dtype) if isinstance(x, Tensor) else x.astype(g.dtype)
+
+
+# ---- values -------------------------------------------------------------------------------------
+
+
+@operation()
+def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
+    """Return the maximum over the dimensions (all unless given).
+
+    Equal maxima share the gradient.
+
+    Example:
+        >>> tn.tensor([[1.0, 3.0], [2.0, 0.0]]).amax(dim=1)
+        tensor([3., 2.])
+    """
+    _nonempty("amax", self, dim)
+    return np.maximum.reduce(self, axis=axes_of(dim, self.ndim, "amax"), keepdims=keepdim)  # type: ignore[no-any-return]
+
+
+@operation()
+def amin(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
+    """Return the minimum over the dimensions (all unless given).
+
+    Equal minima share the gradient.
+
+    Example:
+        >>> tn.tensor([[1.0, 3.0], [2.0, 0.0]]).amin(dim=1)
+        tensor([1., 0.])
+    """
+    _nonempty("amin", self, dim)
+    return np.minimum.reduce(self, axis=axes_of(dim, self.ndim, "amin"), keepdims=keepdim)  # type: ignore[no-any-return]
+
+
+amax.grad(self=_shared)
+amin.grad(self=_shared)
+
+
+@operation(node="MaxBackward1", methods=False)
+def max_all(self: Array, /) -> Array:
+    """Return the maximum of all elements."""
+    _nonempty("max", self, None)
+    return np.maximum.reduce(self, axis=None)  # type: ignore[no-any-return]
+
+
+@operation(node="MinBackward1", methods=False)
+def min_all(self: Array, /) -> Array:
+    """Return the minimum of all elements."""
+    _nonempty("min", self, None)
+    return np.minimum.reduce(self, axis=None)  # type: ignore[no-any-return]
+
+
+max_all.grad(
+    self=lambda g, self, self_shape, result: _shared(g, self, self_shape, result, None, False)
+)
+min_all.grad(
+    self=lambda g, self, self_shape, result: _shared(g, self, self_shape, result, None, False)
+)
+
+# ---- values and indices -------------------------------------------------------------------------
+
+
+def _pair(name: str) -> Any:
+    """Return the named tuple ``(values, indices)`` that an operation returns."""
+    made = namedtuple(name, ["values", "indices"], module="tinynet.return_types")  # type: ignore[misc]  # noqa: PYI024
+
+    def shown(self: Any) -> str:
+        return f"tinynet.return_types.{name}(\nvalues={self[0]!r},\nindices={self[1]!r})"
+
+    made.__repr__ = shown  # type: ignore[method-assign]
+    made.__doc__ = f"The result of {name}: ``values`` and their ``indices`` along the dimension."
+    return made
+
+
+def _along(name: str, self: Array, dim: int, keepdim: bool, find: Any) -> tuple[Array, Array]:
+    axis = axis_of(dim, self.ndim)
+    if self.ndim == 0:
+        return self.copy(), np.zeros((), np.int64)
+    _nonempty(name, self, dim)
+    indices = np.expand_dims(find(self, axis=axis), axis)
+    values = np.take_along_axis(self, indices, axis)
+    if not keepdim:
+        values, indices = np.squeeze(values, axis), np.squeeze(indices, axis)
+    return values, indices
+
+
+def _put_back(
+    g: Any, self_shape: tuple[int, ...], indices: Any, dim: int, keepdim: bool = True
+) -> Any:
+    """Return zeros with the gradient where the values stood."""
+    if self_shape and not keepdim:
+        axis = axis_of(dim, len(self_shape))
+        g, indices = unsqueeze(g, axis), unsqueeze(indices, axis)
+    return gather_sum(g, indices, self_shape, dim)
+
+
+@operation(outputs=("values", "indices"), node="MaxBackward0", result=_pair("max"), methods=False)
+def max_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    """Return the maxima along a dimension, and where the first of each stands."""
+    return _along("max", self, dim, keepdim, np.argmax)
+
+
+@operation(outputs=("values", "indices"), node="MinBackward0", result=_pair("min"), methods=False)
+def min_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    """Return the minima along a dimension, and where the first of each stands."""
+    return _along("min", self, dim, keepdim, np.argmin)
+
+
+max_dim.grad(self=_put_back)
+min_dim.grad(self=_put_back)
+
+
+def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
+    """Return the public function of max or min, which is three in one."""
+
+    def function(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        refuse_others(name, self=self)
+        second = dim if other is None else other
+        if isinstance(second, Tensor):
+            return pairwise.function(self, second)
+        if second is None and not keepdim:
+            return everything.function(self)
+        if not isinstance(second, int):
+            raise bad_dim(name, second, False)
+        return along.function(self, second, keepdim)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""Return the {name}imum of all elements, along a dimension, or of two tensors.
+
+    ``x.{name}()`` is a 0-d tensor; equal elements share its gradient. ``x.{name}(dim)`` is a named
+    tuple ``(values, indices)``; the gradient goes to the first of equal elements.
+    ``x.{name}(other)`` is the elementwise {name}imum of two tensors.
+
+    Raises:
+        RuntimeError, IndexError: there are no elements to look at.
+
+    Example:
+        >>> values, indices = tn.tensor([[1.0, 3.0], [2.0, 0.0]]).{name}(dim=1)
+        >>> values
+        {"tensor([3., 2.])" if name == "max" else "tensor([1., 0.])"}
+    """
+    return public(function)
+
+
+max = _face("max", max_all, max_dim, arithmetic.maximum)  # noqa: A001
+min = _face("min", min_all, min_dim, arithmetic.minimum)  # noqa: A001
+
+# ---- indices only -------------------------------------------------------------------------------
+
+
+def _index_of(name: str, self: Array, dim: int | None, keepdim: bool, find: Any) -> Array:
+    if not isinstance(dim, int | None):
+        raise bad_dim(name, dim, False)
+    if self.dtype.kind == "b":
+        raise RuntimeError(f"{name}(): does not support bool input")
+    if dim is not None and self.ndim == 0:
+        axis_of(dim, 0)
+        return np.zeros((), np.int64)
+    axis = None if dim is None else axis_of(dim, self.ndim)
+    _nonempty(name, self, dim, IndexError)
+    return find(self, axis=axis, keepdims=keepdim)  # type: ignore[no-any-return]
+
+
+@operation()
+def argmax(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Array:
+    """Return the index of the first maximum along a dimension, or among all elements.
+
+    Example:
+        >>> tn.tensor([[1.0, 3.0], [2.0, 0.0]]).argmax(dim=1)
+        tensor([1, 0])
+    """
+    return _index_of("argmax", self, dim, keepdim, np.argmax)
+
+
+@operation()
+def argmin(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Array:
+    """Return the index of the first minimum along a dimension, or among all elements.
+
+    Example:
+        >>> tn.tensor([[1.0, 3.0], [2.0, 0.0]]).argmin(dim=1)
+        tensor([0, 1])
+    """
+    return _index_of("argmin", self, dim, keepdim, np.argmin)
+
+
+# ---- order --------------------------------------------------------------------------------------
+
+
+def _order(self: Array, dim: int, descending: bool) -> Array:
+    """Return the indices that sort along a dimension; equal elements keep their order."""
+    axis = axis_of(dim, self.ndim)
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    if not descending:
+        return np.argsort(self, axis, kind="stable")
+    backwards = np.flip(np.argsort(np.flip(self, axis), axis, kind="stable"), axis)
+    return self.shape[axis] - 1 - backwards
+
+
+def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    order = _order(self, dim, descending)
+    return (np.take_along_axis(self, order, dim) if self.ndim else self.copy()), order
+
+
+@operation(outputs=("values", "indices"), node="SortBackward0", result=_pair("sort"))
+def sort(
+    self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True
+) -> tuple[Array, Array]:
+    """Return the elements in order along a dimension, and the indices they come from.
+
+    The order of equal elements is always kept; NaN counts as the largest.
+
+    Example:
+        >>> values, indices = tn.tensor([3.0, 1.0, 2.0]).sort()
+        >>> indices
+        tensor([1, 2, 0])
+    """
+    return _sorted(self, dim, descending)
+
+
+@operation(outputs=("values", "indices"), node="TopkBackward0", result=_pair("topk"))
+def topk(
+    self: Array,
+    /,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,  # noqa: A002
+) -> tuple[Array, Array]:
+    """Return the ``k`` largest (or smallest) elements along a dimension, in order; their indices.
+
+    Raises:
+        RuntimeError: ``k`` is negative or larger than the dimension.
+
+    Example:
+        >>> tn.tensor([3.0, 1.0, 2.0]).topk(2).values
+        tensor([3., 2.])
+    """
+    axis = axis_of(dim, self.ndim)
+    if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    values, order = _sorted(self, dim, largest)
+    if self.ndim == 0:
+        return values, order
+    part = (slice(None),) * axis + (slice(k),)
+    return values[part].copy(), order[part].copy()
+
+
+sort.grad(self=lambda g, self_shape, indices, dim: _put_back(g, self_shape, indices, dim))
+topk.grad(self=lambda g, self_shape, indices, dim: _put_back(g, self_shape, indices, dim))
+
+
+@operation()
+def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Return the indices that put the elements in order along a dimension.
+
+    Example:
+        >>> tn.tensor([3.0, 1.0, 2.0]).argsort()
+        tensor([1, 2, 0])
+    """
+    return _order(self, dim, descending)

@@ -1,0 +1,330 @@
+"""Choosing and writing elements along a dimension: by indices, or by a mask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.inplace import run_inplace
+from tinynet.core.modes import mode
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.views import requires_grad
+from tinynet.ops import reshaping
+from tinynet.ops.refuse import name_of, refuse_others, refuse_outside
+from tinynet.ops.shape import axis_of, embed, reshape
+
+Array = np.ndarray[Any, Any]
+
+# ---- what they share ----------------------------------------------------------------------------
+
+
+def positions(index: Array, shape: tuple[int, ...], axis: int) -> Array:
+    """Return where the indices along one axis point to in the flattened array of ``shape``."""
+    found: Any = index
+    step, steps = 1, [0] * len(shape)
+    for d in reversed(range(len(shape))):
+        steps[d] = step
+        step *= shape[d]
+    found = index * steps[axis]
+    for d, n in enumerate(index.shape):
+        if d != axis:
+            along = (1,) * d + (n,) + (1,) * (len(shape) - d - 1)
+            found = found + (np.arange(n) * steps[d]).reshape(along)
+    return found  # type: ignore[no-any-return]
+
+
+def _checked(
+    name: str, self: Array, index: Array, dim: int, src: Array | None
+) -> tuple[Array, int]:
+    """Return the index, of at least one dimension, and the axis; refuse what does not fit."""
+    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    axis = axis_of(dim, self.ndim)
+    whole, given = self.shape or (1,), index.shape or (1,)
+    if len(whole) != len(given):
+        what = "input" if name == "gather" else "self"
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {what} tensor")
+    source = given if src is None else src.shape or (1,)
+    if len(source) != len(given):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    for d, n in enumerate(given):
+        if name == "gather" and d != axis and n > whole[d]:
+            raise RuntimeError(
+                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no "
+                f"larger than self {list(self.shape)} apart from dimension {axis}"
+            )
+        if (d != axis and n > whole[d]) or n > source[d]:
+            raise RuntimeError(
+                f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} "
+                f"apart from dimension {axis} and to be no larger size than src {list(source)}"
+            )
+    refuse_outside(index, whole[axis], axis)
+    return index.reshape(given), axis
+
+
+def number_as(value: Any, kind: np.dtype[Any]) -> Any:
+    """Return a number in a dtype, fractions cut off for integers."""
+    return np.asarray(value).astype(kind)
+
+
+# ---- gather and scatter -------------------------------------------------------------------------
+
+
+@operation(node="GatherBackward0", methods=False)
+def gather_along(self: Array, index: Array, /, dim: int) -> Array:
+    """Return the elements that ``index`` chooses along a dimension."""
+    if index.size == 0 and index.dtype.kind in "if":
+        return np.empty(index.shape, self.dtype)
+    found, axis = _checked("gather", self, index, dim, None)
+    return self.ravel()[positions(found, self.shape or (1,), axis)].reshape(index.shape)
+
+
+gather_along.grad(self=lambda g, index, self_shape, dim: gather_sum(g, index, self_shape, dim))
+
+
+@operation(node="ScatterAddBackward0", methods=False)
+def gather_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
+    """Return zeros of ``shape`` with ``self`` added at the indices: the derivative of gather."""
+    whole = np.zeros(shape, self.dtype)
+    if index.size:
+        flat = positions(
+            index.reshape(index.shape or (1,)), shape or (1,), axis_of(dim, len(shape))
+        )
+        np.add.at(whole.reshape(-1), flat.ravel(), self.ravel())
+    return whole
+
+
+gather_sum.grad(self=lambda g, index, dim: gather_along(g, index, dim))
+
+
+@public
+def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """Return the elements that ``index`` chooses along a dimension.
+
+    Args:
+        dim: the dimension.
+        index: int64 or int32, of as many dimensions as ``self``; the result has its shape.
+        sparse_grad: accepted for compatibility; gradients are always dense.
+
+    Raises:
+        RuntimeError: an index out of range, or a shape that does not fit.
+
+    Example:
+        >>> tn.gather(tn.tensor([[1, 2], [3, 4]]), 1, tn.tensor([[0, 0], [1, 0]]))
+        tensor([[1, 1],
+                [4, 3]])
+    """
+    refuse_others("gather", self=self, index=index)
+    return gather_along.function(self, index, dim)  # type: ignore[no-any-return]
+
+
+@public
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """Return the elements that ``indices`` chooses along a dimension, the others broadcast.
+
+    Args:
+        indices: int64, such as ``argmax`` and ``argsort`` return.
+        dim: the dimension; None: among all elements.
+
+    Example:
+        >>> x = tn.tensor([[1.0, 3.0], [4.0, 2.0]])
+        >>> x.take_along_dim(x.argmax(1, keepdim=True), 1)
+        tensor([[3.],
+                [4.]])
+    """
+    refuse_others("take_along_dim", self=self, indices=indices)
+    if indices._array.dtype != np.int64:
+        raise RuntimeError(
+            f"tinynet.take_along_dim(): dtype of indices should be Long but got "
+            f"{name_of(indices._array)}"
+        )
+    if dim is None:
+        return gather_along.function(reshaping.reshape(self, -1), reshaping.reshape(indices, -1), 0)  # type: ignore[no-any-return]
+    a, b = self._array.shape, indices._array.shape
+    if len(a) != len(b):
+        raise RuntimeError(
+            "tinynet.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {len(a)} dimensions for input, and {len(b)} dimensions for indices"
+        )
+    axis = axis_of(dim, len(a))
+    try:
+        wide = np.broadcast_shapes((*a[:axis], 1, *a[axis + 1 :]), (*b[:axis], 1, *b[axis + 1 :]))
+    except ValueError:
+        raise errors.not_broadcastable(a, b) from None
+    whole = reshaping.expand(self, (*wide[:axis], a[axis], *wide[axis + 1 :])) if a else self
+    chosen = reshaping.expand(indices, (*wide[:axis], b[axis], *wide[axis + 1 :])) if a else indices
+    return gather_along.function(whole, chosen, dim)  # type: ignore[no-any-return]
+
+
+def _scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:
+    """Return a copy after ``write(flat copy, positions, part of src)``."""
+    whole = np.array(self, order="C")
+    if src is not None and src.dtype != self.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if index.size:
+        found, axis = _checked("scatter", self, index, dim, src)
+        part = None if src is None else src.reshape(src.shape or (1,))
+        if part is not None:
+            part = part[tuple(slice(n) for n in found.shape)]
+        write(whole.reshape(-1), positions(found, self.shape or (1,), axis), part)
+    return whole
+
+
+@operation(node="ScatterBackward0", methods=False)
+def scatter_source(self: Array, index: Array, src: Array, /, dim: int) -> Array:
+    """Return a copy with the elements of ``src`` at the indices."""
+    return _scattered(self, index, dim, src, lambda whole, at, part: whole.__setitem__(at, part))
+
+
+scatter_source.grad(
+    self=lambda g, index, dim: scatter_number(g, index, dim, 0),
+    src=lambda g, index, src_shape, dim: _as_source(gather_along(g, index, dim), src_shape),
+)
+
+
+@operation(node="ScatterBackward1", methods=False)
+def scatter_number(self: Array, index: Array, /, dim: int, value: float) -> Array:
+    """Return a copy with a number at the indices."""
+    number = number_as(value, self.dtype)
+    return _scattered(self, index, dim, None, lambda whole, at, _: whole.__setitem__(at, number))
+
+
+scatter_number.grad(self=lambda g, index, dim: scatter_number(g, index, dim, 0))
+
+
+@operation(node="ScatterAddBackward0", methods=False)
+def scatter_sum(self: Array, index: Array, src: Array, /, dim: int) -> Array:
+    """Return a copy with the elements of ``src`` added at the indices."""
+    return _scattered(
+        self, index, dim, src, lambda whole, at, part: np.add.at(whole, at.ravel(), part.ravel())
+    )
+
+
+scatter_sum.grad(
+    self=lambda g: g,
+    src=lambda g, index, src_shape, dim: _as_source(gather_along(g, index, dim), src_shape),
+)
+
+
+def _as_source(g: Any, shape: tuple[int, ...]) -> Any:
+    """Fill a gradient up with zeros where ``src`` is larger than the index."""
+    if g.shape == shape:
+        return g
+    if 0 in g.shape:
+        return embed(reshape(g, (0, *shape[1:])), shape, (slice(0, 0),)) if shape else None
+    if not shape:
+        return reshape(g, ())
+    g = reshape(g, tuple(g.shape) or (1,))
+    return embed(g, shape, tuple(slice(n) for n in g.shape))
+
+
+@operation(methods=False)
+def scatter_product(self: Array, index: Array, src: Array, /, dim: int) -> Array:
+    """Return a copy with the elements at the indices multiplied by those of ``src``."""
+    return _scattered(
+        self,
+        index,
+        dim,
+        src,
+        lambda whole, at, part: np.multiply.at(whole, at.ravel(), part.ravel()),
+    )
+
+
+def _meant(
+    name: str, self: Tensor, index: Any, src: Any, value: Any, reduce: str | None
+) -> tuple[Any, Any]:
+    """Return the operation that a call of scatter means, and its source."""
+    given = src if value is None else value
+    if given is None or not isinstance(index, Tensor) or isinstance(given, (list, tuple, str)):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments. It takes (int dim, Tensor "
+            "index, Tensor src) or (int dim, Tensor index, Number value)"
+        )
+    refuse_others(name, self=self)
+    if reduce not in (None, "add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    if value is not None and isinstance(value, Tensor):
+        given = value.item()
+    if isinstance(given, Tensor):
+        source = given
+    elif reduce is None:
+        return scatter_number, given
+    else:
+        source = wrap(np.full(index._array.shape, given, self._array.dtype))
+    if reduce == "multiply" and mode.grad and (requires_grad(self) or requires_grad(source)):
+        raise NotImplementedError(
+            "the derivative for 'scatter' with reduce='multiply' is not implemented. "
+            "Multiply by a tensor of ones with the factors scattered into it, or use no_grad()."
+        )
+    return {None: scatter_source, "add": scatter_sum, "multiply": scatter_product}[reduce], source
+
+
+@public
+def scatter(
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """Return a copy with elements written where ``index`` points to along a dimension.
+
+    Args:
+        dim: the dimension.
+        index: int64 or int32, of as many dimensions as ``self``.
+        src: a tensor of the same dtype, at least as large as ``index``; or a number.
+        value: a number, by its other name.
+        reduce: ``"add"`` or ``"multiply"`` instead of writing.
+
+    Raises:
+        RuntimeError: an index out of range, or a shape or dtype that does not fit.
+
+    Example:
+        >>> tn.zeros(2, 3).scatter(1, tn.tensor([[2], [0]]), 1.0)
+        tensor([[0., 0., 1.],
+                [1., 0., 0.]])
+    """
+    op, source = _meant("scatter", self, index, src, value, reduce)
+    if op is scatter_number:
+        return op.function(self, index, dim, source)  # type: ignore[no-any-return]
+    return op.function(self, index, source, dim)  # type: ignore[no-any-return]
+
+
+@public
+def scatter_(
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """Write elements where ``index`` points to along a dimension, and return the tensor."""
+    op, source = _meant("scatter_", self, index, src, value, reduce)
+    args = (index, dim, source) if op is scatter_number else (index, source, dim)
+    return run_inplace(op, self, args, {}, what="scatter_")
+
+
+@public
+def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """Return a copy with elements of ``src`` added where ``index`` points to along a dimension.
+
+    Example:
+        >>> tn.zeros(3).scatter_add(0, tn.tensor([0, 2, 2]), tn.ones(3))
+        tensor([1., 0., 2.])
+    """
+    refuse_others("scatter_add", self=self, index=index, src=src)
+    return scatter_sum.function(self, index, src, dim)  # type: ignore[no-any-return]
+
+
+@public
+def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """Add elements of ``src`` where ``index`` points to along a dimension; return the tensor."""
+    refuse_others("scatter_add_", self=self, index=index, src=src)
+    return run_inplace(scatter_sum, self, (index, src, dim), {}, what="scatter_add_")

@@ -1,0 +1,56 @@
+"""What several families of operations say when an argument does not fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.tensor import Tensor
+
+Array = np.ndarray[Any, Any]
+
+_C_NAMES = {
+    "Half": "c10::Half", "Long": "long int", "Short": "short int",
+    "Char": "signed char", "Byte": "unsigned char",
+}  # fmt: skip
+
+
+def name_of(array: Array) -> str:
+    """Return the name of a dtype as most messages have it: ``"Float"``."""
+    return dtypes.of(array).scalar_name
+
+
+def c_name(array: Array) -> str:
+    """Return the name of a dtype as some messages have it: ``"float"``, ``"long int"``."""
+    name = name_of(array)
+    return _C_NAMES.get(name, name.lower())
+
+
+def refuse_others(function: str, **given: Any) -> None:
+    """Raise TypeError for the first argument that is no tensor (``self`` is called input)."""
+    for position, (name, x) in enumerate(given.items()):
+        if not isinstance(x, Tensor):
+            shown = "input" if name == "self" else name
+            raise errors.must_be_tensor(function, shown, position + 1, x)
+
+
+def refuse_outside(index: Array, n: int, dim: int) -> None:
+    """Raise RuntimeError for indices outside ``[0, n)``."""
+    if index.size and (index.min() < 0 or index.max() >= n):
+        wrong = index[(index < 0) | (index >= n)].flat[0]
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
+
+
+def bad_dim(function: str, dim: Any, several: bool = True) -> TypeError:
+    """Return the error for a dimension that is neither an int nor a sequence of ints."""
+    kind = type(dim).__name__
+    if function in ("amax", "amin", "logsumexp", "argmax", "argmin", "softmax", "log_softmax"):
+        wanted = "tuple of ints" if several else "int"
+        return TypeError(f"{function}(): argument 'dim' must be {wanted}, not {kind}")
+    wanted = "an int or a tuple of ints" if several else "an int"
+    return TypeError(
+        f"{function}() received an invalid combination of arguments - got (dim={kind}, ), "
+        f"but expected one of:\n  dim: {wanted}"
+    )

@@ -1,0 +1,311 @@
+"""Variance, standard deviation and norms."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor
+from tinynet.ops.arithmetic import where
+from tinynet.ops.conversion import converted
+from tinynet.ops.exponential import abs as absolute
+from tinynet.ops.exponential import sign
+from tinynet.ops.reduction import (
+    Dims,
+    axes_of,
+    count_of,
+    mean,
+    mean_dims,
+    restore,
+    spread,
+    sum_dims,
+)
+from tinynet.ops.refuse import name_of, refuse_others
+
+Array = np.ndarray[Any, Any]
+
+# ---- variance and standard deviation ------------------------------------------------------------
+
+
+def _variance(self: Array, dim: Dims, correction: float, keepdim: bool) -> Array:
+    if self.dtype.kind != "f":
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    axes = axes_of(dim, self.ndim)
+    count = count_of(self.shape, dim)
+    center = np.add.reduce(self, axis=axes, keepdims=True) / self.dtype.type(count)
+    squares = np.square(self - center)
+    total = np.add.reduce(squares, axis=axes, keepdims=keepdim)
+    return total / self.dtype.type(max(count - correction, 0))  # type: ignore[no-any-return]
+
+
+def _around_mean(
+    g: Any, x: Any, shape: tuple[int, ...], dim: Dims, correction: float, keepdim: bool
+) -> Any:
+    """Return the derivative of the variance."""
+    free = count_of(shape, dim) - correction
+    center = mean_dims(x, dim, True)
+    if free <= 0:
+        return spread(g, shape, dim, keepdim) * where(x == center, math.nan, math.inf)
+    return spread(g * (2 / free), shape, dim, keepdim) * (x - center)
+
+
+@operation(node="VarBackward0", methods=False)
+def variance(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
+    """Return the variance over dimensions."""
+    return _variance(self, dim, correction, keepdim)
+
+
+variance.grad(
+    self=lambda g, self, self_shape, dim, correction, keepdim: _around_mean(
+        g, self, self_shape, dim, correction, keepdim
+    )
+)
+
+
+@operation(node="StdBackward0", methods=False)
+def deviation(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
+    """Return the standard deviation over dimensions; its subgradient at zero is zero."""
+    return np.sqrt(_variance(self, dim, correction, keepdim))  # type: ignore[no-any-return]
+
+
+deviation.grad(
+    self=lambda g, self, self_shape, result, dim, correction, keepdim: _around_mean(
+        where(result == 0, 0.0, g / (2 * result)), self, self_shape, dim, correction, keepdim
+    )
+)
+
+
+def _options(
+    name: str, self: Any, dim: Any, unbiased: bool | None, correction: float | None
+) -> tuple[Dims, float]:
+    """Return the dimensions and the correction that a call of var or std means."""
+    refuse_others(name, self=self)
+    if isinstance(dim, bool):  # var(unbiased)
+        dim, unbiased = None, dim
+    if unbiased is not None and correction is not None:
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments: 'unbiased' and 'correction' "
+            "say the same; give one of them"
+        )
+    if correction is None:
+        correction = 0 if unbiased is False else 1
+    axes = axes_of(dim, self._array.ndim, name)
+    array = self._array
+    count = math.prod(array.shape[a] for a in axes) if array.size else 0
+    if array.dtype.kind == "f" and count - correction <= 0:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "reduction factor (input numel divided by output numel).",
+            UserWarning,
+            stacklevel=3,
+        )
+    return dim, correction
+
+
+@public
+def var(
+    self: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """Return the variance over the given dimensions (all unless given).
+
+    Args:
+        dim: dimension or dimensions.
+        unbiased: True (the default) stands for ``correction=1``, False for ``correction=0``.
+        keepdim: keep the dimensions with length 1.
+        correction: subtracted from the count of elements before dividing by it.
+
+    Raises:
+        RuntimeError: the tensor is not floating-point.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0, 3.0]).var()
+        tensor(1.)
+    """
+    dim, correction = _options("var", self, dim, unbiased, correction)
+    return variance.function(self, dim, correction, keepdim)  # type: ignore[no-any-return]
+
+
+@public
+def std(
+    self: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """Return the standard deviation over the given dimensions (all unless given).
+
+    Arguments are those of ``var``. Where the result is zero, so is the gradient.
+
+    Example:
+        >>> tn.tensor([1.0, 3.0]).std(unbiased=False)
+        tensor(1.)
+    """
+    dim, correction = _options("std", self, dim, unbiased, correction)
+    return deviation.function(self, dim, correction, keepdim)  # type: ignore[no-any-return]
+
+
+def var_mean(
+    self: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the variance and the mean; arguments are those of ``var``.
+
+    Example:
+        >>> tn.var_mean(tn.tensor([1.0, 2.0, 3.0]))
+        (tensor(1.), tensor(2.))
+    """
+    dim, correction = _options("var_mean", self, dim, unbiased, correction)
+    return variance.function(self, dim, correction, keepdim), mean(self, dim, keepdim)
+
+
+def std_mean(
+    self: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the standard deviation and the mean; arguments are those of ``var``.
+
+    Example:
+        >>> tn.std_mean(tn.tensor([1.0, 2.0, 3.0]))
+        (tensor(1.), tensor(2.))
+    """
+    dim, correction = _options("std_mean", self, dim, unbiased, correction)
+    return deviation.function(self, dim, correction, keepdim), mean(self, dim, keepdim)
+
+
+public(var_mean, as_method=False)
+public(std_mean, as_method=False)
+
+# ---- norms --------------------------------------------------------------------------------------
+
+
+@operation(node="LinalgVectorNormBackward0", methods=False)
+def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
+    """Return the p-norm over dimensions."""
+    axes = axes_of(dim, self.ndim)
+    _check_norm(self, p, axes, dim)
+    sizes = np.abs(self)
+    if p == math.inf:
+        return np.maximum.reduce(sizes, axis=axes, keepdims=keepdim)  # type: ignore[no-any-return]
+    if p == -math.inf:
+        return np.minimum.reduce(sizes, axis=axes, keepdims=keepdim)  # type: ignore[no-any-return]
+    if p == 0:
+        return np.add.reduce(sizes != 0, axis=axes, keepdims=keepdim, dtype=self.dtype)  # type: ignore[no-any-return]
+    if p == 1:
+        return np.add.reduce(sizes, axis=axes, keepdims=keepdim)  # type: ignore[no-any-return]
+    if p == 2:
+        return np.sqrt(np.add.reduce(np.square(self), axis=axes, keepdims=keepdim))  # type: ignore[no-any-return]
+    return np.add.reduce(sizes**p, axis=axes, keepdims=keepdim) ** (1 / p)  # type: ignore[no-any-return]
+
+
+def _check_norm(self: Array, p: float, axes: tuple[int, ...], dim: Dims) -> None:
+    if self.dtype.kind != "f":
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{name_of(self)}"
+        )
+    if p < 0 or p == math.inf:
+        shown = f"{p:g}"
+        for axis in axes:
+            if self.shape[axis] == 0 and (dim is not None and dim != ()):
+                raise RuntimeError(
+                    f"linalg.vector_norm cannot compute the {shown} norm on the dimension {axis}"
+                    "because this dimension is empty and the operation does not have an identity"
+                )
+        if self.size == 0 and len(axes) == self.ndim:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {shown} norm on an empty tensor because "
+                "the operation does not have an identity"
+            )
+
+
+def _norm_gradient(
+    g: Any, x: Any, shape: tuple[int, ...], result: Any, p: float, dim: Dims, keepdim: bool
+) -> Any:
+    """Return the derivative of the p-norm; zero where the norm is."""
+    g, norm = restore(g, shape, dim, keepdim), restore(result, shape, dim, keepdim)
+    if p == 0:
+        return None
+    if p == 1:
+        return g * sign(x)
+    if p == 2:
+        return x * where(norm == 0, 0.0, g / norm)
+    sizes = absolute(x)
+    if p in (math.inf, -math.inf):
+        found = (sizes == norm) | (x != x)
+        return sign(x) * found * (g / sum_dims(found * 1.0, dim, True))
+    if p < 1:
+        return sign(x) * where(x == 0, 0.0, sizes ** (p - 1)) * g * norm ** (1 - p)
+    scale = where(norm == 0, 0.0, g / norm ** (p - 1))
+    if p < 2:
+        return sign(x) * sizes ** (p - 1) * scale
+    return x * sizes ** (p - 2) * scale
+
+
+vector_norm.grad(
+    self=lambda g, self, self_shape, result, p, dim, keepdim: _norm_gradient(
+        g, self, self_shape, result, p, dim, keepdim
+    )
+)
+
+
+@public
+def norm(
+    self: Tensor,
+    p: float | str | None = "fro",
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Tensor:
+    """Return the p-norm of the elements over the given dimensions (all unless given).
+
+    Args:
+        p: the order: 2 or ``"fro"`` (root of the sum of squares), 1 (sum of absolute values),
+            ``inf`` and ``-inf`` (largest and smallest absolute value), 0 (count of nonzero
+            elements), or any other number.
+        dim: dimension or dimensions.
+        keepdim: keep them with length 1.
+        dtype: the dtype to compute in.
+
+    Raises:
+        RuntimeError: an unknown order; the tensor is not floating-point.
+
+    Example:
+        >>> tn.tensor([3.0, -4.0]).norm()
+        tensor(5.)
+    """
+    if not isinstance(self, Tensor):
+        raise errors.must_be_tensor("norm", "input", 1, self)
+    if p is None or p == "fro":
+        p = 2.0
+    if isinstance(p, str):
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
+    if dtype is not None:
+        kind = dtypes.as_numpy(dtype)
+        if kind.itemsize < self._array.dtype.itemsize:
+            raise RuntimeError(
+                f"linalg.vector_norm: the dtype of the input ({name_of(self._array)}) should be "
+                f"convertible without narrowing to the specified dtype ({dtype.scalar_name})"
+            )
+        self = converted(self, kind)
+    return vector_norm.function(self, float(p), dim, keepdim)  # type: ignore[no-any-return]

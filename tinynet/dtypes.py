@@ -205,5 +205,6 @@ def number(value: Any, kind: np.dtype[Any]) -> Any:
     if kind.kind in "iu" and isinstance(value, type_of_integer):
         info = np.iinfo(kind)
         if not info.min <= value <= info.max:
-            value = (value - int(info.min)) % (int(info.max) - int(info.min) + 1) + int(info.min)
+            low, high = type_of_integer(info.min), type_of_integer(info.max)
+            value = (value - low) % (high - low + 1) + low
     return kind.type(value)

@@ -10,8 +10,9 @@ import numpy as np
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
 from tinynet.ops import arithmetic
+from tinynet.ops.conversion import converted
 from tinynet.ops.gathering import gather_sum
-from tinynet.ops.reduction import Dims, axes_of, restore, sum_dims
+from tinynet.ops.reduction import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.refuse import bad_dim, refuse_others
 from tinynet.ops.shape import axis_of, unsqueeze
 
@@ -45,7 +46,7 @@ def _shared(
 
 def _like(x: Any, g: Any) -> Any:
     """Return ``x`` in the dtype of ``g``."""
-    return x.to(g.dtype) if isinstance(x, Tensor) else x.astype(g.dtype)
+    return converted(x, g._array.dtype) if isinstance(x, Tensor) else x.astype(g.dtype)
 
 
 # ---- values -------------------------------------------------------------------------------------
@@ -62,7 +63,7 @@ def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
         tensor([3., 2.])
     """
     _nonempty("amax", self, dim)
-    return np.maximum.reduce(self, axis=axes_of(dim, self.ndim, "amax"), keepdims=keepdim)  # type: ignore[no-any-return]
+    return largest(self, axis=axes_of(dim, self.ndim, "amax"), keepdims=keepdim)
 
 
 @operation()
@@ -76,7 +77,7 @@ def amin(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
         tensor([1., 0.])
     """
     _nonempty("amin", self, dim)
-    return np.minimum.reduce(self, axis=axes_of(dim, self.ndim, "amin"), keepdims=keepdim)  # type: ignore[no-any-return]
+    return smallest(self, axis=axes_of(dim, self.ndim, "amin"), keepdims=keepdim)
 
 
 amax.grad(self=_shared)
@@ -87,14 +88,14 @@ amin.grad(self=_shared)
 def max_all(self: Array, /) -> Array:
     """Return the maximum of all elements."""
     _nonempty("max", self, None)
-    return np.maximum.reduce(self, axis=None)  # type: ignore[no-any-return]
+    return largest(self, axis=None)
 
 
 @operation(node="MinBackward1", methods=False)
 def min_all(self: Array, /) -> Array:
     """Return the minimum of all elements."""
     _nonempty("min", self, None)
-    return np.minimum.reduce(self, axis=None)  # type: ignore[no-any-return]
+    return smallest(self, axis=None)
 
 
 max_all.grad(
@@ -109,7 +110,7 @@ min_all.grad(
 
 def _pair(name: str) -> Any:
     """Return the named tuple ``(values, indices)`` that an operation returns."""
-    made = namedtuple(name, ["values", "indices"], module="tinynet.return_types")  # type: ignore[misc]  # noqa: PYI024
+    made = namedtuple(name, ["values", "indices"], module="tinynet.return_types")  # type: ignore[misc]
 
     def shown(self: Any) -> str:
         return f"tinynet.return_types.{name}(\nvalues={self[0]!r},\nindices={self[1]!r})"
@@ -172,7 +173,7 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
         return along.function(self, second, keepdim)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Return the {name}imum of all elements, along a dimension, or of two tensors.
+    function.__doc__ = f"""Return the {name}imum of all elements, along a dimension, or of tensors.
 
     ``x.{name}()`` is a 0-d tensor; equal elements share its gradient. ``x.{name}(dim)`` is a named
     tuple ``(values, indices)``; the gradient goes to the first of equal elements.
@@ -189,8 +190,8 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
     return public(function)
 
 
-max = _face("max", max_all, max_dim, arithmetic.maximum)  # noqa: A001
-min = _face("min", min_all, min_dim, arithmetic.minimum)  # noqa: A001
+max = _face("max", max_all, max_dim, arithmetic.maximum)
+min = _face("min", min_all, min_dim, arithmetic.minimum)
 
 # ---- indices only -------------------------------------------------------------------------------
 
@@ -241,7 +242,7 @@ def _order(self: Array, dim: int, descending: bool) -> Array:
     if not descending:
         return np.argsort(self, axis, kind="stable")
     backwards = np.flip(np.argsort(np.flip(self, axis), axis, kind="stable"), axis)
-    return self.shape[axis] - 1 - backwards
+    return self.shape[axis] - 1 - backwards  # type: ignore[no-any-return]
 
 
 def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
@@ -272,7 +273,7 @@ def topk(
     k: int,
     dim: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: A002
+    sorted: bool = True,
 ) -> tuple[Array, Array]:
     """Return the ``k`` largest (or smallest) elements along a dimension, in order; their indices.
 

@@ -82,9 +82,6 @@ def gather_along(self: Array, index: Array, /, dim: int) -> Array:
     return self.ravel()[positions(found, self.shape or (1,), axis)].reshape(index.shape)
 
 
-gather_along.grad(self=lambda g, index, self_shape, dim: gather_sum(g, index, self_shape, dim))
-
-
 @operation(node="ScatterAddBackward0", methods=False)
 def gather_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
     """Return zeros of ``shape`` with ``self`` added at the indices: the derivative of gather."""
@@ -97,6 +94,7 @@ def gather_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -
     return whole
 
 
+gather_along.grad(self=lambda g, index, self_shape, dim: gather_sum(g, index, self_shape, dim))
 gather_sum.grad(self=lambda g, index, dim: gather_along(g, index, dim))
 
 
@@ -146,16 +144,19 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     a, b = self._array.shape, indices._array.shape
     if len(a) != len(b):
         raise RuntimeError(
-            "tinynet.take_along_dim(): input and indices should have the same number of dimensions, "
-            f"but got {len(a)} dimensions for input, and {len(b)} dimensions for indices"
+            "tinynet.take_along_dim(): input and indices should have the same number of "
+            f"dimensions, but got {len(a)} dimensions for input, and {len(b)} dimensions for "
+            "indices"
         )
+    if not a:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     axis = axis_of(dim, len(a))
     try:
         wide = np.broadcast_shapes((*a[:axis], 1, *a[axis + 1 :]), (*b[:axis], 1, *b[axis + 1 :]))
     except ValueError:
         raise errors.not_broadcastable(a, b) from None
-    whole = reshaping.expand(self, (*wide[:axis], a[axis], *wide[axis + 1 :])) if a else self
-    chosen = reshaping.expand(indices, (*wide[:axis], b[axis], *wide[axis + 1 :])) if a else indices
+    whole = reshaping.expand(self, (*wide[:axis], a[axis], *wide[axis + 1 :]))
+    chosen = reshaping.expand(indices, (*wide[:axis], b[axis], *wide[axis + 1 :]))
     return gather_along.function(whole, chosen, dim)  # type: ignore[no-any-return]
 
 
@@ -179,12 +180,6 @@ def scatter_source(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     return _scattered(self, index, dim, src, lambda whole, at, part: whole.__setitem__(at, part))
 
 
-scatter_source.grad(
-    self=lambda g, index, dim: scatter_number(g, index, dim, 0),
-    src=lambda g, index, src_shape, dim: _as_source(gather_along(g, index, dim), src_shape),
-)
-
-
 @operation(node="ScatterBackward1", methods=False)
 def scatter_number(self: Array, index: Array, /, dim: int, value: float) -> Array:
     """Return a copy with a number at the indices."""
@@ -192,6 +187,10 @@ def scatter_number(self: Array, index: Array, /, dim: int, value: float) -> Arra
     return _scattered(self, index, dim, None, lambda whole, at, _: whole.__setitem__(at, number))
 
 
+scatter_source.grad(
+    self=lambda g, index, dim: scatter_number(g, index, dim, 0),
+    src=lambda g, index, src_shape, dim: _as_source(gather_along(g, index, dim), src_shape),
+)
 scatter_number.grad(self=lambda g, index, dim: scatter_number(g, index, dim, 0))
 
 

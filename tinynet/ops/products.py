@@ -62,7 +62,7 @@ def mm(self: Array, mat2: Array, /) -> Array:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
         raise _refused("addmm_impl_cpu_", self, mat2)
-    return np.dot(self, mat2)  # faster than np.matmul on small and on expanded matrices
+    return np.dot(self, mat2)  # faster than np.matmul on small and on expanded matrices  # type: ignore[no-any-return]  # type: ignore[no-any-return]  # type: ignore[no-any-return]
 
 
 mm.grad(
@@ -129,7 +129,7 @@ def mv(self: Array, vec: Array, /) -> Array:
         raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({vec.shape[0]})")
     if self.dtype != vec.dtype or self.dtype.kind == "b":
         raise _refused("addmv_impl_cpu", self, vec)
-    return np.dot(self, vec)
+    return np.dot(self, vec)  # type: ignore[no-any-return]
 
 
 mv.grad(
@@ -279,7 +279,7 @@ def _laid_out(x: Tensor, wide: tuple[int, ...], flat: tuple[int, ...]) -> Tensor
     """Return an operand expanded to ``wide`` and reshaped to ``flat``."""
     if x._array.shape != wide:
         x = shape.expand_to.function(x, wide)
-    return x if wide == flat else shape.reshape(x, flat)  # type: ignore[no-any-return]
+    return x if wide == flat else shape.reshape(x, flat)
 
 
 def _operator(self: Tensor, other: Any) -> Any:

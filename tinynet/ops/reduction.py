@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,12 @@ from tinynet.ops.shape import axis_of, expand, flip_dims, reshape
 
 Array = np.ndarray[Any, Any]
 Dims = int | Sequence[int] | None
+
+# numpy's types know no ``keepdims: bool``
+add_up: Callable[..., Array] = np.add.reduce
+multiply_up: Callable[..., Array] = np.multiply.reduce
+largest: Callable[..., Array] = np.maximum.reduce
+smallest: Callable[..., Array] = np.minimum.reduce
 
 # ---- what reductions share ----------------------------------------------------------------------
 
@@ -86,7 +92,7 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
 @operation(node="SumBackward0", methods=False)
 def sum_all(self: Array, /, dtype: Any = None) -> Array:
     """Return the sum of all elements."""
-    return np.add.reduce(self, axis=None, dtype=_sum_kind(self, dtype))  # type: ignore[no-any-return]
+    return add_up(self, axis=None, dtype=_sum_kind(self, dtype))
 
 
 sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
@@ -96,16 +102,14 @@ sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
 def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: Any = None) -> Array:
     """Return the sums over dimensions."""
     axes = axes_of(dim, self.ndim, "sum")
-    return np.add.reduce(self, axis=axes, keepdims=keepdim, dtype=_sum_kind(self, dtype))  # type: ignore[no-any-return]
+    return add_up(self, axis=axes, keepdims=keepdim, dtype=_sum_kind(self, dtype))
 
 
 sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim))
 
 
 @public
-def sum(  # noqa: A001
-    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:
+def sum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over the given dimensions (all unless given); integers sum as int64.
 
     Args:
@@ -127,7 +131,7 @@ def sum(  # noqa: A001
 def mean_all(self: Array, /, dtype: Any = None) -> Array:
     """Return the mean of all elements."""
     kind = _mean_kind(self, dtype)
-    return np.add.reduce(self, axis=None, dtype=kind) / kind.type(self.size)  # type: ignore[no-any-return]
+    return add_up(self, axis=None, dtype=kind) / kind.type(self.size)  # type: ignore[no-any-return]
 
 
 mean_all.grad(self=lambda g, self_shape: expand(g / max(math.prod(self_shape), 1), self_shape))
@@ -138,7 +142,7 @@ def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: Any = Non
     """Return the means over dimensions."""
     kind = _mean_kind(self, dtype)
     axes = axes_of(dim, self.ndim, "mean")
-    total = np.add.reduce(self, axis=axes, keepdims=keepdim, dtype=kind)
+    total = add_up(self, axis=axes, keepdims=keepdim, dtype=kind)
     return total / kind.type(count_of(self.shape, dim))  # type: ignore[no-any-return]
 
 
@@ -177,7 +181,7 @@ def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
 @operation(node="ProdBackward0", methods=False)
 def prod_all(self: Array, /, dtype: Any = None) -> Array:
     """Return the product of all elements."""
-    return np.multiply.reduce(self, axis=None, dtype=_sum_kind(self, dtype))  # type: ignore[no-any-return]
+    return multiply_up(self, axis=None, dtype=_sum_kind(self, dtype))
 
 
 prod_all.grad(
@@ -189,7 +193,7 @@ prod_all.grad(
 def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: Any = None) -> Array:
     """Return the products over one dimension."""
     axes = axes_of(dim, self.ndim)
-    return np.multiply.reduce(self, axis=axes, keepdims=keepdim, dtype=_sum_kind(self, dtype))  # type: ignore[no-any-return]
+    return multiply_up(self, axis=axes, keepdims=keepdim, dtype=_sum_kind(self, dtype))
 
 
 prod_dim.grad(
@@ -261,7 +265,7 @@ def cumsum(self: Array, /, dim: int, *, dtype: Any = None) -> Array:
     axis = axis_of(dim, self.ndim)
     if self.ndim == 0:
         return self.astype(_sum_kind(self, dtype))
-    return np.add.accumulate(self, axis=axis, dtype=_sum_kind(self, dtype))  # type: ignore[no-any-return]
+    return np.add.accumulate(self, axis=axis, dtype=_sum_kind(self, dtype))
 
 
 cumsum.grad(
@@ -283,7 +287,7 @@ def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Arr
 
 
 @operation()
-def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:  # noqa: A001
+def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     """Return True where all elements along the dimensions (all unless given) are nonzero.
 
     Example:
@@ -294,7 +298,7 @@ def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:  # no
 
 
 @operation()
-def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:  # noqa: A001
+def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     """Return True where any element along the dimensions (all unless given) is nonzero.
 
     Example:

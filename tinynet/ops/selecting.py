@@ -52,9 +52,6 @@ def select_slices(self: Array, index: Array, /, dim: int) -> Array:
     return np.take(self, index.reshape(-1), axis)
 
 
-select_slices.grad(self=lambda g, index, self_shape, dim: select_sum(g, index, self_shape, dim))
-
-
 @operation(node="IndexAddBackward0", methods=False)
 def select_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
     """Return zeros of ``shape`` with slices added: the derivative of index_select."""
@@ -64,6 +61,7 @@ def select_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -
     return whole
 
 
+select_slices.grad(self=lambda g, index, self_shape, dim: select_sum(g, index, self_shape, dim))
 select_sum.grad(self=lambda g, index, dim: select_slices(g, index, dim))
 
 
@@ -117,7 +115,10 @@ def _check_source(self: Array, index: Array, source: Array, dim: int) -> int:
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
         )
-    refuse_outside(index, self.shape[axis] if self.ndim else 1, axis)
+    n = self.shape[axis] if self.ndim else 1
+    if self.ndim < 2 and index.size and not 0 <= index.min() <= index.max() < n:
+        raise IndexError("index out of range in self")
+    refuse_outside(index, n, axis)
     return axis
 
 
@@ -318,14 +319,7 @@ def masked_select(self: Array, mask: Array, /) -> Array:
         wide, chosen = np.broadcast_arrays(self, mask)
     except ValueError:
         raise errors.not_broadcastable(mask.shape, self.shape) from None
-    return wide[chosen]
-
-
-masked_select.grad(
-    self=lambda g, mask, self_shape: masked_spread(
-        g, mask, np.broadcast_shapes(self_shape, mask.shape)
-    )
-)
+    return wide[chosen]  # type: ignore[no-any-return]
 
 
 @operation(methods=False)
@@ -336,4 +330,9 @@ def masked_spread(self: Array, mask: Array, /, shape: tuple[int, ...]) -> Array:
     return whole
 
 
+masked_select.grad(
+    self=lambda g, mask, self_shape: masked_spread(
+        g, mask, np.broadcast_shapes(self_shape, mask.shape)
+    )
+)
 masked_spread.grad(self=lambda g, mask: masked_select(g, mask))

@@ -9,7 +9,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.operation import operation
 from tinynet.ops.exponential import exp
-from tinynet.ops.reduction import Dims, axes_of, restore, sum_dims
+from tinynet.ops.reduction import Dims, add_up, axes_of, largest, restore, sum_dims
 from tinynet.ops.refuse import bad_dim, name_of
 from tinynet.ops.shape import axis_of
 
@@ -29,7 +29,7 @@ def _shifted(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
         return self - self, -1
     if self.size == 0:
         return self.copy(), axis
-    return self - np.maximum.reduce(self, axis=axis, keepdims=True), axis
+    return self - largest(self, axis=axis, keepdims=True), axis
 
 
 @operation()
@@ -51,7 +51,7 @@ def softmax(self: Array, /, dim: int, dtype: Any = None) -> Array:
     powers = np.exp(shifted)
     if self.ndim == 0:
         return powers
-    powers /= np.add.reduce(powers, axis=axis, keepdims=True)
+    powers /= add_up(powers, axis=axis, keepdims=True)
     return powers
 
 
@@ -78,7 +78,7 @@ def log_softmax(self: Array, /, dim: int, dtype: Any = None) -> Array:
     shifted, axis = _shifted("log_softmax", self, dim, dtype)
     if self.ndim == 0:
         return shifted
-    shifted -= np.log(np.add.reduce(np.exp(shifted), axis=axis, keepdims=True))
+    shifted -= np.log(add_up(np.exp(shifted), axis=axis, keepdims=True))
     return shifted
 
 
@@ -98,9 +98,9 @@ def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
     if self.dtype.kind != "f":
         self = self.astype(dtypes.default_float())
     axes = axes_of(dim, self.ndim, "logsumexp")
-    top = np.maximum.reduce(self, axis=axes, keepdims=True, initial=-np.inf)
+    top = largest(self, axis=axes, keepdims=True, initial=-np.inf)
     top = np.where(np.isinf(top), 0, top).astype(self.dtype)
-    found = np.log(np.add.reduce(np.exp(self - top), axis=axes, keepdims=True)) + top
+    found = np.log(add_up(np.exp(self - top), axis=axes, keepdims=True)) + top
     return found if keepdim else found.reshape(_left(self.shape, axes))  # type: ignore[no-any-return]
 
 

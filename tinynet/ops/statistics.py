@@ -17,11 +17,14 @@ from tinynet.ops.exponential import abs as absolute
 from tinynet.ops.exponential import sign
 from tinynet.ops.reduction import (
     Dims,
+    add_up,
     axes_of,
     count_of,
+    largest,
     mean,
     mean_dims,
     restore,
+    smallest,
     spread,
     sum_dims,
 )
@@ -37,9 +40,9 @@ def _variance(self: Array, dim: Dims, correction: float, keepdim: bool) -> Array
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = axes_of(dim, self.ndim)
     count = count_of(self.shape, dim)
-    center = np.add.reduce(self, axis=axes, keepdims=True) / self.dtype.type(count)
+    center = add_up(self, axis=axes, keepdims=True) / self.dtype.type(count)
     squares = np.square(self - center)
-    total = np.add.reduce(squares, axis=axes, keepdims=keepdim)
+    total = add_up(squares, axis=axes, keepdims=keepdim)
     return total / self.dtype.type(max(count - correction, 0))  # type: ignore[no-any-return]
 
 
@@ -49,9 +52,10 @@ def _around_mean(
     """Return the derivative of the variance."""
     free = count_of(shape, dim) - correction
     center = mean_dims(x, dim, True)
-    if free <= 0:
+    if free <= 0 and (dim is None or not shape):
         return spread(g, shape, dim, keepdim) * where(x == center, math.nan, math.inf)
-    return spread(g * (2 / free), shape, dim, keepdim) * (x - center)
+    scale = 2 / free if free else math.inf
+    return spread(g * scale, shape, dim, keepdim) * (x - center)
 
 
 @operation(node="VarBackward0", methods=False)
@@ -70,7 +74,7 @@ variance.grad(
 @operation(node="StdBackward0", methods=False)
 def deviation(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the standard deviation over dimensions; its subgradient at zero is zero."""
-    return np.sqrt(_variance(self, dim, correction, keepdim))  # type: ignore[no-any-return]
+    return np.sqrt(_variance(self, dim, correction, keepdim))
 
 
 deviation.grad(
@@ -205,16 +209,16 @@ def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
     _check_norm(self, p, axes, dim)
     sizes = np.abs(self)
     if p == math.inf:
-        return np.maximum.reduce(sizes, axis=axes, keepdims=keepdim)  # type: ignore[no-any-return]
+        return largest(sizes, axis=axes, keepdims=keepdim)
     if p == -math.inf:
-        return np.minimum.reduce(sizes, axis=axes, keepdims=keepdim)  # type: ignore[no-any-return]
+        return smallest(sizes, axis=axes, keepdims=keepdim)
     if p == 0:
-        return np.add.reduce(sizes != 0, axis=axes, keepdims=keepdim, dtype=self.dtype)  # type: ignore[no-any-return]
+        return add_up(sizes != 0, axis=axes, keepdims=keepdim, dtype=self.dtype)
     if p == 1:
-        return np.add.reduce(sizes, axis=axes, keepdims=keepdim)  # type: ignore[no-any-return]
+        return add_up(sizes, axis=axes, keepdims=keepdim)
     if p == 2:
-        return np.sqrt(np.add.reduce(np.square(self), axis=axes, keepdims=keepdim))  # type: ignore[no-any-return]
-    return np.add.reduce(sizes**p, axis=axes, keepdims=keepdim) ** (1 / p)  # type: ignore[no-any-return]
+        return np.sqrt(add_up(np.square(self), axis=axes, keepdims=keepdim))
+    return add_up(sizes**p, axis=axes, keepdims=keepdim) ** (1 / p)
 
 
 def _check_norm(self: Array, p: float, axes: tuple[int, ...], dim: Dims) -> None:

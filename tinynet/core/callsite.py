@@ -10,8 +10,8 @@ import itertools
 import linecache
 import os
 import sys
-from dataclasses import dataclass
 from types import CodeType, FrameType
+from typing import NamedTuple
 
 Site = tuple[CodeType, int]
 
@@ -46,8 +46,7 @@ def outward(frame: FrameType | None) -> Site | None:
     return None
 
 
-@dataclass(frozen=True)
-class Location:
+class Location(NamedTuple):
     """A decoded site: a span of source text.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ class Generator:
         True
     """
 
+    _numpy: np.random.Generator | None
+
     def __init__(self, device: Any = None):
         if device is not None and str(device) != "cpu":
             raise RuntimeError(f"Device type {device} is not supported: tinynet runs on the cpu.")
@@ -32,12 +34,19 @@ class Generator:
         if not isinstance(seed, (int, np.integer)) or not -(2**63) <= seed < 2**64:
             raise RuntimeError(f"manual_seed expected a 64-bit integer. Got {seed!r} instead.")
         self._seed = int(seed)
-        self.numpy = np.random.Generator(np.random.PCG64(self._seed % 2**64))
+        self._numpy = None
         return self
+
+    @property
+    def numpy(self) -> np.random.Generator:
+        """The numpy generator inside; made when first needed, since numpy.random loads slowly."""
+        if self._numpy is None:
+            self._numpy = np.random.Generator(np.random.PCG64(self._seed % 2**64))
+        return self._numpy
 
     def seed(self) -> int:
         """Restart from a seed that the operating system chooses, and return it."""
-        return self.manual_seed(secrets.randbits(63)).initial_seed()
+        return self.manual_seed(int.from_bytes(os.urandom(8)) >> 1).initial_seed()
 
     def initial_seed(self) -> int:
         """Return the seed that the stream began with."""
@@ -51,7 +60,7 @@ class Generator:
         """Go to a state that ``get_state`` returned."""
         numpy = np.random.Generator(np.random.PCG64(0))
         numpy.bit_generator.state = state["bit_generator"]
-        self._seed, self.numpy = int(state["seed"]), numpy
+        self._seed, self._numpy = int(state["seed"]), numpy
 
 
 default_generator = Generator()

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 _PREFIX = "tensor("
 _CUT = "..."
@@ -101,7 +100,7 @@ def _check_size(name: str, value: Any, whole: bool) -> None:
 # ---- the whole tensor ----------------------------------------------------------------------
 
 
-def format_tensor(array: npt.NDArray[Any], dtype_suffix: str = "", tail: Sequence[str] = ()) -> str:
+def format_tensor(array: np.ndarray[Any, Any], dtype_suffix: str = "", tail: Sequence[str] = ()) -> str:
     """Return ``array`` as PyTorch prints a tensor that holds these values.
 
     Args:
@@ -123,7 +122,7 @@ def format_tensor(array: npt.NDArray[Any], dtype_suffix: str = "", tail: Sequenc
     return _with_tail(_PREFIX + _format_values(array), [*facts, *tail])
 
 
-def shows_dtype(array: npt.NDArray[Any], default: np.dtype[Any]) -> bool:
+def shows_dtype(array: np.ndarray[Any, Any], default: np.dtype[Any]) -> bool:
     """Return whether the dtype must be named beside the values.
 
     Elements give away a bool, an int64 and the default float; without elements only the default
@@ -133,7 +132,7 @@ def shows_dtype(array: npt.NDArray[Any], default: np.dtype[Any]) -> bool:
     return not plain
 
 
-def _shows_size(array: npt.NDArray[Any]) -> bool:
+def _shows_size(array: np.ndarray[Any, Any]) -> bool:
     return array.ndim != 1 if array.size == 0 else _options.edgeitems == 0
 
 
@@ -154,7 +153,7 @@ def _with_tail(text: str, tail: list[str]) -> str:
 # ---- the values ----------------------------------------------------------------------------
 
 
-def _format_values(array: npt.NDArray[Any]) -> str:
+def _format_values(array: np.ndarray[Any, Any]) -> str:
     if array.size == 0:
         return "[]"
     edge = _options.edgeitems
@@ -170,7 +169,7 @@ def _format_values(array: npt.NDArray[Any]) -> str:
     return _format_block(array, lambda value: show(value).rjust(width), width, cut)
 
 
-def _edges(array: npt.NDArray[Any], edge: int, cut: tuple[bool, ...]) -> npt.NDArray[Any]:
+def _edges(array: np.ndarray[Any, Any], edge: int, cut: tuple[bool, ...]) -> np.ndarray[Any, Any]:
     """Keep only the rows, columns, ... that a summary shows."""
     for axis, (size, short) in enumerate(zip(array.shape, cut, strict=True)):
         if short:
@@ -179,7 +178,7 @@ def _edges(array: npt.NDArray[Any], edge: int, cut: tuple[bool, ...]) -> npt.NDA
 
 
 def _format_block(
-    array: npt.NDArray[Any],
+    array: np.ndarray[Any, Any],
     show: Callable[[Any], str],
     width: int,
     cut: tuple[bool, ...],
@@ -206,11 +205,11 @@ def _format_block(
 # ---- one value -----------------------------------------------------------------------------
 
 
-def _plain_style(array: npt.NDArray[Any]) -> tuple[Callable[[Any], str], int]:
+def _plain_style(array: np.ndarray[Any, Any]) -> tuple[Callable[[Any], str], int]:
     return str, max(len(str(value)) for value in array.ravel().tolist())
 
 
-def _float_style(array: npt.NDArray[Any]) -> tuple[Callable[[float], str], int]:
+def _float_style(array: np.ndarray[Any, Any]) -> tuple[Callable[[float], str], int]:
     """Choose one notation and width for all floats of a tensor.
 
     Zeros, infinities and nans do not take part in the choice. Whole numbers are written ``7.``,

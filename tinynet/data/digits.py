@@ -1,6 +1,6 @@
 """The bundled data set: Optical Recognition of Handwritten Digits."""
 
-from pathlib import Path
+import os
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +8,7 @@ import numpy.typing as npt
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.data.dataset import TensorDataset
 
-_FILE = Path(__file__).with_name("digits.npz")
+_FILE = os.path.join(os.path.dirname(__file__), "digits.npz")
 _LARGEST = 16.0
 _TEST_EVERY = 5
 

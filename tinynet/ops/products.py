@@ -62,7 +62,8 @@ def mm(self: Array, mat2: Array, /) -> Array:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
         raise _refused("addmm_impl_cpu_", self, mat2)
-    return np.dot(self, mat2)  # faster than np.matmul on small and on expanded matrices  # type: ignore[no-any-return]  # type: ignore[no-any-return]  # type: ignore[no-any-return]
+    # np.dot is faster than np.matmul on small matrices, and on expanded ones before numpy 2.3.
+    return np.dot(self, mat2)  # type: ignore[no-any-return]
 
 
 mm.grad(

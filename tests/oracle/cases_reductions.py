@@ -68,7 +68,8 @@ for _name, (_whole, _several, _empty) in REDUCTIONS.items():
             of(_name, f64(2, 1, 3)),
         )
         case(f"{_name}-list-of-dims", function(_name, dim=[1]), of(_name, f64(2, 3)))
-        if _name != "logsumexp":  # a bug of PyTorch's: "output with shape [] doesn't match"
+        # PyTorch errs: logsumexp raises about its own output, the gradients of var are infinite.
+        if _name not in ("logsumexp", "var", "std"):
             case(f"{_name}-no-dims", function(_name, dim=()), of(_name, f64(2, 3)))
         fails(f"{_name}-dim-twice", method(_name, dim=(0, -2)), f64(2, 3))
     fails(f"{_name}-dim-too-large", method(_name, dim=2), f64(2, 3))

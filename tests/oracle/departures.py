@@ -75,6 +75,12 @@ DEPARTURES = (
         cases="printing/repr-copy-slices",
     ),
     Departure(
+        "PyTorch's reshape of a strided tensor that can be viewed is an internal operation;"
+        " tinynet's is view.",
+        said=r"ReshapeAliasBackward0",
+        ours=lambda said: "ViewBackward0",
+    ),
+    Departure(
         "PyTorch counts the dimension after it has moved the indexed ones to the front; tinynet"
         " names the dimension of the tensor that was indexed.",
         said=r"index 2 is out of bounds for dimension 0 with size 2",

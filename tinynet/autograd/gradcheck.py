@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tinynet.autograd.derivatives import grad
-from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
 
 
@@ -28,15 +27,14 @@ def _numerical(
     """Return the Jacobian of each output with respect to ``t`` by central differences."""
     columns: list[list[Any]] = []
     array = t._array
-    with no_grad():
-        for place in np.ndindex(array.shape):
-            kept = array[place].copy()
-            sides = []
-            for sign in (1, -1):
-                array[place] = kept + sign * eps
-                sides.append([o._array.copy() for o in _outputs(function, inputs)])
-            array[place] = kept
-            columns.append([(a - b).ravel() / (2 * eps) for a, b in zip(*sides, strict=True)])
+    for place in np.ndindex(array.shape):
+        kept = array[place].copy()
+        sides = []
+        for sign in (1, -1):
+            array[place] = kept + sign * eps
+            sides.append([o._array.copy() for o in _outputs(function, inputs)])
+        array[place] = kept
+        columns.append([(a - b).ravel() / (2 * eps) for a, b in zip(*sides, strict=True)])
     count = len(_outputs(function, inputs))
     return [
         np.stack([c[i] for c in columns]) if columns else np.zeros((0, 0)) for i in range(count)

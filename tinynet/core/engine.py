@@ -345,7 +345,7 @@ def backward(
     task = Task(edges, given, keep, create_graph, ends)
     task.run()
     for t, edge in zip(inputs, ends, strict=True):
-        if edge in task.captured:
+        if edge in task.captured and not t.retains_grad:
             accumulate(t, task.captured[edge], False, create_graph)
 
 

@@ -95,20 +95,46 @@ def _fix(change: Change | None, where: Location | None, saved: Location | None) 
         )
     if change.what == "load_state_dict":
         return "load before the forward whose backward you need, or run the forward again"
-    match = _WRITTEN.match(where.text) if where is not None else None
+    match = _written(where)
     if where is None or match is None:
         return "change a copy: `.clone()` the tensor before the write, or use an out-of-place form"
     name = match[1]
     same = saved is not None and (saved.filename, saved.line) == (where.filename, where.line)
-    copy = f"change a copy: `{name} = {name}.clone()` before line {where.line}"
-    if same:
-        copy = f"change a copy: `{name} = {name}.clone()` before the write in line {where.line}"
-    if match[2] == "[":
-        return f"{copy}; or out of place: `{name} = where(mask, new, {name})`"
-    if match[2].endswith("="):
-        operator = match[2][:-1]
-        return f"{copy}; or out of place: `{name} = {name} {operator} ...`"
-    return f"{copy}; or out of place: `{name} = {name}{match[2][:-2]}(...)`"
+    if same and match[2] == "[":
+        return (
+            f"the line reads `{name}` and writes to it again the next time: collect the parts in a "
+            "list and `stack(parts)` them after the loop; or read from a copy: "
+            f"`{name}.clone()`"
+        )
+    before = f"the write in line {where.line}" if same else f"line {where.line}"
+    copy = f"change a copy: `{name} = {name}.clone()` before {before}"
+    other = _out_of_place(name, match[2])
+    return f"{copy}; or out of place: `{other}`" if other else copy
+
+
+def _written(where: Location | None) -> re.Match[str] | None:
+    """Find the name and the kind of write in the expression that ran, or else in its line."""
+    if where is None:
+        return None
+    return _WRITTEN.match(where.expression) or _WRITTEN.match(where.text)
+
+
+_CONSTANT = {"zero_": "zeros_like({0})", "fill_": "full_like({0}, ...)"}
+_ONLY_IN_PLACE = {"copy_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"}
+
+
+def _out_of_place(name: str, write: str) -> str:
+    """Return the out-of-place form of a write: ``[``, ``.add_(`` or ``+=``."""
+    if write == "[":
+        return f"{name} = where(mask, new, {name})"
+    if write.endswith("="):
+        return f"{name} = {name} {write[:-1]} ..."
+    method = write[1:-1]
+    if method in _ONLY_IN_PLACE:
+        return ""
+    if method in _CONSTANT:
+        return f"{name} = {_CONSTANT[method].format(name)}"
+    return f"{name} = {name}.{method.rstrip('_')}(...)"
 
 
 def freed_error(
@@ -132,17 +158,14 @@ def freed_error(
 
 def leaf_write_error(sentence: str, where: Location | None) -> errors.AutogradError:
     """Return the error for an in-place operation on a leaf, or on a view of one."""
-    match = _WRITTEN.match(where.text) if where is not None else None
-    name = match[1] if match else "w"
-    out_of_place = f"{name} = {name} + ..." if not match or match[2] == "[" else ""
-    if match and match[2].endswith("="):
-        out_of_place = f"{name} = {name} {match[2][:-1]} ..."
-    elif match and match[2] != "[":
-        out_of_place = f"{name} = {name}{match[2][:-2]}(...)"
+    match = _written(where)
+    form = _out_of_place(match[1], match[2]) if match else ""
+    if not form or (match and match[2] == "["):
+        form = "w = w + ..."
     hint = (
         "to update or fill it without recording: do it inside `with no_grad():`. To compute a new "
-        f"tensor: `{out_of_place}` (then it is no longer a leaf: its .grad stays None and an "
-        "optimizer will not see it)"
+        f"tensor: `{form}` (then it is no longer a leaf: its .grad stays None and an optimizer "
+        "will not see it)"
     )
     return errors.AutogradError(
         sentence, lines=row("changed", where, ""), changed_by=[where], hint=hint

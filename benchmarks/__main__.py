@@ -26,7 +26,8 @@ def main() -> int:
         return 2
     torch.set_num_threads(1)
     print(
-        f"Python {platform.python_version()}, numpy {numpy.__version__}, torch {torch.__version__}, "
+        f"Python {platform.python_version()}, numpy {numpy.__version__}, "
+        f"torch {torch.__version__}, "
         f"{platform.machine()}, one thread, {arguments.rounds} turns\n"
     )
     operations.report(torch, arguments.rounds, arguments.only)

@@ -1,4 +1,4 @@
-"""Data types, type promotion and the default dtype: the one file that knows where numpy and PyTorch differ.
+"""Data types, type promotion, the default dtype: the file that knows where numpy differs.
 
 numpy promotes ``int64 + float32`` to float64 and gives ``exp(int64)`` as float64; PyTorch keeps
 float32 in both. PyTorch also lets a 0-d tensor decide only between categories (bool < int <
@@ -18,7 +18,7 @@ type_of_number: dict[type, int] = {bool: 0, int: 1, float: 2}
 type_of_integer = int  # the names below shadow Python's
 
 
-class dtype:  # noqa: N801  (PyTorch's name)
+class dtype:
     """A data type such as ``tinynet.float32``.
 
     Attributes:
@@ -53,14 +53,14 @@ class dtype:  # noqa: N801  (PyTorch's name)
 
 
 float16 = half = dtype("float16", "Half")
-float32 = float = dtype("float32", "Float")  # noqa: A001
+float32 = float = dtype("float32", "Float")
 float64 = double = dtype("float64", "Double")
 uint8 = dtype("uint8", "Byte")
 int8 = dtype("int8", "Char")
 int16 = short = dtype("int16", "Short")
-int32 = int = dtype("int32", "Int")  # noqa: A001
+int32 = int = dtype("int32", "Int")
 int64 = long = dtype("int64", "Long")
-bool = dtype("bool", "Bool")  # noqa: A001
+bool = dtype("bool", "Bool")
 
 ALL = (float16, float32, float64, uint8, int8, int16, int32, int64, bool)
 _BY_NUMPY = {d.numpy: d for d in ALL}
@@ -196,7 +196,7 @@ def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dt
 
 
 def castable(source: np.dtype[Any], target: np.dtype[Any]) -> Any:
-    """Return True where a result of ``source`` may be written to a tensor of ``target`` in place."""
+    """Return True where a result of ``source`` may be written in place to one of ``target``."""
     return _CATEGORY[source.kind] <= _CATEGORY[target.kind]
 
 

@@ -74,7 +74,7 @@ class AutogradError(RuntimeError):
         self.hint = hint
 
 
-# Users of PyTorch know it as RuntimeError; so that tracebacks begin with its very words, it says so.
+# Users of PyTorch know it as RuntimeError: tracebacks begin with its very words.
 AutogradError.__name__ = AutogradError.__qualname__ = "RuntimeError"
 AutogradError.__module__ = "builtins"
 
@@ -97,7 +97,9 @@ def freed(what: str = "saved intermediate results") -> str:
 
 
 LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
-VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+VIEW_OF_LEAF = (
+    "a view of a leaf Variable that requires grad is being used in an in-place operation."
+)
 LEAF_MOVED = "leaf variable has been moved into the graph interior"
 
 
@@ -166,9 +168,7 @@ def output_shape(output: Sequence[int], needed: Sequence[int]) -> RuntimeError:
 
 def cannot_cast(result: str, target: str) -> RuntimeError:
     """An in-place result has a dtype of a higher category than its target."""
-    return RuntimeError(
-        f"result type {result} can't be cast to the desired output type {target}"
-    )
+    return RuntimeError(f"result type {result} can't be cast to the desired output type {target}")
 
 
 def overlapping() -> RuntimeError:

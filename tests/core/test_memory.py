@@ -1,4 +1,4 @@
-"""Nothing keeps a graph alive, and no graph is too deep, with the garbage collector switched off."""
+"""Nothing keeps a graph alive, and no graph is too deep; the garbage collector is switched off."""
 
 import gc
 

@@ -92,9 +92,13 @@ def grad(
         (tensor(12., grad_fn=<MulBackward0>), (tensor(12.),))
     """
     if is_grads_batched:
-        raise RuntimeError("is_grads_batched=True is not supported: call grad once per row instead.")
+        raise RuntimeError(
+            "is_grads_batched=True is not supported: call grad once per row instead."
+        )
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True"
+        )
     starts, ends = _list(outputs, "outputs"), _list(inputs, "inputs")
     grads = _grads(grad_outputs, len(starts))
     unused = bool(allow_unused) or materialize_grads

@@ -83,9 +83,7 @@ class FunctionNode(Node):
         assert array is not None
         if version is not None and version.n != saved.at:
             assert not isinstance(version, Freed)
-            raise modified_problem(
-                self, array, version, saved.at, saved.edge, output is not None
-            )
+            raise modified_problem(self, array, version, saved.at, saved.edge, output is not None)
         return tensor_at(array, version, saved.edge if output is None else (self, output))
 
     # ---- recording ----------------------------------------------------------------------------
@@ -237,8 +235,7 @@ class Function:
         if not recorded:
             return output
         made = tuple(
-            _output(node, o, i, args) if isinstance(o, Tensor) else o
-            for i, o in enumerate(outputs)
+            _output(node, o, i, args) if isinstance(o, Tensor) else o for i, o in enumerate(outputs)
         )
         _describe(node, made)
         node.seal(made)

@@ -8,8 +8,8 @@ one namespace, in which the kernels can be swapped (``core/observe.py``).
 from __future__ import annotations
 
 import linecache
-import sys
 import textwrap
+from sys import _getframe as getframe
 from types import FunctionType
 from typing import Any
 
@@ -38,7 +38,7 @@ NAMESPACE.update(
     Version=Version,
     OUTSIDE=OUTSIDE,
     mode=mode,
-    getframe=sys._getframe,
+    getframe=getframe,
     outward=outward,
     view_edge=view_edge,
     edge_of=edge_of,
@@ -87,7 +87,7 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
 
 
 def _stub(*args, **kwargs):  # type: ignore[no-untyped-def]  # runs with NAMESPACE as its globals
-    return first_call(getframe(0).f_code.co_name, args, kwargs)  # type: ignore[name-defined]  # noqa: F821
+    return first_call(getframe(0).f_code.co_name, args, kwargs)
 
 
 def first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -124,7 +124,7 @@ def _execute(title: str, source: str) -> Any:
     filename = f"{COMPILED} {title}"
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     found: dict[str, Any] = {}
-    exec(compile(source, filename, "exec"), NAMESPACE, found)  # noqa: S102
+    exec(compile(source, filename, "exec"), NAMESPACE, found)
     return found["compiled"]
 
 
@@ -298,7 +298,7 @@ class _Forward:
                     one = wrap(part)
                     link = make_view({first}, one, {self.n}_op, (i, *{args}), mode.grad)
                     link.origin = MULTIPLE
-                    link.output = f"{{i}} of {op.node_name.removesuffix('Backward0')}"
+                    link.output = f"{{i}} of {op.node_name.removesuffix("Backward0")}"
                     if link.site is None: link.site = outward(getframe(1))
                     t.append(one)
                 t = tuple(t)""")
@@ -355,7 +355,9 @@ class _Forward:
             some = " or ".join(e for e in edges if e != "None")
             out.append(f"    if {some}:")
         inner = [f"n = new({op.name}_node)"]
-        inner.append("n.edges = edges" if op.kind == "sequence" else f"n.edges = ({', '.join(edges)},)")
+        inner.append(
+            "n.edges = edges" if op.kind == "sequence" else f"n.edges = ({', '.join(edges)},)"
+        )
         inner += ["n.sequence = count_nodes()", "n.hooks = None"]
         inner += [
             "f = getframe(1)",
@@ -509,9 +511,7 @@ class _Backward:
 
 def filled(g: list[Any], shapes: tuple[Any, ...], kinds: tuple[Any, ...]) -> list[Any]:
     """Return the gradients of several outputs, zeros for those that got none."""
-    return [
-        np.zeros(s, k) if x is None else x for x, s, k in zip(g, shapes, kinds, strict=True)
-    ]
+    return [np.zeros(s, k) if x is None else x for x, s, k in zip(g, shapes, kinds, strict=True)]
 
 
 NAMESPACE["filled"] = filled

@@ -246,7 +246,7 @@ class Task:
 
 
 def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:
-    """Return the nodes behind ``roots``, newest first, and for each leaf how many edges lead to it."""
+    """Return the nodes behind ``roots``, newest first, and how many edges lead to each leaf."""
     order: list[Node] = []
     uses: dict[Any, int] = {}
     seen: set[Any] = set()
@@ -314,9 +314,7 @@ def start(
                 raise RuntimeError(errors.SCALAR_ONLY)
             g = wrap(np.ones_like(t._array))
         elif not isinstance(g, Tensor):
-            raise TypeError(
-                f"gradients can be either Tensors or None, but got {type(g).__name__}"
-            )
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g._array.shape != t._array.shape:
             raise errors.grad_shape(i, g._array.shape, t._array.shape)
         edges.append(edge)

@@ -18,7 +18,8 @@ class Generator:
 
     Example:
         >>> g = tn.Generator().manual_seed(7)
-        >>> bool((tn.rand(2, generator=g) == tn.rand(2, generator=tn.Generator().manual_seed(7))).all())
+        >>> again = tn.Generator().manual_seed(7)
+        >>> bool((tn.rand(2, generator=g) == tn.rand(2, generator=again)).all())
         True
     """
 

@@ -235,13 +235,12 @@ def run_inplace(
         permitted: the caller has applied law 3 already.
         constant: all elements get one value, so that elements may share memory.
     """
-    recorded = (
-        mode.grad
-        and t._array.dtype.kind == "f"
-        and (requires_grad(t) or any(isinstance(a, Tensor) and requires_grad(a) for a in args))
-    )
+    recorded = mode.grad and t._array.dtype.kind == "f" and _any_requires_grad(t, args)
     if recorded and not permitted:
         permit(t)
+    if not recorded and not kwargs and _directly(op, t._array, args):
+        wrote(t, what or f"{op.name}_")
+        return t
     source = t
     if recorded and op.saves_first:  # its own write would otherwise invalidate what it saves
         source = wrap(t._array.copy())
@@ -264,6 +263,30 @@ def run_inplace(
         node.saved_result_version, node.saved_result_at = counter, counter.n  # type: ignore[attr-defined]
     rebase(t, node)
     return t
+
+
+def _any_requires_grad(t: Tensor, args: tuple[Any, ...]) -> bool:
+    if t._requires_grad and requires_grad(t):
+        return True
+    for a in args:
+        if isinstance(a, Tensor) and a._requires_grad and requires_grad(a):
+            return True
+    return False
+
+
+def _directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
+    """Let numpy write a plain ufunc's result where it belongs; False if it is not that simple."""
+    if not isinstance(op.kernel, np.ufunc) or array.dtype.kind != "f" or 0 in array.strides:
+        return False
+    operands = [a._array if isinstance(a, Tensor) else a for a in args]
+    for x in operands:
+        if isinstance(x, np.ndarray):
+            if x.dtype != array.dtype or (x.ndim and x.shape != array.shape):
+                return False
+        elif type(x) not in (int, float):
+            return False
+    op.kernel(array, *operands, out=array)
+    return True
 
 
 def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str) -> Tensor:
@@ -290,9 +313,7 @@ def write(t: Tensor, values: Array, constant: bool = False) -> None:
     if values.shape != array.shape:
         raise errors.output_shape(array.shape, values.shape)
     if values.dtype != array.dtype and not dtypes.castable(values.dtype, array.dtype):
-        raise errors.cannot_cast(
-            dtypes.of(values).scalar_name, dtypes.of(array).scalar_name
-        )
+        raise errors.cannot_cast(dtypes.of(values).scalar_name, dtypes.of(array).scalar_name)
     if not constant:
         refuse_overlap(array)
     array[...] = values
@@ -300,8 +321,10 @@ def write(t: Tensor, values: Array, constant: bool = False) -> None:
 
 def refuse_overlap(array: Array) -> None:
     """Raise if elements of ``array`` share memory (an expanded tensor)."""
-    if array.size and 0 in array.strides and any(
-        stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True)
+    if (
+        array.size
+        and 0 in array.strides
+        and any(stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True))
     ):
         raise errors.overlapping()
 

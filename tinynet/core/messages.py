@@ -75,7 +75,9 @@ def _counted(changes: list[tuple[Change, Location | None]]) -> list[tuple[str, L
             times += 1
         last = changes[position + times - 1][0]
         often = "" if times == 1 else f" {times} times"
-        rows.append((f"by {change.what}{often}, version {change.version - 1} -> {last.version}", where))
+        rows.append(
+            (f"by {change.what}{often}, version {change.version - 1} -> {last.version}", where)
+        )
         position += times
     return rows
 

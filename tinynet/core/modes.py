@@ -87,7 +87,7 @@ class _GradMode:
         return wrapped
 
 
-class no_grad(_GradMode):  # noqa: N801
+class no_grad(_GradMode):
     """Stop recording: in a ``with`` block, or as a decorator (``@no_grad()`` or ``@no_grad``).
 
     Example:
@@ -106,7 +106,7 @@ class no_grad(_GradMode):  # noqa: N801
         super().__init__(False)
 
 
-class enable_grad(_GradMode):  # noqa: N801
+class enable_grad(_GradMode):
     """Record again inside a ``no_grad`` block: in a ``with`` block, or as a decorator.
 
     Example:
@@ -129,7 +129,7 @@ def _bare(cls: type, value: bool, function: Any) -> Any:
     return object.__new__(cls) if function is None else _GradMode(value)(function)
 
 
-class set_grad_enabled(_GradMode):  # noqa: N801
+class set_grad_enabled(_GradMode):
     """Set recording on or off: at once as a call, for a block with ``with``, or as a decorator.
 
     Example:

@@ -204,4 +204,3 @@ def modified_problem(
         else:
             output = ""
     return modified_error(node, array, output, version.n, at, changes, is_output, locate(here()))
-

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-Callback = Callable[[Any, list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]], dict[str, Any]], None]
+Callback = Callable[
+    [Any, list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]], dict[str, Any]], None
+]
 
 _observers: list[tuple[int, Callback]] = []
 _lock = threading.Lock()
@@ -60,7 +62,9 @@ def _reporting(op: Any) -> Callable[..., Any]:
             if isinstance(a, (list, tuple)):
                 inputs += [x for x in a if isinstance(x, np.ndarray)]
         constants = {
-            n: a for n, a in zip(op.tensors, args, strict=False) if isinstance(a, (bool, int, float))
+            n: a
+            for n, a in zip(op.tensors, args, strict=False)
+            if isinstance(a, (bool, int, float))
         }
         attributes = {**constants, **dict(zip(names, args[count:], strict=False)), **kwargs}
         outputs = list(result) if op.multiple else [result]

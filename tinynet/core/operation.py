@@ -251,7 +251,7 @@ class Operation:
             return RuntimeError(str(error))
         if isinstance(error, TypeError) and "ufunc" in str(error):
             kind = dtypes.of(arrays[0]).scalar_name
-            return NotImplementedError(f'"{self.name}_cpu" not implemented for \'{kind}\'')
+            return NotImplementedError(f"\"{self.name}_cpu\" not implemented for '{kind}'")
         return error
 
 

@@ -100,7 +100,9 @@ def _check_size(name: str, value: Any, whole: bool) -> None:
 # ---- the whole tensor ----------------------------------------------------------------------
 
 
-def format_tensor(array: np.ndarray[Any, Any], dtype_suffix: str = "", tail: Sequence[str] = ()) -> str:
+def format_tensor(
+    array: np.ndarray[Any, Any], dtype_suffix: str = "", tail: Sequence[str] = ()
+) -> str:
     """Return ``array`` as PyTorch prints a tensor that holds these values.
 
     Args:

@@ -31,7 +31,7 @@ def unpack(node: Any, name: str) -> Any:
 
 
 def tensor_at(array: Any, version: Any, edge: Edge | None) -> Tensor:
-    """Return the tensor that a saved array belonged to: the leaf itself, or one with its history."""
+    """Return the tensor that a saved array belonged to: the leaf, or one with its history."""
     if edge is not None and isinstance(edge[0], Tensor) and edge[0]._array is array:
         return edge[0]
     t = wrap(array)

@@ -144,7 +144,9 @@ class Tensor:
         """Bytes per element."""
         return self._array.itemsize
 
-    element_size = lambda self: self._array.itemsize  # noqa: E731
+    def element_size(self) -> int:
+        """Return the bytes per element."""
+        return self._array.itemsize
 
     @property
     def nbytes(self) -> int:
@@ -287,7 +289,7 @@ class Tensor:
         fill(t, self._array.copy(order="K"))
         t._counter = new_version()
         t._counter.n = 1  # PyTorch's copy is written to once
-        t._counter.changes = []
+        t._counter.writes = []
         t._requires_grad = self.requires_grad
         t._grad = copy.deepcopy(self._grad, memo)
         t.__dict__.update(copy.deepcopy(self.__dict__, memo))
@@ -311,7 +313,7 @@ class Tensor:
         return format_tensor(array, suffix, tails)
 
 
-class device:  # noqa: N801  (PyTorch's name)
+class device:
     """Where a tensor lives: always ``cpu``.
 
     Example:
@@ -319,7 +321,7 @@ class device:  # noqa: N801  (PyTorch's name)
         device(type='cpu')
     """
 
-    def __init__(self, type: str = "cpu", index: int | None = None):  # noqa: A002
+    def __init__(self, type: str = "cpu", index: int | None = None):
         if str(type).partition(":")[0] != "cpu":
             raise RuntimeError(f"tinynet runs on the cpu only. Got device {type!r} instead.")
         self.type = "cpu"
@@ -388,8 +390,10 @@ def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any]) -> Array:
 
     The elements of a size are unspecified in PyTorch; here they are zeros.
     """
-    if len(data) == 1 and isinstance(data[0], (list, tuple, np.ndarray)) and not isinstance(
-        data[0], Size
+    if (
+        len(data) == 1
+        and isinstance(data[0], (list, tuple, np.ndarray))
+        and not isinstance(data[0], Size)
     ):
         return np.array(data[0], dtype=dtype)
     if len(data) == 1 and isinstance(data[0], Tensor):
@@ -398,9 +402,7 @@ def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any]) -> Array:
         raise TypeError("new(): invalid data type 'str'")
     sizes = data[0] if len(data) == 1 and isinstance(data[0], Size) else data
     if not all(isinstance(n, int) for n in sizes):
-        raise TypeError(
-            f"new(): data must be a sequence or sizes (got {type(data[0]).__name__})"
-        )
+        raise TypeError(f"new(): data must be a sequence or sizes (got {type(data[0]).__name__})")
     for n in sizes:
         if n < 0:
             raise RuntimeError(

@@ -143,12 +143,9 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     return self
 
 
-
 def _assign_requires_grad(t: Tensor, value: bool) -> None:
     if value and t._array.dtype.kind != "f":
-        raise RuntimeError(
-            "only Tensors of floating point and complex dtype can require gradients"
-        )
+        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
     set_requires_grad(t, value)
 
 

@@ -9,30 +9,31 @@ from tinynet.core.operation import COMPOSITES, REGISTRY
 from tinynet.core.tensor import Tensor
 from tinynet.ops import (
     arithmetic,
-    comparison,
     conversion,
     creation,
     exponential,
-    extrema,
-    gathering,
-    gradients,
-    indexing,
     joining,
-    products,
     random,
-    reduction,
-    reshaping,
-    selecting,
     shape,
-    softmax,
-    statistics,
 )
+from tinynet.ops import comparison as comparison
+from tinynet.ops import extrema as extrema
+from tinynet.ops import gathering as gathering
+from tinynet.ops import gradients as gradients
+from tinynet.ops import indexing as indexing
+from tinynet.ops import products as products
+from tinynet.ops import reduction as reduction
+from tinynet.ops import reshaping as reshaping
+from tinynet.ops import selecting as selecting
+from tinynet.ops import softmax as softmax
+from tinynet.ops import statistics as statistics
 
 _ONLY_FUNCTIONS = {
     creation: (
-        "tensor as_tensor from_numpy zeros ones empty full eye arange linspace zeros_like ones_like "
-        "empty_like full_like FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor "
-        "CharTensor ByteTensor BoolTensor"
+        "tensor as_tensor from_numpy zeros ones empty full eye arange linspace "
+        "zeros_like ones_like empty_like full_like "
+        "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor "
+        "ByteTensor BoolTensor"
     ),
     random: (
         "rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal"
@@ -73,4 +74,4 @@ functions = {
 for _name in _ONLY_METHODS:
     functions.pop(_name, None)
 globals().update(functions)
-__all__ = sorted(functions)  # noqa: PLE0605
+__all__ = sorted(functions)

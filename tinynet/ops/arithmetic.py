@@ -78,7 +78,7 @@ def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
         other = np.asarray(other, self.dtype)
     if self.dtype.kind != "f" and other.dtype.kind != "f":
         if self.dtype.kind == "b":
-            raise NotImplementedError(f'"{name}" not implemented for \'Bool\'')
+            raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
         if not other.all():
             raise RuntimeError("ZeroDivisionError")
     return function(self, other)  # type: ignore[no-any-return]
@@ -130,15 +130,15 @@ quotient_rounded.grad(self=lambda g: g * 0, other=lambda g: g * 0)
 def power(self: Array, exponent: Array, /) -> Array:
     """Return ``self`` to the power of a tensor."""
     if self.dtype.kind == "b":
-        raise NotImplementedError('"pow" not implemented for \'Bool\'')
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     return np.power(self, exponent)
 
 
 power.grad(
-    self=lambda g, self, exponent: g
-    * where(exponent == 0, 0.0, exponent * self ** (exponent - 1)),
-    exponent=lambda g, self, exponent, result: g
-    * where((self == 0) & (exponent >= 0), 0.0, result * log(self)),
+    self=lambda g, self, exponent: g * where(exponent == 0, 0.0, exponent * self ** (exponent - 1)),
+    exponent=lambda g, self, exponent, result: (
+        g * where((self == 0) & (exponent >= 0), 0.0, result * log(self))
+    ),
 )
 
 
@@ -156,9 +156,9 @@ def power_number(self: Array, /, exponent: float) -> Array:
 
 
 power_number.grad(
-    self=lambda g, self, exponent: g * (exponent * self ** (exponent - 1))
-    if exponent != 0
-    else g * 0
+    self=lambda g, self, exponent: (
+        g * (exponent * self ** (exponent - 1)) if exponent != 0 else g * 0
+    )
 )
 
 
@@ -167,18 +167,17 @@ def power_of_number(self: Array, /, base: float) -> Array:
     """Return a number to the power of each element."""
     kind = dtypes.result_type((self, base))
     if kind.kind == "b":
-        raise NotImplementedError('"pow" not implemented for \'Bool\'')
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     return np.power(dtypes.number(base, kind), self.astype(kind, copy=False))
 
 
-power_of_number.grad(
-    self=lambda g, result, base: g * (result * _log_of(base))
-)
+power_of_number.grad(self=lambda g, result, base: g * (result * _log_of(base)))
 
 
 def _log_of(base: float) -> float:
     """Return the logarithm that the derivative needs; for 0 any number will do, 0**x is flat."""
     return math.log(base) if base > 0 else 0.0 if base == 0 else math.nan
+
 
 # ---- a number on the left -----------------------------------------------------------------------
 
@@ -203,12 +202,8 @@ def maximum(self: Array, other: Array, /) -> Array:
 
 
 maximum.grad(
-    self=lambda g, self, other: where(
-        self == other, g * 0.5, where(self > other, g, 0.0)
-    ),
-    other=lambda g, self, other: where(
-        self == other, g * 0.5, where(other > self, g, 0.0)
-    ),
+    self=lambda g, self, other: where(self == other, g * 0.5, where(self > other, g, 0.0)),
+    other=lambda g, self, other: where(self == other, g * 0.5, where(other > self, g, 0.0)),
 )
 
 
@@ -218,12 +213,8 @@ def minimum(self: Array, other: Array, /) -> Array:
 
 
 minimum.grad(
-    self=lambda g, self, other: where(
-        self == other, g * 0.5, where(self < other, g, 0.0)
-    ),
-    other=lambda g, self, other: where(
-        self == other, g * 0.5, where(other < self, g, 0.0)
-    ),
+    self=lambda g, self, other: where(self == other, g * 0.5, where(self < other, g, 0.0)),
+    other=lambda g, self, other: where(self == other, g * 0.5, where(other < self, g, 0.0)),
 )
 
 
@@ -238,7 +229,6 @@ where.grad(
 )
 
 
-
 # ---- the public faces that take more than the operation -----------------------------------------
 
 
@@ -251,7 +241,7 @@ def _number_times(self: Any, other: Any, alpha: Any) -> Any:
 
 
 @public
-def pow(self: Any, exponent: Any) -> Tensor:  # noqa: A001
+def pow(self: Any, exponent: Any) -> Tensor:
     """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor).
 
     Example:
@@ -334,7 +324,7 @@ def tensor_div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Te
 
 
 @public
-def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
 
     Raises:
@@ -372,7 +362,7 @@ def wrap_number(like: Tensor, value: Any) -> Tensor:
 
 
 @public
-def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Move the elements of this tensor into ``[min, max]`` and return it."""
     if min is None and max is None:
         raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
@@ -381,13 +371,13 @@ def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A
 
 
 @public
-def clamp_min(self: Tensor, min: Any) -> Tensor:  # noqa: A002
+def clamp_min(self: Tensor, min: Any) -> Tensor:
     """Return the elements, at least ``min``."""
     return clamp(self, min)
 
 
 @public
-def clamp_max(self: Tensor, max: Any) -> Tensor:  # noqa: A002
+def clamp_max(self: Tensor, max: Any) -> Tensor:
     """Return the elements, at most ``max``."""
     return clamp(self, None, max)
 

@@ -63,7 +63,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @public
-def type(self: Tensor, dtype: Any = None) -> Any:  # noqa: A001
+def type(self: Tensor, dtype: Any = None) -> Any:
     """Return the name of the tensor's type, or the tensor in another dtype."""
     if dtype is None:
         return f"tinynet.{self.dtype.tensor_name}"
@@ -99,12 +99,12 @@ def is_tensor(obj: Any) -> Any:
     return isinstance(obj, Tensor)
 
 
-def is_floating_point(input: Tensor) -> Any:  # noqa: A002
+def is_floating_point(input: Tensor) -> Any:
     """Return True if the elements are floating-point numbers."""
     return input.is_floating_point()
 
 
-def numel(input: Tensor) -> Any:  # noqa: A002
+def numel(input: Tensor) -> Any:
     """Return the number of elements."""
     return input.numel()
 

@@ -22,9 +22,7 @@ Array = np.ndarray[Any, Any]
 
 def _finish(array: Array, requires_grad: bool) -> Tensor:
     if requires_grad and array.dtype.kind != "f":
-        raise RuntimeError(
-            "Only Tensors of floating point and complex dtype can require gradients"
-        )
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     t = wrap(array)
     t._requires_grad = bool(requires_grad)
     return t
@@ -71,9 +69,7 @@ def _plain(data: Any) -> Any:
     """Replace tensors inside nested sequences by their values."""
     if isinstance(data, Tensor):
         return data._array
-    if isinstance(data, (list, tuple)) and any(
-        isinstance(x, (list, tuple, Tensor)) for x in data
-    ):
+    if isinstance(data, (list, tuple)) and any(isinstance(x, (list, tuple, Tensor)) for x in data):
         return [_plain(x) for x in data]
     return data
 
@@ -195,9 +191,7 @@ def _float_kind(dtype: Any) -> Any:
     return dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
 
 
-def zeros(
-    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Return a tensor of zeros.
 
     Example:
@@ -212,9 +206,7 @@ def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool 
     return _finish(np.ones(_shape(size, "ones"), _float_kind(dtype)), requires_grad)
 
 
-def empty(
-    *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Return a tensor with unspecified values."""
     return _finish(np.empty(_shape(size, "empty"), _float_kind(dtype)), requires_grad)
 
@@ -233,8 +225,7 @@ def full(
     kind = dtypes.as_numpy(type(fill_value) if dtype is None else dtype)
     if not isinstance(size, (tuple, list)):
         raise TypeError(
-            "full(): argument 'size' (position 1) must be tuple of ints, not "
-            f"{type(size).__name__}"
+            f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
         )
     return _finish(np.full(_shape((size,), "full"), fill_value, kind), requires_grad)
 
@@ -308,28 +299,26 @@ def _like(make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool) -> T
 
 
 def zeros_like(
-    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any  # noqa: A002
+    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """Return zeros in the shape and dtype of a tensor."""
     return _like(np.zeros, "zeros_like", input, dtype, requires_grad)
 
 
-def ones_like(
-    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any  # noqa: A002
-) -> Tensor:
+def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
     """Return ones in the shape and dtype of a tensor."""
     return _like(np.ones, "ones_like", input, dtype, requires_grad)
 
 
 def empty_like(
-    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any  # noqa: A002
+    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """Return unspecified values in the shape and dtype of a tensor."""
     return _like(np.empty, "empty_like", input, dtype, requires_grad)
 
 
 def full_like(
-    input: Tensor,  # noqa: A002
+    input: Tensor,
     fill_value: Any,
     *,
     dtype: Any = None,
@@ -342,7 +331,9 @@ def full_like(
 
 
 @method
-def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Return a new tensor of ``data`` in this tensor's dtype."""
     return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 

@@ -120,10 +120,10 @@ neg.grad(self=lambda g: -g)
 
 
 @pointwise(operator="abs", inplace=True)
-def abs(self: Array, /) -> Array:  # noqa: A001
+def abs(self: Array, /) -> Array:
     """Return the absolute value."""
     if self.dtype.kind == "b":
-        raise NotImplementedError('"abs_cpu" not implemented for \'Bool\'')
+        raise NotImplementedError("\"abs_cpu\" not implemented for 'Bool'")
     return np.abs(self)
 
 
@@ -145,7 +145,7 @@ sign.grad(self=lambda g: g * 0)
 
 def _whole_part(name: str, function: Any, x: Array) -> Array:
     if x.dtype.kind == "b":
-        raise NotImplementedError(f'"{name}_cpu" not implemented for \'Bool\'')
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
     return function(x) if x.dtype.kind == "f" else x.copy()  # type: ignore[no-any-return]
 
 
@@ -177,10 +177,10 @@ trunc.grad(self=lambda g: g * 0)
 
 
 @pointwise(inplace=True)
-def round(self: Array, /, *, decimals: int = 0) -> Array:  # noqa: A001
+def round(self: Array, /, *, decimals: int = 0) -> Array:
     """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
     if self.dtype.kind == "b":
-        raise NotImplementedError('"round_cpu" not implemented for \'Bool\'')
+        raise NotImplementedError("\"round_cpu\" not implemented for 'Bool'")
     return np.round(self, decimals)
 
 
@@ -244,9 +244,7 @@ relu.grad(self=lambda g, result: g * (result > 0))
 
 
 @pointwise(inplace=True, methods=False, node="ClampBackward1")
-def clamp_numbers(
-    self: Array, /, min: float | None = None, max: float | None = None  # noqa: A002
-) -> Array:
+def clamp_numbers(self: Array, /, min: float | None = None, max: float | None = None) -> Array:
     """Return the elements moved into ``[min, max]``; either bound may be None."""
     if self.dtype.kind != "f" and (isinstance(min, float) or isinstance(max, float)):
         self = self.astype(dtypes.default_float())

@@ -273,6 +273,8 @@ copy.grad(self=lambda g: g * 0, src=lambda g: g)
 
 def getitem(self: Tensor, key: Any) -> Tensor:
     """Return the part that ``key`` names."""
+    if type(key) is int and self._array.ndim and -len(self) <= key < len(self):  # the usual ones
+        return shape.select.function(self, 0, key)  # type: ignore[no-any-return]
     chain, indices = parse(key, self._array.shape)
     part = self
     for op, args in chain:
@@ -398,9 +400,9 @@ def index_put(
 @public
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
-    found = np.nonzero(np.atleast_1d(self._array) if as_tuple else self._array.reshape(
-        self._array.shape or (1,)
-    ))
+    found = np.nonzero(
+        np.atleast_1d(self._array) if as_tuple else self._array.reshape(self._array.shape or (1,))
+    )
     if as_tuple:
         return tuple(wrap(i) for i in found)
     if self._array.ndim == 0:

@@ -36,7 +36,7 @@ def _float_kind(dtype: Any, name: str) -> Any:
 def _refuse_whole(kind: np.dtype[Any], name: str) -> None:
     if kind.kind != "f":
         what = dtypes.from_numpy(kind).scalar_name
-        raise NotImplementedError(f'"{name}" not implemented for \'{what}\'')
+        raise NotImplementedError(f"\"{name}\" not implemented for '{what}'")
 
 
 def _shape(args: tuple[Any, ...]) -> tuple[int, ...]:
@@ -113,35 +113,33 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None) -
     return _made(_numpy(generator).permutation(n), dtypes.int64 if dtype is None else dtype, False)
 
 
-def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:  # noqa: A002
+def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Return uniform numbers in the shape and dtype of a tensor."""
     kind = input.dtype if dtype is None else dtype
     return rand(*input.shape, dtype=kind, requires_grad=requires_grad)
 
 
-def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:  # noqa: A002
+def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Return normal numbers in the shape and dtype of a tensor."""
     kind = input.dtype if dtype is None else dtype
     return randn(*input.shape, dtype=kind, requires_grad=requires_grad)
 
 
-def randint_like(
-    input: Tensor, low: int, high: int | None = None, *, dtype: Any = None  # noqa: A002
-) -> Tensor:
+def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: Any = None) -> Tensor:
     """Return whole numbers in the shape and dtype of a tensor."""
     if high is None:
         low, high = 0, low
     return randint(low, high, input.shape, dtype=input.dtype if dtype is None else dtype)
 
 
-def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:  # noqa: A002
+def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """Return ones with the given probabilities, zeros otherwise."""
     p = input._array
     return wrap((_uniform(generator, p.shape, p.dtype) < p).astype(p.dtype))
 
 
 def multinomial(
-    input: Tensor,  # noqa: A002
+    input: Tensor,
     num_samples: int,
     replacement: bool = False,
     *,
@@ -155,9 +153,7 @@ def multinomial(
             "category to sample)"
         )
     draw = _numpy(generator)
-    picked = np.stack(
-        [draw.choice(len(r), num_samples, replacement, r / r.sum()) for r in rows]
-    )
+    picked = np.stack([draw.choice(len(r), num_samples, replacement, r / r.sum()) for r in rows])
     return wrap(picked if input._array.ndim > 1 else picked[0])
 
 
@@ -171,7 +167,7 @@ def normal(
     return _made(m + s * _numpy(generator).standard_normal(shape), None, False)
 
 
-# ---- fills in place: operations without inputs to differentiate, so the gradient is zero ----------
+# ---- fills in place: nothing comes in, so the gradient is zero ----------------------------------
 
 
 @operation(methods=False, node="NormalBackward0")
@@ -232,8 +228,10 @@ def random_(
 ) -> Tensor:
     """Fill this tensor with whole numbers from ``[low, high)`` and return it."""
     if high is None:
-        high = low or 2**24 if self._array.dtype.kind == "f" else low or int(
-            np.iinfo(self._array.dtype).max
+        high = (
+            low or 2**24
+            if self._array.dtype.kind == "f"
+            else low or int(np.iinfo(self._array.dtype).max)
         )
         low = 0
     return _fill_uniform(
@@ -249,9 +247,7 @@ def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Generator | None = No
 
 
 @public
-def exponential_(
-    self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None
-) -> Tensor:
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill this tensor with exponentially distributed numbers and return it."""
     drawn = np.asarray(_numpy(generator).exponential(1 / lambd, self._array.shape))
     return _fill_uniform(self, drawn, "exponential_")

@@ -269,9 +269,7 @@ def cut(self: Array, /, dim: int, part: slice) -> Array:
     return self[(slice(None),) * dim + (part,)]
 
 
-cut.grad(
-    self=lambda g, self_shape, dim, part: embed(g, self_shape, (slice(None),) * dim + (part,))
-)
+cut.grad(self=lambda g, self_shape, dim, part: embed(g, self_shape, (slice(None),) * dim + (part,)))
 
 
 @view(methods=False, node="DiagonalBackward0")
@@ -300,9 +298,7 @@ def diagonal_embed(
     return whole
 
 
-diagonal_embed.grad(
-    self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2)
-)
+diagonal_embed.grad(self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2))
 
 
 def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:

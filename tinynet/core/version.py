@@ -28,22 +28,26 @@ class Change(NamedTuple):
 class Version:
     """Counts the writes to a storage and remembers the last few."""
 
-    __slots__ = ("changes", "n")
+    __slots__ = ("n", "writes")
     n: int
-    changes: list[Change]  # unset until the first write: most storages are never written
+    writes: list[tuple[Site | None, str, int, str | None]]  # unset until the first write
 
     def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:
         """Count one write, after it happened."""
-        self.n += 1
-        change = Change(site, what, self.n, producer)
-        if self.n == 1:
-            self.changes = [change]
-        else:
-            self.changes = [*self.changes[1 - KEPT :], change]
+        n = self.n = self.n + 1
+        if n == 1:
+            self.writes = [(site, what, n, producer)]
+            return
+        writes = self.writes
+        if len(writes) >= 2 * KEPT:
+            del writes[:KEPT]
+        writes.append((site, what, n, producer))
 
     def since(self, version: int) -> list[Change]:
         """Return the remembered changes after ``version``, oldest first."""
-        return [c for c in self.changes if c.version > version] if self.n else []
+        if not self.n:
+            return []
+        return [Change(*w) for w in self.writes[-KEPT:] if w[2] > version]
 
 
 def new_version() -> Version:

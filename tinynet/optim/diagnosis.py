@@ -1,0 +1,141 @@
+"""Why a step changes less than its user thinks: looked for, and said once."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from tinynet.core.callsite import locate
+
+if TYPE_CHECKING:
+    from tinynet.optim.optimizer import Optimizer
+
+_NO_GRADIENT = (
+    "backward() was not called, or zero_grad() was called after it; the loss does not depend on "
+    "them (detach(), .data, .item(), numpy() or no_grad() cut it off); or they are not the "
+    "parameters of the model that was run"
+)
+
+
+class Diagnosis:
+    """Looks at what steps skip and move, and warns once of each kind of mistake."""
+
+    __slots__ = ("required", "told")
+
+    def __init__(self) -> None:
+        self.required: set[int] = set()  # ids of the parameters that required grad when they joined
+        self.told: set[str] = set()
+
+    def joined(self, group: dict[str, Any]) -> None:
+        """Remember which parameters of a new group require grad."""
+        self.required.update(id(p) for p in group["params"] if p.requires_grad)
+
+    def stepped(self, optimizer: Optimizer, moved: int) -> None:
+        """Look at the parameters that a step has skipped.
+
+        No variable may hold a parameter here: references are counted.
+        """
+        groups = optimizer.param_groups
+        skipped = sum(len(group["params"]) for group in groups) - moved
+        if not skipped or {"lost", "result"} <= self.told:
+            return
+        for g in range(len(groups)):
+            for i in range(len(groups[g]["params"])):
+                if groups[g]["params"][i]._grad is None:
+                    self._lost(optimizer, g, i)
+                    self._result(optimizer, g, i)
+        if not moved and not self.told:
+            params = [p for group in groups for p in group["params"]]
+            wanted = any(p.requires_grad for p in params)
+            which = (
+                f"none of its {skipped} parameters has a" if skipped > 1 else "its parameter has no"
+            )
+            self._tell(
+                "nothing",
+                f"{type(optimizer).__name__}.step() changed nothing: {which} gradient. "
+                f"Likely: {_NO_GRADIENT if wanted else 'nothing in it requires grad'}.",
+            )
+
+    def _lost(self, optimizer: Optimizer, g: int, i: int) -> None:
+        """Find a parameter that no model can use."""
+        if _holders(optimizer, g, i) > _ONLY_THE_OPTIMIZER:
+            return
+        p = optimizer.param_groups[g]["params"][i]
+        if p.requires_grad:
+            self._tell(
+                "lost",
+                f"{_name(optimizer, g, i)} is held by nobody but the optimizer, so no model uses "
+                "it: the model, or this layer of it, was replaced or copied after the optimizer "
+                "was made. Make the optimizer from the parameters of the model that is trained.",
+            )
+
+    def _result(self, optimizer: Optimizer, g: int, i: int) -> None:
+        """Find a parameter that is no leaf any more."""
+        p = optimizer.param_groups[g]["params"][i]
+        if p.is_leaf or p.retains_grad:
+            return
+        changes = [] if p._counter is None else p._counter.since(0)
+        change = next((c for c in reversed(changes) if c.producer), None)
+        where = locate(change.site) if change else None
+        line = f", {where.place}: `{where.text}`" if where else ""
+        self._tell(
+            "result",
+            f"{_name(optimizer, g, i)} is no leaf any more: it became the result of a recorded "
+            f"operation{line}. Its .grad stays None, so that the optimizer never moves it again. "
+            "Write to it inside `with no_grad():`.",
+        )
+
+    def frozen(self, optimizer: Optimizer, p: Any) -> None:
+        """Warn of a parameter that was moved although it requires no grad any more."""
+        if "frozen" in self.told or id(p) not in self.required:
+            return
+        for g, group in enumerate(optimizer.param_groups):
+            for i, other in enumerate(group["params"]):
+                if other is p:
+                    self._tell(
+                        "frozen",
+                        f"{_name(optimizer, g, i)} requires no grad any more, but still has a "
+                        ".grad from before, and every step moves it by that. Set its .grad to "
+                        "None when you freeze it.",
+                    )
+
+    def _tell(self, kind: str, text: str) -> None:
+        if kind not in self.told:
+            self.told.add(kind)
+            warnings.warn(text, UserWarning, stacklevel=_to_caller_of_step())
+
+
+def _to_caller_of_step() -> int:
+    """Return the stacklevel, for a warning of ``_tell``, of the line that called ``step``."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_name != "step":
+        frame, level = frame.f_back, level + 1
+    return level + 1
+
+
+def _name(optimizer: Optimizer, g: int, i: int) -> str:
+    """Return what messages call a parameter."""
+    group, kind = optimizer.param_groups[g], type(optimizer).__name__
+    if "param_names" in group:
+        return f"The parameter {group['param_names'][i]!r} of {kind}"
+    of = kind if len(optimizer.param_groups) == 1 else f"group {g} of {kind}"
+    return f"Parameter {i} of {of} (shape {list(group['params'][i].shape)})"
+
+
+def _holders(optimizer: Any, g: int, i: int) -> int:
+    """Return how many references there are to a parameter, the key of its state not counted."""
+    state = optimizer.param_groups[g]["params"][i] in optimizer.state
+    return sys.getrefcount(optimizer.param_groups[g]["params"][i]) - state
+
+
+class _Sample:
+    """An optimizer that is the only one to hold its parameter."""
+
+    def __init__(self) -> None:
+        self.param_groups = [{"params": [object()]}]
+        self.state: dict[Any, Any] = {}
+
+
+# Counted rather than written down: it differs between versions of Python.
+_ONLY_THE_OPTIMIZER = _holders(_Sample(), 0, 0)

@@ -56,7 +56,7 @@ for _name, _options in ACTIVATIONS.items():
     case(f"{_name}-functional-tails", _call, f64(6).of([-800, -30, -1e-9, 1e-9, 30, 800]).const)
     case(f"{_name}-functional-strided", _call, f64(2, 3).strided)
     case(f"{_name}-functional-expanded", _call, f64(2, 3).expanded)
-    case(f"{_name}-functional-0d", _call, f64())
+    case(f"{_name}-functional-0d", _call, f64().of(-0.7))
     case(f"{_name}-functional-empty", _call, f64(0, 3))
     case(f"{_name}-functional-float32", _call, f32(3))
 for _name in ("relu", "leaky_relu", "elu", "silu"):

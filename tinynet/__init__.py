@@ -2,6 +2,8 @@
 
 from tinynet import autograd as autograd
 from tinynet import data as data
+from tinynet import nn as nn
+from tinynet import optim as optim
 from tinynet import utils as utils
 from tinynet.core.generator import Generator as Generator
 from tinynet.core.generator import default_generator as default_generator

@@ -103,6 +103,55 @@ DEPARTURES = (
         said=r'"\w+"( not implemented for .*)',
         ours=lambda said: rf'"\w+"{re.escape(said[1])}',
     ),
+    Departure(
+        "PyTorch numbers nodes by C++ overload; tinynet has one node for a number and a tensor.",
+        said=r"(Remainder|LeakyRelu|Elu|Round)Backward[01]",
+        ours=lambda said: rf"{said[1]}Backward[01]",
+    ),
+    Departure(
+        "Bounds that are tensors make clamp a composite of maximum and minimum.",
+        said=r"ClampBackward0",
+        ours=lambda said: r"(Maximum|Minimum)Backward0",
+        cases="pointwise_unary/clamp-tensor*",
+    ),
+    Departure(
+        "A composite of nn.functional ends in the node of its last operation.",
+        said=r"\w+Backward\d",
+        ours=lambda said: r"\w+Backward\d",
+        cases="nn_functional/cross_entropy-*",
+    ),
+    Departure(
+        "The same for nll_loss.",
+        said=r"\w+Backward\d",
+        ours=lambda said: r"\w+Backward\d",
+        cases="nn_functional/nll_loss-*",
+    ),
+    Departure(
+        "The same for linear.",
+        said=r"\w+Backward\d",
+        ours=lambda said: r"\w+Backward\d",
+        cases="nn_functional/linear-*",
+    ),
+    Departure(
+        "The seeds name the producer of a value that was written in part: AddBackward0 after"
+        " `b[0] = 1000`. PyTorch 2.13 names the write.",
+        said=r"(.* is output 0 of )tinynet::autograd::CopySlices(, is .*)",
+        ours=lambda said: rf"{re.escape(said[1])}\w+Backward\d{re.escape(said[2])}",
+        cases="indexed_writes/setitem-of-saved!",
+    ),
+    Departure(
+        "A mask of no dimensions is a mask like any other.",
+        said=r"CopySlices",
+        ours=lambda said: "IndexPutBackward0",
+        cases="indexed_writes/setitem-mask-*0d",
+    ),
+    Departure(
+        "PyTorch's text for a number beside a list speaks of its own code; tinynet says what is"
+        " wrong with the data.",
+        said=r"'list' object cannot be interpreted as an integer|TypeError",
+        ours=lambda said: r"expected sequences of equal length at dim 1|ValueError",
+        cases="creation/tensor-ragged-depth!",
+    ),
 )
 
 

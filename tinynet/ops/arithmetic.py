@@ -81,7 +81,7 @@ def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
             raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
         if not other.all():
             raise RuntimeError("ZeroDivisionError")
-    return function(self, other)  # type: ignore[no-any-return]
+    return function(self, other)
 
 
 def _underivable(g: Any) -> Any:
@@ -186,7 +186,7 @@ def _log_of(base: float) -> float:
 def number_minus(self: Array, /, number: float) -> Array:
     """Return a number minus each element."""
     if self.dtype.kind == "b" or type(number) is bool:
-        _no_bools(np.asarray(True), np.asarray(1))
+        _no_bools(self, np.asarray(number))
     kind = dtypes.result_type((self, number))
     return np.subtract(dtypes.number(number, kind), self.astype(kind, copy=False))
 
@@ -241,7 +241,7 @@ def _number_times(self: Any, other: Any, alpha: Any) -> Any:
 
 
 @public
-def pow(self: Any, exponent: Any) -> Tensor:
+def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor).
 
     Example:
@@ -249,20 +249,20 @@ def pow(self: Any, exponent: Any) -> Tensor:
         tensor([1., 8.])
     """
     if type(exponent) in (int, float, bool):
-        return power_number.function(self, exponent)  # type: ignore[no-any-return]
+        return power_number.function(self, exponent)
     if type(self) in (int, float, bool) and isinstance(exponent, Tensor):
-        return power_of_number.function(exponent, self)  # type: ignore[no-any-return]
-    return power.function(self, exponent)  # type: ignore[no-any-return]
+        return power_of_number.function(exponent, self)
+    return power.function(self, exponent)
 
 
 @public
-def pow_(self: Tensor, exponent: Any) -> Tensor:
+def pow_(self: Tensor, exponent: Tensor | float) -> Tensor:
     """Write each element to the power of ``exponent`` to this tensor and return it."""
     number = type(exponent) in (int, float, bool)
     return run_inplace(power_number if number else power, self, (exponent,), {}, what="pow_")
 
 
-def _pow_operator(self: Tensor, exponent: Any) -> Any:
+def _pow_operator(self: Tensor, exponent: Tensor | float) -> Tensor:
     if type(exponent) in (int, float, bool):
         return power_number.function(self, exponent)
     return power.operator(self, exponent)
@@ -274,7 +274,7 @@ method(_pow_operator, "__pow__")
 def _reflected(by_number: Any, op: Any) -> Any:
     """Return the reflected operator: its own operation for a number on the left."""
 
-    def reflected(self: Tensor, other: Any) -> Any:
+    def reflected(self: Tensor, other: Tensor | float) -> Tensor:
         if type(other) in (int, float, bool):
             return by_number(self, other)
         return op.operator(other, self)
@@ -291,10 +291,10 @@ method(pow_, "__ipow__")
 def _with_alpha(name: str, op: Any) -> Any:
     """Make the public function with ``alpha``, and its in-place form, of add or sub."""
 
-    def function(self: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+    def function(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         return op.function(self, _number_times(self, other, alpha))
 
-    def inplace(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    def inplace(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         return run_inplace(op, self, (_number_times(self, other, alpha),), {})
 
     sign = "+" if name == "add" else "-"
@@ -310,21 +310,28 @@ tensor_add = _with_alpha("add", add)
 tensor_sub = subtract = _with_alpha("sub", sub)
 
 
-@public
-def tensor_div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+def tensor_div(
+    self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None
+) -> Tensor:
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
     if rounding_mode is None:
-        return div.function(self, other)  # type: ignore[no-any-return]
+        return div.function(self, other)
     if rounding_mode not in ("floor", "trunc"):
         raise RuntimeError(
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
             f"but found '{rounding_mode}'"
         )
-    return quotient_rounded.function(self, other, rounding_mode)  # type: ignore[no-any-return]
+    return quotient_rounded.function(self, other, rounding_mode)
+
+
+tensor_div.__name__ = tensor_div.__qualname__ = "div"
+public(tensor_div)
+
+Bound = Tensor | float | None
 
 
 @public
-def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
 
     Raises:
@@ -338,7 +345,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
         raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
     _check_bounds(min, max)
     if not isinstance(min, Tensor) and not isinstance(max, Tensor):
-        return clamp_numbers.function(self, min, max)  # type: ignore[no-any-return]
+        return clamp_numbers.function(self, min, max)
     if min is not None:
         self = maximum.function(self, min if isinstance(min, Tensor) else wrap_number(self, min))
     if max is not None:
@@ -362,7 +369,7 @@ def wrap_number(like: Tensor, value: Any) -> Tensor:
 
 
 @public
-def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Move the elements of this tensor into ``[min, max]`` and return it."""
     if min is None and max is None:
         raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
@@ -371,24 +378,22 @@ def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 
 @public
-def clamp_min(self: Tensor, min: Any) -> Tensor:
+def clamp_min(self: Tensor, min: Tensor | float) -> Tensor:
     """Return the elements, at least ``min``."""
     return clamp(self, min)
 
 
 @public
-def clamp_max(self: Tensor, max: Any) -> Tensor:
+def clamp_max(self: Tensor, max: Tensor | float) -> Tensor:
     """Return the elements, at most ``max``."""
     return clamp(self, None, max)
 
 
 @public
-def div_(self: Tensor, other: Any) -> Tensor:
+def div_(self: Tensor, other: Tensor | float) -> Tensor:
     """Write the quotient to this tensor and return it."""
     return run_inplace(div, self, (other,), {}, what="div_")
 
-
-method(tensor_div, "div")
 
 
 _MISSING = object()
@@ -426,4 +431,9 @@ def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> An
     return where.function(condition, self, other)
 
 
-method(lambda self, condition, other: choose(condition, self, other), "where")
+def _chosen(self: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
+    """Return this tensor where the condition holds and ``other`` elsewhere."""
+    return choose(condition, self, other)
+
+
+method(_chosen, "where")

@@ -1,0 +1,219 @@
+"""Activations made of straight pieces; the formulas are those of ``nn.functional``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.nn import functional as F
+from tinynet.nn.init import constant_
+from tinynet.nn.module import Module
+from tinynet.nn.parameter import Parameter
+from tinynet.ops.creation import full
+
+
+class InPlace(Module):
+    """What activations share that can write to their input, and have no other argument."""
+
+    def __init__(self, inplace: bool = False):
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """Return whether it writes to its input."""
+        return "inplace=True" if self.inplace else ""
+
+
+def in_place(inplace: bool) -> str:
+    return ", inplace=True" if inplace else ""
+
+
+class ReLU(InPlace):
+    """``max(x, 0)``.
+
+    Args:
+        inplace: write to the input.
+
+    Example:
+        >>> nn.ReLU()(tn.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.relu(input, self.inplace)
+
+
+class LeakyReLU(Module):
+    """x above 0 and ``negative_slope * x`` below (Maas et al., 2013).
+
+    Args:
+        negative_slope: the slope below 0.
+        inplace: write to the input.
+
+    Example:
+        >>> nn.LeakyReLU(0.5)(tn.tensor([-1.0, 2.0]))
+        tensor([-0.5000,  2.0000])
+    """
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False):
+        super().__init__()
+        self.negative_slope = negative_slope
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return the slope, and whether it writes to its input."""
+        return f"negative_slope={self.negative_slope}{in_place(self.inplace)}"
+
+
+class PReLU(Module):
+    """x above 0 and ``weight * x`` below, with a weight that is trained (He et al., 2015).
+
+    Args:
+        num_parameters: 1, or the number of channels (dimension 1 of the input).
+        init: what the weight starts from.
+        device: only the cpu.
+        dtype: of the weight; the default dtype unless given.
+
+    Attributes:
+        weight: ``[num_parameters]``.
+
+    Example:
+        >>> nn.PReLU()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.2500,  2.0000], grad_fn=<PreluKernelBackward0>)
+    """
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ):
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = Parameter(full((num_parameters,), float(init), dtype=dtype, device=device))
+
+    def reset_parameters(self) -> None:
+        """Set the weight to what it started from."""
+        constant_(self.weight, self.init)
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        """Return the number of weights."""
+        return f"num_parameters={self.num_parameters}"
+
+
+class Hardtanh(Module):
+    """x moved into ``[min_val, max_val]``.
+
+    Args:
+        min_val: the lower bound.
+        max_val: the upper bound.
+        inplace: write to the input.
+
+    Raises:
+        AssertionError: the bounds are not in order.
+
+    Example:
+        >>> nn.Hardtanh(-2, 2)(tn.tensor([-3.0, 1.0]))
+        tensor([-2.,  1.])
+    """
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
+        super().__init__()
+        if max_val <= min_val:
+            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
+        self.min_val = min_val
+        self.max_val = max_val
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return the bounds, and whether it writes to its input."""
+        return f"min_val={self.min_val}, max_val={self.max_val}{in_place(self.inplace)}"
+
+
+class ReLU6(Hardtanh):
+    """x moved into [0, 6].
+
+    Args:
+        inplace: write to the input.
+
+    Example:
+        >>> nn.ReLU6()(tn.tensor([-1.0, 7.0]))
+        tensor([0., 6.])
+    """
+
+    def __init__(self, inplace: bool = False):
+        super().__init__(0.0, 6.0, inplace)
+
+    def extra_repr(self) -> str:
+        """Return whether it writes to its input."""
+        return "inplace=True" if self.inplace else ""
+
+
+class Hardsigmoid(InPlace):
+    """``x / 6 + 1 / 2`` moved into [0, 1].
+
+    Args:
+        inplace: write to the input.
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.hardsigmoid(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return nothing, as in PyTorch."""
+        return ""
+
+
+class Hardswish(InPlace):
+    """x times ``hardsigmoid(x)`` (Howard et al., "Searching for MobileNetV3", 2019).
+
+    Args:
+        inplace: write to the input.
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.hardswish(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return nothing, as in PyTorch."""
+        return ""
+
+
+class Threshold(Module):
+    """x above the threshold and ``value`` elsewhere.
+
+    Args:
+        threshold: up to here the value takes the place of x.
+        value: what takes its place.
+        inplace: write to the input.
+
+    Example:
+        >>> nn.Threshold(0.1, 20)(tn.tensor([0.0, 1.0]))
+        tensor([20.,  1.])
+    """
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False):
+        super().__init__()
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return threshold and value, and whether it writes to its input."""
+        return f"threshold={self.threshold}, value={self.value}{in_place(self.inplace)}"

@@ -1,0 +1,41 @@
+"""Layers as functions: what the modules of ``nn`` compute, without state."""
+
+from tinynet.nn.functional.activations import celu as celu
+from tinynet.nn.functional.activations import elu as elu
+from tinynet.nn.functional.activations import gelu as gelu
+from tinynet.nn.functional.activations import hardsigmoid as hardsigmoid
+from tinynet.nn.functional.activations import hardswish as hardswish
+from tinynet.nn.functional.activations import hardtanh as hardtanh
+from tinynet.nn.functional.activations import leaky_relu as leaky_relu
+from tinynet.nn.functional.activations import log_softmax as log_softmax
+from tinynet.nn.functional.activations import logsigmoid as logsigmoid
+from tinynet.nn.functional.activations import mish as mish
+from tinynet.nn.functional.activations import prelu as prelu
+from tinynet.nn.functional.activations import relu as relu
+from tinynet.nn.functional.activations import relu6 as relu6
+from tinynet.nn.functional.activations import selu as selu
+from tinynet.nn.functional.activations import sigmoid as sigmoid
+from tinynet.nn.functional.activations import silu as silu
+from tinynet.nn.functional.activations import softmax as softmax
+from tinynet.nn.functional.activations import softplus as softplus
+from tinynet.nn.functional.activations import softsign as softsign
+from tinynet.nn.functional.activations import tanh as tanh
+from tinynet.nn.functional.activations import threshold as threshold
+from tinynet.nn.functional.classification import cross_entropy as cross_entropy
+from tinynet.nn.functional.classification import nll_loss as nll_loss
+from tinynet.nn.functional.noise import dropout as dropout
+from tinynet.nn.functional.lookup import embedding as embedding
+from tinynet.nn.functional.affine import linear as linear
+from tinynet.nn.functional.losses import binary_cross_entropy as binary_cross_entropy
+from tinynet.nn.functional.losses import (
+    binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
+)
+from tinynet.nn.functional.losses import huber_loss as huber_loss
+from tinynet.nn.functional.losses import kl_div as kl_div
+from tinynet.nn.functional.losses import l1_loss as l1_loss
+from tinynet.nn.functional.losses import mse_loss as mse_loss
+from tinynet.nn.functional.losses import smooth_l1_loss as smooth_l1_loss
+from tinynet.nn.functional.vector import cosine_similarity as cosine_similarity
+from tinynet.nn.functional.vector import normalize as normalize
+from tinynet.nn.functional.vector import one_hot as one_hot
+from tinynet.nn.functional.vector import pad as pad

@@ -1,0 +1,228 @@
+"""Operations behind the activations.
+
+They are operations, not composites, because each has an in-place form that a composite cannot
+have (it would overwrite what its own parts saved), and because a single node with a closed
+derivative is faster and does not overflow where the parts would.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.operation import pointwise
+from tinynet.ops.arithmetic import where
+from tinynet.ops.exponential import erf, exp, sigmoid, tanh
+
+Array = np.ndarray[Any, Any]
+
+
+def _floating(x: Array, kernel: str) -> Array:
+    """Return ``x``; NotImplementedError in PyTorch's words unless it is floating-point."""
+    if x.dtype.kind != "f":
+        kind = dtypes.of(x).scalar_name
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind}'")
+    return x
+
+
+def _zero(x: Array) -> Array:
+    """Return a zero for np.minimum and np.maximum, which are slow with Python numbers."""
+    return np.zeros((), x.dtype)
+
+
+# ---- made of straight pieces --------------------------------------------------------------------
+
+
+@pointwise(methods=False)
+def leaky_relu(self: Array, /, negative_slope: float) -> Array:
+    """Return x above 0 and ``negative_slope * x`` below."""
+    x = _floating(self, "leaky_relu_cpu")
+    return np.where(x > 0, x, x * negative_slope)
+
+
+leaky_relu.grad(
+    self=lambda g, self, negative_slope: where(self > 0, g, g * negative_slope),
+)
+
+
+@pointwise(methods=False, node="PreluKernelBackward0")
+def prelu(self: Array, weight: Array, /) -> Array:
+    """Return x above 0 and ``weight * x`` below."""
+    return np.where(self > 0, self, weight * self)
+
+
+prelu.grad(
+    self=lambda g, self, weight: where(self > 0, g, g * weight),
+    weight=lambda g, self: where(self > 0, 0.0, g * self),
+)
+
+
+@pointwise(methods=False)
+def hardtanh(self: Array, /, min_val: float, max_val: float) -> Array:
+    """Return x moved into ``[min_val, max_val]``."""
+    if self.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    low, high = (np.asarray(v).astype(self.dtype) for v in (min_val, max_val))
+    return np.minimum(np.maximum(self, low), high)
+
+
+hardtanh.grad(
+    self=lambda g, self, min_val, max_val: where((self > min_val) & (self < max_val), g, 0.0),
+)
+
+
+@pointwise(methods=False)
+def hardsigmoid(self: Array, /) -> Array:
+    """Return ``x / 6 + 1 / 2`` moved into [0, 1]."""
+    return np.clip(_floating(self, "hardsigmoid_cpu") + 3, 0, 6) / 6
+
+
+hardsigmoid.grad(self=lambda g, self: where((self > -3) & (self < 3), g / 6, 0.0))
+
+
+@pointwise(methods=False)
+def hardswish(self: Array, /) -> Array:
+    """Return x times ``hardsigmoid(x)``."""
+    return self * (np.clip(_floating(self, "hardswish_cpu") + 3, 0, 6) / 6)
+
+
+hardswish.grad(
+    self=lambda g, self: where(
+        self <= -3, 0.0, where(self < 3, g * (self / 3 + 0.5), g)
+    ),
+)
+
+
+@pointwise(methods=False)
+def threshold(self: Array, /, threshold: float, value: float) -> Array:
+    """Return x above the threshold and ``value`` elsewhere."""
+    return np.where(self <= threshold, np.asarray(value).astype(self.dtype), self)
+
+
+threshold.grad(self=lambda g, self, threshold: where(self <= threshold, 0.0, g))
+
+# ---- exponential and logistic -------------------------------------------------------------------
+
+
+@pointwise(methods=False)
+def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array:
+    """Return ``scale * x`` above 0 and ``scale * alpha * (exp(input_scale * x) - 1)`` below."""
+    x = _floating(self, "elu_cpu")
+    below = np.expm1(np.minimum(x, _zero(x)) * input_scale)
+    return np.where(x > 0, x * scale, below * (alpha * scale))
+
+
+elu.grad(
+    self=lambda g, self, result, alpha, scale, input_scale: where(
+        self > 0, g * scale, g * (input_scale * (result + alpha * scale))
+    ),
+)
+
+
+@pointwise(methods=False, node="CeluBackward0")
+def celu(self: Array, /, alpha: float) -> Array:
+    """Return x above 0 and ``alpha * (exp(x / alpha) - 1)`` below."""
+    x = _floating(self, "elu_cpu")
+    return np.where(x > 0, x, np.expm1(np.minimum(x, _zero(x)) / alpha) * alpha)
+
+
+celu.grad(
+    self=lambda g, self, result, alpha: where(self > 0, g, g * (result / alpha + 1)),
+)
+
+
+@pointwise(methods=False)
+def softplus(self: Array, /, beta: float, threshold: float) -> Array:
+    """Return ``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``."""
+    x = _floating(self, "softplus_cpu")
+    scaled = x * beta
+    linear = scaled > threshold
+    return np.where(linear, x, np.log1p(np.exp(np.where(linear, _zero(x), scaled))) / beta)
+
+
+softplus.grad(
+    self=lambda g, self, beta, threshold: where(
+        self * beta > threshold, g, g * sigmoid(self * beta)
+    ),
+)
+
+
+@pointwise(methods=False, node="LogSigmoidBackward0")
+def log_sigmoid(self: Array, /) -> Array:
+    """Return the logarithm of the logistic function, exact for large negative x."""
+    x = _floating(self, "log_sigmoid_cpu")
+    return np.minimum(x, _zero(x)) - np.log1p(np.exp(-np.abs(x)))
+
+
+log_sigmoid.grad(self=lambda g, self: g * sigmoid(-self))
+
+
+@pointwise(methods=False)
+def silu(self: Array, /) -> Array:
+    """Return x times the logistic function of x."""
+    return self * sigmoid(_floating(self, "silu_cpu"))
+
+
+def _silu_grad(g: Any, self: Any) -> Any:
+    s = sigmoid(self)
+    return g * (s * (1 + self * (1 - s)))
+
+
+silu.grad(self=_silu_grad)
+
+
+def _log1p_exp(x: Array) -> Array:
+    """Return ``log(1 + exp(x))`` without overflow."""
+    return np.maximum(x, _zero(x)) + np.log1p(np.exp(-np.abs(x)))
+
+
+@pointwise(methods=False)
+def mish(self: Array, /) -> Array:
+    """Return ``x * tanh(log(1 + exp(x)))``."""
+    return self * np.tanh(_log1p_exp(_floating(self, "mish_cpu")))
+
+
+def _mish_grad(g: Any, self: Any) -> Any:
+    t = tanh(softplus(self, 1.0, 20.0))
+    return g * (t + self * sigmoid(self) * (1 - t * t))
+
+
+mish.grad(self=_mish_grad)
+
+# ---- Gaussian -----------------------------------------------------------------------------------
+
+_ROOT_HALF = math.sqrt(0.5)
+_DENSITY = 1 / math.sqrt(2 * math.pi)
+_INNER = math.sqrt(2 / math.pi)
+_CUBE = 0.044715
+
+
+@pointwise(methods=False, node="GeluBackward0")
+def gelu(self: Array, /) -> Array:
+    """Return x times the standard normal distribution function of x."""
+    return self * (0.5 * (1 + erf(_floating(self, "GeluKernelImpl") * _ROOT_HALF)))
+
+
+gelu.grad(
+    self=lambda g, self: g
+    * (0.5 * (1 + erf(self * _ROOT_HALF)) + self * (exp(self * self * -0.5) * _DENSITY)),
+)
+
+
+@pointwise(methods=False, node="GeluBackward0")
+def gelu_tanh(self: Array, /) -> Array:
+    """Return the approximation of ``gelu`` by tanh."""
+    x = _floating(self, "GeluKernelImpl")
+    return 0.5 * x * (1 + np.tanh(_INNER * (x + _CUBE * x * x * x)))
+
+
+def _gelu_tanh_grad(g: Any, self: Any) -> Any:
+    t = tanh(_INNER * (self + _CUBE * self * self * self))
+    slope = _INNER * (1 + 3 * _CUBE * self * self)
+    return g * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * slope)
+
+
+gelu_tanh.grad(self=_gelu_tanh_grad)

@@ -1,0 +1,43 @@
+"""What several functions refuse, and how losses are reduced."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from tinynet import errors
+from tinynet.core.tensor import Tensor
+
+REDUCTIONS = ("none", "mean", "sum")
+
+
+def tensor_only(function: str, **given: Any) -> None:
+    """Raise TypeError for the first argument that is no tensor."""
+    for position, (name, value) in enumerate(given.items()):
+        if not isinstance(value, Tensor):
+            raise errors.must_be_tensor(function, name, position + 1, value)
+
+
+def check_reduction(reduction: str) -> None:
+    """Raise ValueError unless ``reduction`` is "none", "mean" or "sum"."""
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def reduced(loss: Tensor, reduction: str) -> Tensor:
+    """Return the loss itself, its mean or its sum."""
+    check_reduction(reduction)
+    if reduction == "mean":
+        return loss.mean()  # type: ignore[no-any-return, attr-defined]
+    return loss.sum() if reduction == "sum" else loss  # type: ignore[no-any-return, attr-defined]
+
+
+def warn_of_broadcasting(input: Tensor, target: Tensor) -> None:
+    """Warn when a loss is about to broadcast its target: nearly always a mistake."""
+    if input._array.shape != target._array.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size "
+            f"({input.shape}). This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.",
+            stacklevel=3,
+        )

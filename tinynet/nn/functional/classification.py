@@ -1,0 +1,283 @@
+"""Losses of classification: cross-entropy and negative log-likelihood.
+
+Cross-entropy with class indices is one operation, for speed: the forward prepares ``softmax -
+one_hot``, so that the backward is a single product; as a composite (log_softmax, gather, mean) it
+would compute exponentials twice and fill two more arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
+from tinynet.ops.gathering import gather
+from tinynet.ops.refuse import name_of
+from tinynet.ops.shape import reshape
+from tinynet.ops.softmax import log_softmax, softmax
+
+Array = np.ndarray[Any, Any]
+
+# ---- cross-entropy of rows of logits, as an operation -------------------------------------------
+
+
+@operation(
+    node="NllLossBackward0", hidden=("difference", "counted", "count"), methods=False
+)
+def indexed_cross_entropy(
+    logits: Array, target: Array, /, ignore_index: int, reduction: str
+) -> tuple[Array, ...]:
+    """Return the mean (or sum, or all) of ``-log softmax(logits)[target]`` over rows of logits.
+
+    Args:
+        logits: ``[rows, classes]``.
+        target: ``[rows]``, classes as int64.
+        ignore_index: rows with this target count as zero and are left out of the mean.
+    """
+    counted = target != ignore_index
+    place = (np.arange(len(target)), np.where(counted, target, 0))
+    shifted = logits - np.maximum.reduce(logits, axis=1, keepdims=True, initial=-np.inf)
+    difference = np.exp(shifted)
+    totals = np.add.reduce(difference, axis=1, keepdims=True)
+    losses = np.where(counted, np.log(totals[:, 0]) - shifted[place], 0).astype(logits.dtype)
+    difference /= totals
+    difference[place] -= 1
+    count = np.add.reduce(counted, dtype=logits.dtype)
+    if reduction == "none":
+        loss = losses
+    else:
+        loss = np.add.reduce(losses) / (count if reduction == "mean" else 1)
+    return loss, difference, counted[:, None], count
+
+
+def _indexed_grad(
+    g: Any, logits: Any, difference: Any, counted: Any, count: Any, reduction: str
+) -> Any:
+    if isinstance(g, Tensor):  # what was prepared has no history: give it that of softmax
+        p = softmax(logits, 1)
+        difference = difference + (p - p.detach())
+    g = reshape(g, (counted.shape[0], 1)) if reduction == "none" else g
+    return difference * (counted * (g / count if reduction == "mean" else g))
+
+
+indexed_cross_entropy.grad(logits=_indexed_grad)
+
+# ---- checks -------------------------------------------------------------------------------------
+
+
+def _check_classes(target: Array, classes: int, ignore_index: int) -> None:
+    """Raise IndexError for a target that is no class."""
+    wrong = (target != ignore_index) & ((target < 0) | (target >= classes))
+    if wrong.any():
+        raise IndexError(
+            f"Target {target[wrong].flat[0]} is out of bounds. "
+            f"It must be a class from 0 to {classes - 1}, or ignore_index ({ignore_index})."
+        )
+
+
+def _check_indices(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
+    """Refuse shapes and dtypes that do not fit, for class indices."""
+    if input.ndim < 1:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if input.ndim == 1:
+        if target.ndim == 1 and target.shape[0] != 1:
+            raise ValueError(
+                "For 1D input, 1D target must have size 1, but got target size: "
+                f"{target.shape[0]}"
+            )
+    else:
+        rows = target.shape[0] if target.ndim else 0
+        if input.shape[0] != rows:
+            raise ValueError(
+                f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({rows})."
+            )
+        wanted = [input.shape[0], *input.shape[2:]]
+        if input.ndim == 2 and target.ndim > 1:
+            raise RuntimeError(
+                "0D or 1D target tensor expected, multi-target not supported.\n  Class indices are "
+                f"of shape {wanted}, class probabilities are floating-point. "
+                f"Got a target of shape {list(target.shape)} and {target.dtype} instead."
+            )
+        if list(target.shape) != wanted:
+            raise RuntimeError(f"Expected target size {wanted}, got {list(target.shape)}")
+    if target._array.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {name_of(target._array)}"
+        )
+    if weight is not None:
+        _check_weight(input, weight)
+
+
+def _check_weight(input: Tensor, weight: Tensor) -> None:
+    classes = input.shape[0 if input.ndim == 1 else 1]
+    if list(weight.shape) != [classes]:
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but "
+            f"got weight tensor of shape: {list(weight.shape)}"
+        )
+    if weight.dtype != input.dtype:
+        kinds = [name_of(t._array) for t in (input, weight)]
+        raise RuntimeError(f"expected scalar type {kinds[0]} but found {kinds[1]}")
+
+
+# ---- the functions ------------------------------------------------------------------------------
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the negative log-likelihood, ``-weight[target] * input[target]``.
+
+    Args:
+        input: log-probabilities, ``[batch, classes, ...]`` or ``[classes]``.
+        target: classes, ``[batch, ...]`` or ``[]``.
+        weight: one factor per class, ``[classes]``; the mean is divided by the weights that count.
+        ignore_index: a target that does not count.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        IndexError: a target is no class.
+        ValueError, RuntimeError: shapes or dtypes do not fit.
+
+    Example:
+        >>> F.nll_loss(tn.tensor([[-0.5, -1.0]]), tn.tensor([1]))
+        tensor(1.)
+    """
+    tensor_only("nll_loss_nd", input=input, target=target)
+    check_reduction(reduction)
+    _check_indices(input, target, weight)
+    dim = 0 if input.ndim == 1 else 1
+    _check_classes(target._array, input.shape[dim], ignore_index)
+    counted = target._array != ignore_index
+    safe = wrap(np.where(counted, target._array, 0).astype(np.int64))
+    if input.ndim == 1:
+        found = gather(input, 0, safe.reshape(1)).reshape(target.shape)  # type: ignore[attr-defined]
+    else:
+        found = gather(input, 1, safe.unsqueeze(1)).squeeze(1)  # type: ignore[attr-defined]
+    factor = wrap(counted.astype(input._array.dtype))
+    if weight is not None:
+        factor = weight[safe] * factor  # type: ignore[index]
+    loss = found.masked_fill(wrap(~counted), 0.0) * -factor
+    if reduction == "mean":
+        return loss.sum() / factor.sum()  # type: ignore[no-any-return, attr-defined]
+    return reduced(loss, reduction)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the cross-entropy between logits and a target distribution.
+
+    Args:
+        input: logits, ``[batch, classes, ...]`` or ``[classes]``.
+        target: class indices, ``[batch, ...]`` or ``[]``; or class probabilities, of the shape of
+            the input and floating-point.
+        weight: one factor per class, ``[classes]``.
+        ignore_index: a class index that does not count.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        label_smoothing: this share of each target is spread evenly over all classes
+            (Szegedy et al., 2015).
+
+    Raises:
+        IndexError: a target is no class.
+        ValueError, RuntimeError: shapes or dtypes do not fit.
+
+    Example:
+        >>> F.cross_entropy(tn.zeros(3, 10), tn.tensor([1, 2, 3]))
+        tensor(2.3026)
+    """
+    tensor_only("cross_entropy_loss", input=input, target=target)
+    check_reduction(reduction)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(
+            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}"
+        )
+    if target._array.shape == input._array.shape:
+        return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
+    dim = 0 if input.ndim == 1 else 1
+    if input.ndim == 2 and weight is None and label_smoothing == 0.0 and input.is_floating_point():
+        _check_indices(input, target, weight)
+        _check_classes(target._array, input.shape[1], ignore_index)
+        return indexed_cross_entropy.function(  # type: ignore[no-any-return]
+            input, target, ignore_index, reduction
+        )
+    logs = log_softmax.function(input, dim)
+    loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if label_smoothing == 0.0:
+        return loss
+    return _smoothed(loss, logs, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _weight_of(weight: Tensor | None, logs: Tensor) -> Any:
+    """Return the class weights in a shape that multiplies the logits, or 1."""
+    return 1 if weight is None else weight.reshape(-1, *[1] * (logs.ndim - 2))  # type: ignore[attr-defined]
+
+
+def _smoothed(
+    loss: Tensor,
+    logs: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    smoothing: float,
+) -> Tensor:
+    """Mix the loss with that of a uniform target."""
+    dim = 0 if logs.ndim == 1 else 1
+    counted = wrap(target._array != ignore_index)
+    even: Any = -(logs * _weight_of(weight, logs)).sum(dim)  # type: ignore[attr-defined, operator]
+    even = even.masked_fill(~counted, 0.0)  # type: ignore[operator]
+    if reduction == "mean":
+        if weight is None:
+            count: Any = counted.sum()  # type: ignore[attr-defined]
+        else:
+            safe = target.masked_fill(~counted, 0)  # type: ignore[attr-defined, operator]
+            count = weight[safe].masked_fill(~counted, 0.0).sum()  # type: ignore[index, operator]
+        even = even.sum() / count
+    else:
+        even = reduced(even, reduction)
+    share = smoothing / logs.shape[dim]
+    return loss * (1 - smoothing) + even * share  # type: ignore[no-any-return, operator]
+
+
+def _with_probabilities(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    smoothing: float,
+) -> Tensor:
+    """Return the cross-entropy for a target of class probabilities."""
+    if not target.is_floating_point():
+        raise RuntimeError(
+            "Expected floating point type for target with class probabilities, got "
+            f"{name_of(target._array)}"
+        )
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    if input.ndim and weight is not None:
+        _check_weight(input, weight)
+    dim = 0 if input.ndim == 1 else 1
+    classes = input.shape[dim]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / classes  # type: ignore[operator]
+    logs = log_softmax.function(input, dim)
+    loss = -(logs * target * _weight_of(weight, logs)).sum(dim)
+    if reduction == "mean":
+        return loss.sum() / (input.numel() // classes)  # type: ignore[no-any-return]
+    return reduced(loss, reduction)

@@ -1,0 +1,193 @@
+"""Looking up rows of a table by index.
+
+The look-up and its derivative are operations of their own for speed: an index expression would
+make one node more per look-up and could not leave out a padding row or divide by frequencies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.inplace import refuse_overlap, wrote
+from tinynet.core.operation import operation
+from tinynet.core.tensor import Tensor
+from tinynet.nn.functional.checks import tensor_only
+
+Array = np.ndarray[Any, Any]
+
+# ---- operations ---------------------------------------------------------------------------------
+
+
+def _take(weight: Array, indices: Array) -> Array:
+    """Return the rows; IndexError for an index outside the table."""
+    # Read without sign, a negative index is a huge one: one comparison finds both mistakes.
+    if indices.size and indices.view(f"u{indices.itemsize}").max() >= weight.shape[0]:
+        outside = indices[(indices < 0) | (indices >= weight.shape[0])]
+        raise IndexError(
+            f"index out of range in self. The table has {weight.shape[0]} rows. "
+            f"Got index {outside.flat[0]} instead."
+        )
+    return np.take(weight, indices, axis=0)
+
+
+@operation(node="EmbeddingBackward0", methods=False)
+def embedding_rows(
+    weight: Array, indices: Array, /, padding_idx: int, scale_grad_by_freq: bool
+) -> Array:
+    """Return row ``i`` of the weight for each index ``i``."""
+    _check(weight, indices)
+    return _take(weight, indices)
+
+
+def _check(weight: Array, indices: Array) -> None:
+    """Raise RuntimeError for what is no table, or no indices."""
+    if indices.dtype not in (np.int64, np.int32):
+        kind = dtypes.of(indices).tensor_name
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got tinynet.{kind} instead (while checking arguments for embedding)"
+        )
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+
+
+embedding_rows.grad(
+    weight=lambda g, weight_shape, indices, padding_idx, scale_grad_by_freq: summed_rows(
+        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
+    )
+)
+
+
+@operation(node="EmbeddingDenseBackwardBackward0", methods=False)
+def summed_rows(
+    rows: Array, indices: Array, /, count: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Array:
+    """Return a table of ``count`` rows, to which ``rows`` were added at their indices.
+
+    The padding row is zero; ``scale_grad_by_freq`` divides each row by the number of its additions.
+    """
+    width = rows.shape[-1]
+    table = np.zeros((count, width), rows.dtype)
+    at = (indices.reshape(-1, 1).astype(np.int64) * width + np.arange(width)).ravel()
+    np.add.at(table.reshape(-1), at, rows.reshape(-1))  # flat: several times as fast as by rows
+    return _weighted(table, indices, padding_idx, scale_grad_by_freq)
+
+
+summed_rows.grad(
+    rows=lambda g, indices, padding_idx, scale_grad_by_freq: weighted_rows(
+        g, indices, padding_idx, scale_grad_by_freq
+    )
+)
+
+
+@operation(node="EmbeddingBackward0", methods=False)
+def weighted_rows(
+    weight: Array, indices: Array, /, padding_idx: int, scale_grad_by_freq: bool
+) -> Array:
+    """Return row ``i`` for each index ``i``, with the weights of ``summed_rows``: its transpose."""
+    return _take(_weighted(weight.copy(), indices, padding_idx, scale_grad_by_freq), indices)
+
+
+weighted_rows.grad(
+    weight=lambda g, weight_shape, indices, padding_idx, scale_grad_by_freq: summed_rows(
+        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
+    )
+)
+
+
+def _weighted(table: Array, indices: Array, padding_idx: int, by_frequency: bool) -> Array:
+    """Divide the rows of a new table by their frequencies, and clear the padding row."""
+    if by_frequency:
+        times = np.bincount(indices.ravel(), minlength=table.shape[0])
+        table /= np.maximum(times, 1).astype(table.dtype)[:, None]
+    if padding_idx >= 0:
+        table[padding_idx] = 0
+    return table
+
+
+# ---- renormalisation ----------------------------------------------------------------------------
+
+
+def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: float) -> None:
+    """Shorten, in place, those of the rows that are looked up whose norm exceeds ``max_norm``."""
+    array = weight._array
+    _check(array, indices)
+    used = np.unique(indices)
+    size = np.abs(_take(array, used))
+    if norm_type == np.inf:
+        norms = np.max(size, axis=1, initial=0)
+    else:
+        norms = np.sum(size**norm_type, axis=1) ** (1 / norm_type)
+    norms = norms.astype(np.float64)
+    refuse_overlap(array)
+    long = norms > max_norm
+    factors = max_norm / (norms[long] + 1e-7)
+    array[used[long]] *= factors.astype(array.dtype)[:, None]
+    wrote(weight, f"embedding renorm (max_norm={float(max_norm)})")
+
+
+# ---- the function -------------------------------------------------------------------------------
+
+
+def padding_row(padding_idx: int | None, count: int) -> int | None:
+    """Return the padding index counted from the front; AssertionError if it is out of range."""
+    if padding_idx is None:
+        return None
+    if not -count <= padding_idx < count:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx % count
+
+
+def refuse_sparse(sparse: bool) -> None:
+    """Raise NotImplementedError if sparse gradients are asked for."""
+    if sparse:
+        raise NotImplementedError(
+            "The 'sparse' parameter of embedding must be False: there are no sparse gradients yet. "
+            "Got True instead."
+        )
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Return row ``i`` of the weight for each index ``i`` of the input.
+
+    Args:
+        input: indices, of any shape.
+        weight: ``[rows, width]``.
+        padding_idx: a row that gets no gradient.
+        max_norm: before the look-up, rows that are used and longer than this are shortened to it:
+            the weight itself is written, in place.
+        norm_type: the p of the norm for ``max_norm``.
+        scale_grad_by_freq: divide the gradient of a row by how often it is looked up.
+        sparse: only False.
+
+    Returns:
+        ``[*input.shape, width]``.
+
+    Raises:
+        IndexError: an index is negative or has no row.
+
+    Example:
+        >>> F.embedding(tn.tensor([2, 0]), tn.eye(3))
+        tensor([[0., 0., 1.],
+                [1., 0., 0.]])
+    """
+    refuse_sparse(sparse)
+    if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
+        tensor_only("embedding", weight=weight, indices=input)
+    row = padding_row(padding_idx, weight._array.shape[0])
+    if max_norm is not None:
+        renormalise(weight, input._array, max_norm, norm_type)
+    return embedding_rows.function(  # type: ignore[no-any-return]
+        weight, input, -1 if row is None else row, scale_grad_by_freq
+    )

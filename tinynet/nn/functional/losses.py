@@ -1,0 +1,301 @@
+"""Losses of regression and of independent probabilities."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.operation import operation, pointwise
+from tinynet.core.tensor import Tensor
+from tinynet.nn.functional.activation_ops import log_sigmoid
+from tinynet.nn.functional.checks import (
+    check_reduction,
+    reduced,
+    tensor_only,
+    warn_of_broadcasting,
+)
+from tinynet.ops.arithmetic import where
+from tinynet.ops.exponential import clamp_numbers, exp, log
+from tinynet.ops.refuse import name_of
+
+Array = np.ndarray[Any, Any]
+
+# ---- differences --------------------------------------------------------------------------------
+
+
+@operation(methods=False, node="MseLossBackward0")
+def squared_error(input: Array, target: Array, /, reduction: str) -> Array:
+    """Return the mean (or sum, or all) of the squared difference.
+
+    An operation for speed: one node instead of three, and one difference for both derivatives.
+    """
+    if input.dtype.kind != "f":
+        raise NotImplementedError(f"\"mse_cpu\" not implemented for '{name_of(input)}'")
+    squares = np.square(input - target)
+    if reduction == "none":
+        return squares
+    total = np.add.reduce(squares, axis=None)
+    return total / squares.dtype.type(squares.size) if reduction == "mean" else total
+
+
+def _squared_error_grads(
+    g: Any, input: Any, target: Any, reduction: str, needs: tuple[bool, bool]
+) -> tuple[Any, Any]:
+    d = input - target
+    d = d * (g * (2 / math.prod(d.shape)) if reduction == "mean" else g * 2)
+    return d, -d if needs[1] else None
+
+
+squared_error.grads(_squared_error_grads)
+
+
+def _weighted_mean(loss: Any, weight: Tensor | None, reduction: str) -> Tensor:
+    """Reduce a loss; with weights, the mean is divided by their sum."""
+    if weight is None:
+        return reduced(loss, reduction)
+    if weight._array.shape != loss._array.shape:
+        raise ValueError("Inputs and weight must have the same size.")
+    loss = loss * weight
+    if reduction == "mean":
+        return loss.sum() / weight.sum()  # type: ignore[no-any-return, attr-defined]
+    return reduced(loss, reduction)
+
+
+def mse_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
+) -> Tensor:
+    """Return the squared difference.
+
+    Args:
+        input, target: of one shape.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        weight: a factor per element; the mean is divided by their sum.
+
+    Example:
+        >>> F.mse_loss(tn.tensor([1.0, 3.0]), tn.zeros(2))
+        tensor(5.)
+    """
+    tensor_only("mse_loss", input=input, target=target)
+    warn_of_broadcasting(input, target)
+    check_reduction(reduction)
+    if input._array.dtype != target._array.dtype:
+        kind = dtypes.from_numpy(dtypes.result_type((input._array, target._array)))
+        input, target = input.to(kind), target.to(kind)  # type: ignore[attr-defined]
+    if weight is None:
+        return squared_error.function(input, target, reduction)  # type: ignore[no-any-return]
+    return _weighted_mean(squared_error.function(input, target, "none"), weight, reduction)
+
+
+def l1_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
+) -> Tensor:
+    """Return the absolute difference; the arguments are those of ``mse_loss``.
+
+    Example:
+        >>> F.l1_loss(tn.tensor([1.0, 3.0]), tn.zeros(2))
+        tensor(2.)
+    """
+    tensor_only("l1_loss", input=input, target=target)
+    warn_of_broadcasting(input, target)
+    check_reduction(reduction)
+    return _weighted_mean((input - target).abs(), weight, reduction)  # type: ignore[operator]
+
+
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
+    """Return ``d * d / (2 * beta)`` where the difference d is below beta, else ``d - beta / 2``.
+
+    Args:
+        input, target: of one shape.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        beta: where the square becomes a line (Girshick, "Fast R-CNN", 2015).
+
+    Raises:
+        RuntimeError: ``beta`` is negative.
+
+    Example:
+        >>> F.smooth_l1_loss(tn.tensor([0.5, 3.0]), tn.zeros(2), reduction="none")
+        tensor([0.1250, 2.5000])
+    """
+    tensor_only("smooth_l1_loss", input=input, target=target)
+    warn_of_broadcasting(input, target)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    d: Any = (input - target).abs()  # type: ignore[operator]
+    loss = d if beta == 0 else where.function(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
+    return reduced(loss, reduction)
+
+
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    *,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Return ``d * d / 2`` where the difference d is below delta, else ``delta * (d - delta / 2)``.
+
+    Args:
+        input, target: of one shape.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        delta: where the square becomes a line (Huber, 1964).
+        weight: a factor per element.
+
+    Raises:
+        RuntimeError: ``delta`` is not positive.
+    """
+    tensor_only("huber_loss", input=input, target=target)
+    warn_of_broadcasting(input, target)
+    check_reduction(reduction)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    d: Any = (input - target).abs()  # type: ignore[operator]
+    loss = where.function(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+# ---- probabilities ------------------------------------------------------------------------------
+
+
+@pointwise(methods=False, node="BinaryCrossEntropyBackward0")
+def binary_entropy(self: Array, target: Array, /) -> Array:
+    """Return ``-y log(x) - (1 - y) log(1 - x)``, at most 100.
+
+    An operation because the derivative of a composite would be NaN at 0 and 1, where PyTorch's is
+    finite.
+    """
+    yes, no = np.log(self), np.log1p(-self)
+    low = np.asarray(-100, self.dtype)
+    return (target - 1) * np.maximum(no, low) - target * np.maximum(yes, low)
+
+
+binary_entropy.grad(
+    self=lambda g, self, target: g * (self - target) / clamp_numbers((1 - self) * self, 1e-12, None),
+    target=lambda g, self: g * clamp_numbers(log(1 - self) - log(self), -100.0, 100.0),
+)
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``-y log(x) - (1 - y) log(1 - x)`` for probabilities x and targets y.
+
+    Args:
+        input: probabilities, from 0 to 1.
+        target: of the same shape.
+        weight: a factor per element, broadcast.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        RuntimeError: an input is outside [0, 1], or the dtypes differ.
+        ValueError: the shapes differ.
+
+    Example:
+        >>> F.binary_cross_entropy(tn.tensor([0.5]), tn.tensor([1.0]))
+        tensor(0.6931)
+    """
+    tensor_only("binary_cross_entropy", input=input, target=target)
+    check_reduction(reduction)
+    if target.shape != input.shape:
+        raise ValueError(
+            f"Using a target size ({target.shape}) that is different to the input size "
+            f"({input.shape}) is deprecated. Please ensure they have the same size."
+        )
+    if target.dtype != input.dtype:
+        kinds = [name_of(t._array) for t in (target, input)]
+        raise RuntimeError(f"Found dtype {kinds[0]} but expected {kinds[1]}")
+    x = input._array
+    if not ((x >= 0) & (x <= 1)).all():
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    loss = binary_entropy.function(input, target)
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Return the binary cross-entropy of ``sigmoid(input)``, without overflow or cancellation.
+
+    Args:
+        input: logits.
+        target: from 0 to 1, of the same shape.
+        weight: a factor per element, broadcast.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        pos_weight: a factor for the positive term, broadcast.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    Example:
+        >>> F.binary_cross_entropy_with_logits(tn.tensor([0.0]), tn.tensor([1.0]))
+        tensor(0.6931)
+    """
+    tensor_only("binary_cross_entropy_with_logits", input=input, target=target)
+    check_reduction(reduction)
+    if target.shape != input.shape:
+        raise ValueError(
+            f"Target size ({target.shape}) must be the same as input size ({input.shape})"
+        )
+    if not target.is_floating_point():
+        raise RuntimeError(
+            "result type Float can't be cast to the desired output type "
+            f"{name_of(target._array)}"
+        )
+    against: Any = (1 - target) * input  # type: ignore[operator]
+    logs = log_sigmoid.function(input)
+    if pos_weight is not None:
+        logs = logs * ((pos_weight - 1) * target + 1)  # type: ignore[operator]
+    loss = against - logs
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def kl_div(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False
+) -> Tensor:
+    """Return the Kullback-Leibler divergence, ``y * (log y - x)``, for log-probabilities x.
+
+    Args:
+        input: log-probabilities.
+        target: probabilities y, or their logarithms (``log_target``); 0 counts as its limit.
+        reduction: ``"batchmean"`` (the divergence itself: the sum over all divided by the length of
+            the first dimension), ``"mean"``, ``"sum"`` or ``"none"``.
+        log_target: whether the target is given as logarithms.
+
+    Example:
+        >>> F.kl_div(tn.tensor([[0.5, 0.5]]).log(), tn.tensor([[1.0, 0.0]]), reduction="batchmean")
+        tensor(0.6931)
+    """
+    tensor_only("kl_div", input=input, target=target)
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
+            "release.",
+            stacklevel=2,
+        )
+    if log_target:
+        loss = exp.function(target) * (target - input)  # type: ignore[operator]
+    else:
+        positive = where.function(target > 0, target, 1.0)  # type: ignore[operator]
+        entropy = where.function(target > 0, target * log.function(positive), 0.0)  # type: ignore[operator]
+        loss = entropy - target * input  # type: ignore[operator]
+    if reduction == "batchmean":
+        total = reduced(loss, "sum")
+        return total / input.shape[0] if input.ndim else total  # type: ignore[no-any-return, operator]
+    return reduced(loss, reduction)

@@ -1,0 +1,217 @@
+"""Hooks of a module: what runs before and after its forward, and on its gradients.
+
+Functions with a ``self`` are methods of ``Module`` that stand here by subject.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tinynet.core.node import RemovableHandle
+from tinynet.nn.gates import Gates
+
+if TYPE_CHECKING:
+    from tinynet.nn.module import Module
+
+
+class Hook(NamedTuple):
+    """A registered function and how it wants to be called."""
+
+    function: Callable[..., Any]
+    with_kwargs: bool = False
+    always: bool = False
+
+
+class ModuleHooks:
+    """All hooks of one module: number -> hook, in the order in which they run."""
+
+    __slots__ = ("after", "backward", "before", "before_backward")
+
+    def __init__(self) -> None:
+        self.before: dict[int, Hook] = {}
+        self.after: dict[int, Hook] = {}
+        self.before_backward: dict[int, Hook] = {}
+        self.backward: dict[int, Hook] = {}
+
+
+# ---- registering --------------------------------------------------------------------------------
+
+
+def _register(module: Module, stage: str, hook: Hook, prepend: bool) -> RemovableHandle:
+    if module._hooks is None:
+        module._hooks = ModuleHooks()
+    hooks: dict[int, Hook] = getattr(module._hooks, stage)
+    later = dict(hooks) if prepend else {}
+    for number in later:
+        del hooks[number]
+    handle = RemovableHandle(hooks, hook)
+    hooks.update(later)
+    return handle
+
+
+def register_forward_pre_hook(
+    self: Module,
+    hook: Callable[..., Any],
+    *,
+    prepend: bool = False,
+    with_kwargs: bool = False,
+) -> RemovableHandle:
+    """Call ``hook(module, args)`` before each forward; what it returns replaces the arguments.
+
+    Args:
+        hook: returns None, new positional arguments, or (``with_kwargs``) ``(args, kwargs)``.
+        prepend: run it before the hooks that are already there.
+        with_kwargs: call ``hook(module, args, kwargs)``.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Example:
+        >>> net = nn.Identity()
+        >>> handle = net.register_forward_pre_hook(lambda module, args: args[0] + 1)
+        >>> net(tn.zeros(2))
+        tensor([1., 1.])
+    """
+    return _register(self, "before", Hook(hook, with_kwargs), prepend)
+
+
+def register_forward_hook(
+    self: Module,
+    hook: Callable[..., Any],
+    *,
+    prepend: bool = False,
+    with_kwargs: bool = False,
+    always_call: bool = False,
+) -> RemovableHandle:
+    """Call ``hook(module, args, output)`` after each forward; what it returns is the new output.
+
+    Args:
+        hook: returns None or a new output.
+        prepend: run it before the hooks that are already there.
+        with_kwargs: call ``hook(module, args, kwargs, output)``.
+        always_call: call it (with the output None) even if the forward raises.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Example:
+        >>> net = nn.Identity()
+        >>> handle = net.register_forward_hook(lambda module, args, output: output * 2)
+        >>> net(tn.ones(2))
+        tensor([2., 2.])
+    """
+    return _register(self, "after", Hook(hook, with_kwargs, always_call), prepend)
+
+
+def register_full_backward_pre_hook(
+    self: Module, hook: Callable[..., Any], prepend: bool = False
+) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` when the gradients of the module's outputs are known.
+
+    Args:
+        hook: gets a tuple; returns None or new gradients of the outputs.
+        prepend: run it before the hooks that are already there.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return _register(self, "before_backward", Hook(hook), prepend)
+
+
+def register_full_backward_hook(
+    self: Module, hook: Callable[..., Any], prepend: bool = False
+) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` when the module's gradients are computed.
+
+    Both gradients are tuples with one entry per positional argument and per output, None for what
+    is no tensor. In-place operations on the module's inputs and outputs are refused while there is
+    such a hook.
+
+    Args:
+        hook: returns None or new gradients of the inputs.
+        prepend: run it before the hooks that are already there.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Example:
+        >>> net = nn.Identity()
+        >>> handle = net.register_full_backward_hook(lambda module, gi, go: print(gi, go))
+        >>> net(tn.ones(1, requires_grad=True)).backward()
+        (tensor([1.]),) (tensor([1.]),)
+    """
+    return _register(self, "backward", Hook(hook), prepend)
+
+
+# ---- calling ------------------------------------------------------------------------------------
+
+
+def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run the forward of a module that has, or had, hooks."""
+    hooks = module._hooks
+    assert hooks is not None
+    called: set[int] = set()
+    result = None
+    try:
+        for hook in [*hooks.before.values()]:
+            args, kwargs = _before(module, hook, args, kwargs)
+        gates = None
+        if hooks.backward or hooks.before_backward:
+            gates = Gates(
+                module,
+                [hook.function for hook in hooks.before_backward.values()],
+                [hook.function for hook in hooks.backward.values()],
+            )
+            args = gates.enter(args)
+        result = module.forward(*args, **kwargs)
+        for number, hook in [*hooks.after.items()]:
+            called.add(number)
+            result = _after(module, hook, args, kwargs, result)
+        return result if gates is None else gates.leave(result)
+    except Exception:
+        for number, hook in [*hooks.after.items()]:
+            if hook.always and number not in called:
+                result = _despite_error(module, hook, args, kwargs, result)
+        raise
+
+
+def _before(
+    module: Module, hook: Hook, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if not hook.with_kwargs:
+        new = hook.function(module, args)
+        if new is None:
+            return args, kwargs
+        return (new if isinstance(new, tuple) else (new,)), kwargs
+    new = hook.function(module, args, kwargs)
+    if new is None:
+        return args, kwargs
+    if not isinstance(new, tuple) or len(new) != 2:
+        raise RuntimeError(
+            f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {new}."
+        )
+    return new
+
+
+def _after(
+    module: Module, hook: Hook, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+) -> Any:
+    given = (args, kwargs, result) if hook.with_kwargs else (args, result)
+    new = hook.function(module, *given)
+    return result if new is None else new
+
+
+def _despite_error(
+    module: Module, hook: Hook, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+) -> Any:
+    try:
+        return _after(module, hook, args, kwargs, result)
+    except Exception as error:
+        warnings.warn(
+            "module forward hook with ``always_call=True`` raised an exception that was silenced "
+            f"as another error was raised in forward: {error}",
+            stacklevel=4,
+        )
+        return result

@@ -1,0 +1,93 @@
+"""Linear, and Identity."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tinynet.nn import functional as F
+from tinynet.nn import init
+from tinynet.nn.module import Module
+from tinynet.nn.parameter import Parameter
+from tinynet.ops.creation import empty
+
+
+class Linear(Module):
+    """The affine map ``x @ weight.T + bias``.
+
+    Both start from U(-k, k) with ``k = 1 / sqrt(in_features)``.
+
+    Args:
+        in_features: length of the last dimension of the input.
+        out_features: length of the last dimension of the output.
+        bias: whether there is a bias.
+        device: only the cpu.
+        dtype: of the parameters; the default dtype unless given.
+
+    Shape:
+        ``[..., in_features]`` to ``[..., out_features]``.
+
+    Attributes:
+        weight: ``[out_features, in_features]``.
+        bias: ``[out_features]``, or None.
+
+    Example:
+        >>> fc = nn.Linear(20, 30)
+        >>> fc(tn.zeros(128, 20)).shape
+        tinynet.Size([128, 30])
+    """
+
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = Parameter(empty(out_features, in_features, dtype=dtype, device=device))
+        if bias:
+            self.bias = Parameter(empty(out_features, dtype=dtype, device=device))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new values for weight and bias."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))  # that is U(-k, k)
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Any) -> Any:
+        """Return ``input @ weight.T + bias``."""
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Return sizes and whether there is a bias."""
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class Identity(Module):
+    """Returns its input; takes and ignores any arguments.
+
+    Example:
+        >>> nn.Identity(54, unused=0.1)(tn.ones(2))
+        tensor([1., 1.])
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__()
+
+    def forward(self, input: Any) -> Any:
+        """Return the input."""
+        return input

@@ -1,0 +1,297 @@
+"""Losses as modules; the formulas and the meaning of the arguments are in ``nn.functional``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.core.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.functional.checks import check_reduction
+from tinynet.nn.module import Module
+
+
+class _Loss(Module):
+    """What losses share.
+
+    Attributes:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+    """
+
+    def __init__(self, reduction: str):
+        super().__init__()
+        check_reduction(reduction)
+        self.reduction = reduction
+
+
+# ---- regression ---------------------------------------------------------------------------------
+
+
+class MSELoss(_Loss):
+    """The squared difference between output and target.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        Output and target of one shape, to a number (or that shape for ``"none"``).
+
+    Example:
+        >>> nn.MSELoss()(tn.tensor([1.0, 3.0]), tn.zeros(2))
+        tensor(5.)
+    """
+
+    def __init__(self, *, reduction: str = "mean"):
+        super().__init__(reduction)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class L1Loss(_Loss):
+    """The absolute difference between output and target.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        Output and target of one shape, to a number (or that shape for ``"none"``).
+
+    Example:
+        >>> nn.L1Loss()(tn.tensor([1.0, 3.0]), tn.zeros(2))
+        tensor(2.)
+    """
+
+    def __init__(self, *, reduction: str = "mean"):
+        super().__init__(reduction)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(_Loss):
+    """The squared difference where it is small, the absolute difference elsewhere.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        beta: where the square becomes a line.
+
+    Source: Girshick, "Fast R-CNN", 2015.
+
+    Example:
+        >>> nn.SmoothL1Loss()(tn.tensor([0.5, 3.0]), tn.zeros(2))
+        tensor(1.3125)
+    """
+
+    def __init__(self, *, reduction: str = "mean", beta: float = 1.0):
+        super().__init__(reduction)
+        self.beta = beta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    """The squared difference where it is small, ``delta`` times the absolute one elsewhere.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        delta: where the square becomes a line.
+
+    Source: Huber, "Robust estimation of a location parameter", 1964.
+
+    Example:
+        >>> nn.HuberLoss(delta=2.0)(tn.tensor([0.5, 3.0]), tn.zeros(2))
+        tensor(2.0625)
+    """
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0):
+        super().__init__(reduction)
+        self.delta = delta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+# ---- classification -----------------------------------------------------------------------------
+
+
+class CrossEntropyLoss(_Loss):
+    """The cross-entropy between logits and a target class (or class probabilities).
+
+    Args:
+        weight: one factor per class.
+        ignore_index: a target class that does not count.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        label_smoothing: this share of each target is spread evenly over all classes.
+
+    Shape:
+        Logits ``[batch, classes, ...]``, target classes ``[batch, ...]`` (int64) or probabilities
+        of the shape of the logits, to a number (or ``[batch, ...]`` for ``"none"``).
+
+    Example:
+        >>> nn.CrossEntropyLoss()(tn.zeros(3, 10), tn.tensor([1, 2, 3]))
+        tensor(2.3026)
+    """
+
+    weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        *,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ):
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.cross_entropy(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+
+class NLLLoss(_Loss):
+    """The negative log-likelihood of a target class, for log-probabilities.
+
+    Args:
+        weight: one factor per class.
+        ignore_index: a target class that does not count.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        Log-probabilities ``[batch, classes, ...]``, target classes ``[batch, ...]`` (int64), to a
+        number (or ``[batch, ...]`` for ``"none"``).
+
+    Example:
+        >>> nn.NLLLoss()(tn.tensor([[-0.5, -1.0]]), tn.tensor([1]))
+        tensor(1.)
+    """
+
+    weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        *,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+    ):
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
+
+
+# ---- probabilities ------------------------------------------------------------------------------
+
+
+class BCELoss(_Loss):
+    """The binary cross-entropy for probabilities.
+
+    Args:
+        weight: a factor per element, broadcast.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        Probabilities and targets of one shape, to a number (or that shape for ``"none"``).
+
+    Example:
+        >>> nn.BCELoss()(tn.tensor([0.5]), tn.tensor([1.0]))
+        tensor(0.6931)
+    """
+
+    weight: Tensor | None
+
+    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """The binary cross-entropy for logits, without overflow or cancellation.
+
+    Args:
+        weight: a factor per element, broadcast.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        pos_weight: a factor for positive targets, broadcast: above 1 for recall, below for
+            precision.
+
+    Shape:
+        Logits and targets of one shape, to a number (or that shape for ``"none"``).
+
+    Example:
+        >>> nn.BCEWithLogitsLoss()(tn.tensor([0.0]), tn.tensor([1.0]))
+        tensor(0.6931)
+    """
+
+    weight: Tensor | None
+    pos_weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        *,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ):
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
+        )
+
+
+class KLDivLoss(Module):
+    """The Kullback-Leibler divergence of target probabilities from log-probabilities.
+
+    Args:
+        reduction: ``"batchmean"`` (the divergence itself, per batch), ``"mean"``, ``"sum"`` or
+            ``"none"``.
+        log_target: whether the target is given as logarithms.
+
+    Shape:
+        Log-probabilities and target of one shape, to a number (or that shape for ``"none"``).
+
+    Example:
+        >>> kl = nn.KLDivLoss(reduction="batchmean")
+        >>> kl(tn.tensor([[0.5, 0.5]]).log(), tn.tensor([[1.0, 0.0]]))
+        tensor(0.6931)
+    """
+
+    def __init__(self, *, reduction: str = "mean", log_target: bool = False):
+        super().__init__()
+        if reduction != "batchmean":
+            check_reduction(reduction)
+        self.reduction = reduction
+        self.log_target = log_target
+
+    def forward(self, input: Tensor, target: Tensor) -> Any:
+        """Return the loss."""
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)

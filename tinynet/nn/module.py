@@ -1,0 +1,351 @@
+"""Module: the base class of layers and models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from tinynet import dtypes
+from tinynet.core.modes import no_grad
+from tinynet.core.scope import stack
+from tinynet.core.tensor import Tensor, device
+from tinynet.nn import hooks, members, state
+from tinynet.nn.members import BUFFER, BUFFERS, MODULE, PARAMETER, TRANSIENT
+from tinynet.nn.parameter import Buffer, Parameter
+
+M = TypeVar("M", bound="Module")
+
+
+def _kind_of(value: Any) -> str | None:
+    """Return the kind of member that a value is made for; None for any other value."""
+    if isinstance(value, Tensor):
+        if isinstance(value, Parameter):
+            return PARAMETER
+        if isinstance(value, Buffer):
+            return BUFFER if value.persistent else TRANSIENT
+        return None
+    return MODULE if isinstance(value, Module) else None
+
+
+class Module:
+    """A part of a model: it has parameters, buffers and other modules, and a ``forward``.
+
+    Subclass it, call ``super().__init__()`` first, assign layers and parameters to attributes, and
+    write ``forward``; then call the module itself, not its ``forward``: that runs the hooks.
+
+    Attributes:
+        training: True in training mode, False in evaluation mode; see ``train`` and ``eval``.
+
+    Example:
+        >>> class Net(nn.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(3, 2)
+        ...     def forward(self, x):
+        ...         return self.fc(x).relu()
+        >>> net = Net()
+        >>> net
+        Net(
+          (fc): Linear(in_features=3, out_features=2, bias=True)
+        )
+        >>> net(tn.zeros(5, 3)).shape
+        tinynet.Size([5, 2])
+    """
+
+    training: bool
+    call_super_init: bool = False
+    _version: int = 1  # of the format of the state_dict
+    _registry: dict[str, str]  # name -> kind of member, in order; the values are attributes
+    _hooks: hooks.ModuleHooks | None = None
+    _state_hooks: state.StateHooks | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        if not self.call_super_init:
+            if kwargs:
+                raise TypeError(
+                    f"{type(self).__name__}.__init__() got an unexpected keyword argument "
+                    f"'{next(iter(kwargs))}'"
+                )
+            if args:
+                raise TypeError(
+                    f"{type(self).__name__}.__init__() takes 1 positional argument but "
+                    f"{len(args) + 1} were given"
+                )
+        self.__dict__.update(training=True, _registry={})
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    # ---- running ----------------------------------------------------------------------------
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the output; every module overrides it."""
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the hooks and ``forward``."""
+        stack.append(self)
+        try:
+            if self._hooks is None:
+                return self.forward(*args, **kwargs)
+            return hooks.call_with_hooks(self, args, kwargs)
+        finally:
+            stack.pop()
+
+    register_forward_pre_hook = hooks.register_forward_pre_hook
+    register_forward_hook = hooks.register_forward_hook
+    register_full_backward_pre_hook = hooks.register_full_backward_pre_hook
+    register_full_backward_hook = hooks.register_full_backward_hook
+
+    # ---- members ----------------------------------------------------------------------------
+
+    register_parameter = members.register_parameter
+    register_buffer = members.register_buffer
+    named_parameters = members.named_parameters
+    named_buffers = members.named_buffers
+    named_children = members.named_children
+    named_modules = members.named_modules
+    get_parameter = members.get_parameter
+    get_buffer = members.get_buffer
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a submodule; None keeps the name for one that may come later.
+
+        Raises:
+            TypeError: ``module`` is neither a Module nor None.
+            KeyError: the name is empty, has a dot, or belongs to another attribute.
+        """
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{members.typename(module)} is not a Module subclass")
+        members.check_name(self, "module", name, {MODULE})
+        self._registry[name] = MODULE
+        self.__dict__[name] = module
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Add a submodule, as ``add_module`` does."""
+        self.add_module(name, module)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """Yield all parameters (``recurse``: also those of the modules inside), each once."""
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Yield all buffers (``recurse``: also those of the modules inside), each once."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def children(self) -> Iterator[Module]:
+        """Yield the modules directly inside this one, each once."""
+        return (child for _, child in self.named_children())
+
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+        """Yield this module and all modules inside it."""
+        return (m for _, m in self.named_modules(remove_duplicate=remove_duplicate))
+
+    def get_submodule(self, target: str) -> Module:
+        """Return the module at a path such as ``"encoder.0"``; ``""`` is this module itself.
+
+        Raises:
+            AttributeError: there is no such attribute, or it is not a module.
+        """
+        found: Any = self
+        for name in target.split(".") if target else ():
+            found = members.find(found, name)
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return found  # type: ignore[no-any-return]
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put ``module`` at a path such as ``"encoder.0"``.
+
+        Args:
+            strict: only replace a module that is there already.
+
+        Raises:
+            ValueError: the path is empty, or ``module`` is not a Module.
+            AttributeError: the path leads to something that is not a module.
+        """
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict or hasattr(parent, name):
+            parent.get_submodule(name)
+        setattr(parent, name, module)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = _kind_of(value)
+        if kind is None and name not in self.__dict__.get("_registry", ()):
+            object.__setattr__(self, name, value)
+        else:
+            members.assign(self, name, value, kind)
+
+    def __delattr__(self, name: str) -> None:
+        object.__delattr__(self, name)
+        self._registry.pop(name, None)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name[0].isdigit()]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles consist of; a shallow copy gets a registry of its own."""
+        return {**self.__dict__, "_registry": dict(self._registry)}
+
+    # ---- values -----------------------------------------------------------------------------
+
+    state_dict = state.state_dict
+    load_state_dict = state.load_state_dict
+    _save_to_state_dict = state.save_to_state_dict
+    _load_from_state_dict = state.load_from_state_dict
+    get_extra_state = state.get_extra_state
+    set_extra_state = state.set_extra_state
+    register_state_dict_pre_hook = state.register_state_dict_pre_hook
+    register_state_dict_post_hook = state.register_state_dict_post_hook
+    register_load_state_dict_pre_hook = state.register_load_state_dict_pre_hook
+    register_load_state_dict_post_hook = state.register_load_state_dict_post_hook
+
+    def apply(self: M, fn: Callable[[Module], None]) -> M:
+        """Call ``fn`` on all modules inside and on this one, and return this one.
+
+        Example:
+            >>> def to_zero(module):
+            ...     if isinstance(module, nn.Linear):
+            ...         nn.init.zeros_(module.weight)
+            >>> nn.Linear(2, 1).apply(to_zero).weight
+            Parameter containing:
+            tensor([[0., 0.]], requires_grad=True)
+        """
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
+        """Replace the values of all parameters, their gradients, and buffers by what ``fn`` makes.
+
+        Parameters stay the same objects, so an optimizer keeps them.
+        """
+        if recurse:
+            for child in self.children():
+                child._apply(fn)
+        for _, parameter in members.members(self, {PARAMETER}):
+            with no_grad():
+                parameter.data = fn(parameter)
+                if parameter._grad is not None:
+                    parameter._grad.data = fn(parameter._grad)
+        for name, buffer in members.members(self, BUFFERS):
+            self.__dict__[name] = fn(buffer)
+        return self
+
+    def to(self: M, *args: Any, **kwargs: Any) -> M:
+        """Convert floating-point parameters and buffers to a dtype, in place, and return self.
+
+        Takes a dtype, a device (only the cpu) or a tensor whose dtype counts.
+
+        Raises:
+            TypeError: the dtype is not floating-point.
+
+        Example:
+            >>> nn.Linear(2, 1).to(tn.float64).bias.dtype
+            tinynet.float64
+        """
+        kind = kwargs.get("dtype")
+        for value in (*args, kwargs.get("device"), kwargs.get("tensor")):
+            if isinstance(value, Tensor):
+                kind = value.dtype
+            elif isinstance(value, (str, device)):
+                device(str(value))
+            elif isinstance(value, dtypes.dtype):
+                kind = value
+        if kind is None:
+            return self
+        if not kind.is_floating_point:
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                f"dtype={kind}"
+            )
+        return self._apply(lambda t: t.to(kind) if t.is_floating_point() else t)
+
+    def float(self: M) -> M:
+        """Convert floating-point parameters and buffers to float32 and return self."""
+        return self.to(dtypes.float32)
+
+    def double(self: M) -> M:
+        """Convert floating-point parameters and buffers to float64 and return self."""
+        return self.to(dtypes.float64)
+
+    def half(self: M) -> M:
+        """Convert floating-point parameters and buffers to float16 and return self."""
+        return self.to(dtypes.float16)
+
+    def type(self: M, dst_type: dtypes.dtype) -> M:
+        """Convert all parameters and buffers to a dtype and return self."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def cpu(self: M) -> M:
+        """Return self: everything always is on the cpu."""
+        return self
+
+    # ---- modes ------------------------------------------------------------------------------
+
+    def train(self: M, mode: bool = True) -> M:
+        """Set this module and all inside it to training (or evaluation) mode and return self.
+
+        The mode matters to modules such as Dropout.
+
+        Raises:
+            ValueError: ``mode`` is not a bool.
+
+        Example:
+            >>> nn.Dropout().train().training, nn.Dropout().eval().training
+            (True, False)
+        """
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
+        return self
+
+    def eval(self: M) -> M:
+        """Set this module and all inside it to evaluation mode and return self."""
+        return self.train(False)
+
+    def requires_grad_(self: M, requires_grad: bool = True) -> M:
+        """Switch the recording of all parameters on or off (to freeze them) and return self."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or (``set_to_none=False``) set them to zero."""
+        for parameter in self.parameters():
+            if parameter._grad is not None:
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    parameter._grad.detach_().zero_()
+
+    # ---- printing ---------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """Return what the printed form shows in parentheses; layers override it."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        own = extra.split("\n") if extra else []
+        inside = [
+            f"({name}): {repr(self.__dict__[name])}".replace("\n", "\n  ")
+            for name, kind in self._registry.items()
+            if kind == MODULE
+        ]
+        name = self._get_name()
+        if not inside and len(own) <= 1:
+            return f"{name}({extra})"
+        return "\n  ".join([f"{name}(", *own, *inside]) + "\n)"
+
+    def _get_name(self) -> str:
+        return type(self).__name__

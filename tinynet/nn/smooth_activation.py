@@ -1,0 +1,218 @@
+"""Smooth activations as modules; the formulas are those of ``nn.functional``. All keep the shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.nn import functional as F
+from tinynet.nn.activation import InPlace, in_place
+from tinynet.nn.module import Module
+
+
+# ---- exponential and logistic -------------------------------------------------------------------
+
+
+class ELU(Module):
+    """x above 0 and ``alpha * (exp(x) - 1)`` below (Clevert et al., 2015).
+
+    Args:
+        alpha: what it tends to, negated, far below 0.
+        inplace: write to the input.
+
+    Example:
+        >>> nn.ELU()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.6321,  2.0000])
+    """
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False):
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.elu(input, self.alpha, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return alpha, and whether it writes to its input."""
+        return f"alpha={self.alpha}{in_place(self.inplace)}"
+
+
+class CELU(ELU):
+    """x above 0 and ``alpha * (exp(x / alpha) - 1)`` below (Barron, 2017).
+
+    Args:
+        alpha: what it tends to, negated, far below 0.
+        inplace: write to the input.
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class SELU(InPlace):
+    """The scaled ELU that keeps activations normalised (Klambauer et al., 2017).
+
+    Args:
+        inplace: write to the input.
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.selu(input, self.inplace)
+
+
+class GELU(Module):
+    """x times the standard normal distribution function of x (Hendrycks and Gimpel, 2016).
+
+    Args:
+        approximate: ``"tanh"`` for the usual approximation.
+
+    Example:
+        >>> nn.GELU()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.1587,  1.9545])
+    """
+
+    def __init__(self, approximate: str = "none"):
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        """Return the approximation."""
+        return f"approximate={self.approximate!r}"
+
+
+class SiLU(InPlace):
+    """x times the logistic function of x (Elfwing et al., 2017).
+
+    Args:
+        inplace: write to the input.
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.silu(input, self.inplace)
+
+
+class Mish(InPlace):
+    """``x * tanh(softplus(x))`` (Misra, 2019).
+
+    Args:
+        inplace: write to the input.
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.mish(input, self.inplace)
+
+
+class Sigmoid(Module):
+    """The logistic function, ``1 / (1 + exp(-x))``.
+
+    Example:
+        >>> nn.Sigmoid()(tn.tensor([0.0]))
+        tensor([0.5000])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.sigmoid(input)
+
+
+class Tanh(Module):
+    """The hyperbolic tangent.
+
+    Example:
+        >>> nn.Tanh()(tn.tensor([0.0]))
+        tensor([0.])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.tanh(input)
+
+
+class Softplus(Module):
+    """``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``.
+
+    Args:
+        beta: how sharp the bend at 0 is.
+        threshold: from here on the function is x, in order not to overflow.
+    """
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0):
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """Return beta and the threshold."""
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class Softsign(Module):
+    """``x / (1 + |x|)``."""
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.softsign(input)
+
+
+class LogSigmoid(Module):
+    """The logarithm of the logistic function, exact for large negative x."""
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.logsigmoid(input)
+
+
+# ---- softmax ------------------------------------------------------------------------------------
+
+
+class Softmax(Module):
+    """The exponentials divided by their sum along a dimension: positive, with sum 1.
+
+    Args:
+        dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
+
+    Example:
+        >>> nn.Softmax(dim=0)(tn.zeros(2))
+        tensor([0.5000, 0.5000])
+    """
+
+    def __init__(self, dim: int | None = None):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.softmax(input, self.dim)
+
+    def extra_repr(self) -> str:
+        """Return the dimension."""
+        return f"dim={self.dim}"
+
+
+class LogSoftmax(Softmax):
+    """The logarithm of softmax, computed without loss of precision.
+
+    Args:
+        dim: the dimension along which the exponentials sum to 1. Leaving it out is deprecated.
+
+    Example:
+        >>> nn.LogSoftmax(dim=0)(tn.zeros(2))
+        tensor([-0.6931, -0.6931])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.log_softmax(input, self.dim)

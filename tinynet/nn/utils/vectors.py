@@ -1,0 +1,41 @@
+"""All parameters as one vector, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tinynet.core.tensor import Tensor
+from tinynet.ops.joining import cat
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """Return all parameters, flattened, in one vector; gradients flow through it.
+
+    Example:
+        >>> nn.utils.parameters_to_vector(nn.Linear(2, 1).parameters()).shape
+        tinynet.Size([3])
+    """
+    return cat.function([p.reshape(-1) for p in parameters])  # type: ignore[no-any-return, attr-defined]
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Let the parameters have the values of one vector, whose memory they share from then on.
+
+    Raises:
+        TypeError: ``vec`` is not a tensor.
+        RuntimeError: it is too short.
+
+    Example:
+        >>> net = nn.Linear(2, 1)
+        >>> nn.utils.vector_to_parameters(tn.tensor([1.0, 2.0, 3.0]), net.parameters())
+        >>> net.bias
+        Parameter containing:
+        tensor([3.], requires_grad=True)
+    """
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected tinynet.Tensor, but got: {type(vec).__name__}")
+    start = 0
+    for p in parameters:
+        end = start + p.numel()
+        p.data = vec.detach()[start:end].view_as(p)  # type: ignore[attr-defined, index]
+        start = end

@@ -19,7 +19,8 @@ def without_collector():
 
 
 def nodes():
-    return sum(isinstance(o, Node) for o in gc.get_objects())
+    # isinstance would ask each object, and some answer with a warning.
+    return sum(issubclass(type(o), Node) for o in gc.get_objects())
 
 
 def chain(x):
@@ -169,5 +170,5 @@ def test_locals_of_the_saving_function_are_not_kept():
         return result, id(large)
 
     y, _ = forward(tn.tensor(1.0, requires_grad=True))
-    assert not any(isinstance(o, Large) for o in gc.get_objects())
+    assert not any(type(o) is Large for o in gc.get_objects())
     y.backward()

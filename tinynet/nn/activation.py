@@ -24,6 +24,7 @@ class InPlace(Module):
 
 
 def in_place(inplace: bool) -> str:
+    """Return what the printed form shows after other arguments."""
     return ", inplace=True" if inplace else ""
 
 

@@ -146,7 +146,7 @@ class Sequential(Module):
 
     def extend(self, sequential: Iterable[Module]) -> Sequential:
         """Add several modules at the end and return self."""
-        for module in [*sequential]:
+        for module in list(sequential):
             self.append(module)
         return self
 
@@ -346,8 +346,9 @@ def pairs_of(given: Any, owner: str) -> Iterator[tuple[Any, Any]]:
             f"{owner}.update should be called with an iterable of key/value pairs, but got "
             f"{type(given).__name__}"
         )
-    if isinstance(given, (Mapping, Module)):
-        yield from given.items()  # type: ignore[union-attr, operator]
+    pairs: Any = given
+    if isinstance(given, (Mapping, Module)):  # a ModuleDict or ParameterDict
+        yield from pairs.items()
         return
     for number, pair in enumerate(given):
         if not isinstance(pair, Iterable):

@@ -83,7 +83,7 @@ class Embedding(Module):
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
-                self.weight[self.padding_idx].fill_(0)  # type: ignore[index]
+                self.weight[self.padding_idx].fill_(0)
 
     def forward(self, input: Any) -> Any:
         """Return the vectors of the indices."""

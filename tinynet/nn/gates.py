@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from tinynet.core.modes import mode
 from tinynet.core.node import Freed, Node, count_nodes
 from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.views import MULTIPLE, View, edge_of, requires_grad
+from tinynet.nn.notice import warn
 
 Grads = tuple[Tensor | None, ...]
 
@@ -56,6 +56,7 @@ class Gates:
         self.before = before
         self.hooks = hooks
         self.inputs: list[int] | None = None  # which arguments are gated; None: no gate
+        self.zeros: dict[int, Any] = {}  # the arguments that are tensors: shape and dtype
         self.outputs: list[int] = []
         self.input_count = self.output_count = 0
         self.grad_outputs: Grads | None = None  # known between the two gates
@@ -63,6 +64,9 @@ class Gates:
     def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the arguments, the tensors among them behind a gate."""
         self.input_count = len(args)
+        self.zeros = {
+            i: (a._array.shape, a._array.dtype) for i, a in enumerate(args) if isinstance(a, Tensor)
+        }
         args, gated = _gated(args, self._leave_backward)
         self.inputs = gated or None
         return args
@@ -70,10 +74,9 @@ class Gates:
     def leave(self, result: Any) -> Any:
         """Return the result of the forward, its tensors behind a gate."""
         if not isinstance(result, (Tensor, tuple)):
-            warnings.warn(
+            warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of "
-                f"Tensors but received {type(result)}",
-                stacklevel=5,
+                f"Tensors but received {type(result)}"
             )
         several = isinstance(result, tuple)
         results = result if several else (result,)
@@ -97,10 +100,9 @@ class Gates:
     def _without_inputs(self, seen: Grads) -> None:
         if not self.hooks:
             return
-        warnings.warn(
+        warn(
             "Full backward hook is firing when gradients are computed with respect to module "
-            "outputs since no inputs require gradients.",
-            stacklevel=2,
+            "outputs since no inputs require gradients."
         )
         for hook in self.hooks:
             new = hook(self.module, (None,) * self.input_count, seen)
@@ -115,7 +117,11 @@ class Gates:
         if self.grad_outputs is None:  # the gradient did not come through the outputs
             return grads
         assert self.inputs is not None
-        seen = _spread(grads, self.inputs, self.input_count)
+        found = _spread(grads, self.inputs, self.input_count)
+        seen = tuple(
+            wrap(np.zeros(*self.zeros[i])) if g is None and i in self.zeros else g
+            for i, g in enumerate(found)
+        )
         for hook in self.hooks:
             new = hook(self.module, seen, self.grad_outputs)
             if new is not None:
@@ -148,7 +154,7 @@ def _behind(t: Tensor, node: Node, number: int) -> Tensor:
     behind._counter = counter_of(t)
     base = t if t._view is None else t._view.base
     behind._view = View(base, (), behind._counter.n, MULTIPLE, node.site)
-    behind._view.output = f"{number} of {node.name()}"
+    behind._view.output = f"{number} of {node.name().removesuffix('Backward')}"
     behind._requires_grad = VIEW
     behind._edge = (node, number)
     return behind

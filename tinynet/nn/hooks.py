@@ -5,12 +5,12 @@ Functions with a ``self`` are methods of ``Module`` that stand here by subject.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tinynet.core.node import RemovableHandle
 from tinynet.nn.gates import Gates
+from tinynet.nn.notice import warn
 
 if TYPE_CHECKING:
     from tinynet.nn.module import Module
@@ -126,8 +126,8 @@ def register_full_backward_hook(
     """Call ``hook(module, grad_input, grad_output)`` when the module's gradients are computed.
 
     Both gradients are tuples with one entry per positional argument and per output, None for what
-    is no tensor. In-place operations on the module's inputs and outputs are refused while there is
-    such a hook.
+    is no tensor, zeros for an argument that got no gradient. In-place operations on the module's
+    inputs and outputs are refused while there is such a hook.
 
     Args:
         hook: returns None or new gradients of the inputs.
@@ -190,7 +190,8 @@ def _before(
         return args, kwargs
     if not isinstance(new, tuple) or len(new) != 2:
         raise RuntimeError(
-            f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {new}."
+            "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+            f"but got {new}."
         )
     return new
 
@@ -209,9 +210,8 @@ def _despite_error(
     try:
         return _after(module, hook, args, kwargs, result)
     except Exception as error:
-        warnings.warn(
+        warn(
             "module forward hook with ``always_call=True`` raised an exception that was silenced "
-            f"as another error was raised in forward: {error}",
-            stacklevel=4,
+            f"as another error was raised in forward: {error}"
         )
         return result

@@ -6,7 +6,6 @@ They run under ``no_grad`` and count as a write, so a backward that needs the ol
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from tinynet.core.generator import Generator, default_generator
 from tinynet.core.inplace import wrote
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
+from tinynet.nn.notice import warn
 
 _LINEAR = {
     "linear", "conv1d", "conv2d", "conv3d",
@@ -130,7 +130,7 @@ def uniform_(
 ) -> Tensor:
     """Fill with numbers drawn uniformly from [a, b)."""
     with no_grad():
-        return tensor.uniform_(a, b, generator=generator)  # type: ignore[no-any-return, attr-defined]
+        return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(
@@ -138,7 +138,7 @@ def normal_(
 ) -> Tensor:
     """Fill with numbers drawn from the normal distribution."""
     with no_grad():
-        return tensor.normal_(mean, std, generator=generator)  # type: ignore[no-any-return, attr-defined]
+        return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(
@@ -151,10 +151,9 @@ def trunc_normal_(
 ) -> Tensor:
     """Fill with numbers from the normal distribution, those outside [a, b] drawn again."""
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
-            "values may be incorrect.",
-            stacklevel=2,
+            "values may be incorrect."
         )
     draw = (generator or default_generator).numpy
     array = tensor._array
@@ -256,7 +255,7 @@ def kaiming_normal_(
 def _empty(tensor: Tensor) -> bool:
     if 0 not in tensor._array.shape:
         return False
-    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    warn("Initializing zero-element tensors is a no-op")
     return True
 
 
@@ -284,5 +283,5 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
     q *= np.sign(np.diagonal(r))  # makes the distribution uniform
     with no_grad():
-        tensor.copy_(wrap((q.T if rows < columns else q).reshape(shape)))  # type: ignore[attr-defined]
-        return tensor.mul_(gain)  # type: ignore[no-any-return, attr-defined]
+        tensor.copy_(wrap((q.T if rows < columns else q).reshape(shape)))
+        return tensor.mul_(gain)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tinynet.core.tensor import Tensor
-from tinynet.nn.parameter import Buffer, Parameter
+from tinynet.nn.parameter import Parameter
 
 if TYPE_CHECKING:
     from tinynet.nn.module import Module
@@ -71,9 +71,7 @@ def assign(module: Module, name: str, value: Any, kind: str | None) -> None:
 
 
 def _not_assignable(value: Any, what: str, name: str, expected: str) -> TypeError:
-    return TypeError(
-        f"cannot assign '{typename(value)}' as {what} '{name}' ({expected} expected)"
-    )
+    return TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({expected} expected)")
 
 
 def forget(module: Module, name: str) -> None:
@@ -289,4 +287,4 @@ def get_buffer(self: Module, target: str) -> Tensor:
     found = find(module, name)
     if module._registry.get(name) not in BUFFERS:
         raise AttributeError(f"`{name}` is not a buffer")
-    return found  # type: ignore[no-any-return]
+    return found

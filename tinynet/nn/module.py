@@ -153,7 +153,7 @@ class Module:
             found = members.find(found, name)
             if not isinstance(found, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
-        return found  # type: ignore[no-any-return]
+        return found
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Put ``module`` at a path such as ``"encoder.0"``.

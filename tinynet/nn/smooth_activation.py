@@ -1,4 +1,4 @@
-"""Smooth activations as modules; the formulas are those of ``nn.functional``. All keep the shape."""
+"""Smooth activations; the formulas are those of ``nn.functional``. All keep the shape."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 from tinynet.nn import functional as F
 from tinynet.nn.activation import InPlace, in_place
 from tinynet.nn.module import Module
-
 
 # ---- exponential and logistic -------------------------------------------------------------------
 

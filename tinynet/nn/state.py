@@ -36,8 +36,6 @@ class _IncompatibleKeys(NamedTuple):
             f"unexpected_keys={self.unexpected_keys})"
         )
 
-    __str__ = __repr__
-
 
 class StateHooks:
     """The hooks of one module on saving and loading: number -> function."""
@@ -160,9 +158,7 @@ def load_state_dict(
                 errors.insert(0, f"{what} key(s) in state_dict: {listed}. ")
     if errors:
         listed = "\n\t".join(errors)
-        raise RuntimeError(
-            f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}"
-        )
+        raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
     return _IncompatibleKeys(report.missing, report.unexpected)
 
 

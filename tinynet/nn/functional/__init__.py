@@ -21,11 +21,10 @@ from tinynet.nn.functional.activations import softplus as softplus
 from tinynet.nn.functional.activations import softsign as softsign
 from tinynet.nn.functional.activations import tanh as tanh
 from tinynet.nn.functional.activations import threshold as threshold
+from tinynet.nn.functional.affine import linear as linear
 from tinynet.nn.functional.classification import cross_entropy as cross_entropy
 from tinynet.nn.functional.classification import nll_loss as nll_loss
-from tinynet.nn.functional.noise import dropout as dropout
 from tinynet.nn.functional.lookup import embedding as embedding
-from tinynet.nn.functional.affine import linear as linear
 from tinynet.nn.functional.losses import binary_cross_entropy as binary_cross_entropy
 from tinynet.nn.functional.losses import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
@@ -35,6 +34,7 @@ from tinynet.nn.functional.losses import kl_div as kl_div
 from tinynet.nn.functional.losses import l1_loss as l1_loss
 from tinynet.nn.functional.losses import mse_loss as mse_loss
 from tinynet.nn.functional.losses import smooth_l1_loss as smooth_l1_loss
+from tinynet.nn.functional.noise import dropout as dropout
 from tinynet.nn.functional.vector import cosine_similarity as cosine_similarity
 from tinynet.nn.functional.vector import normalize as normalize
 from tinynet.nn.functional.vector import one_hot as one_hot

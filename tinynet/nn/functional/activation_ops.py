@@ -90,9 +90,7 @@ def hardswish(self: Array, /) -> Array:
 
 
 hardswish.grad(
-    self=lambda g, self: where(
-        self <= -3, 0.0, where(self < 3, g * (self / 3 + 0.5), g)
-    ),
+    self=lambda g, self: where(self <= -3, 0.0, where(self < 3, g * (self / 3 + 0.5), g)),
 )
 
 
@@ -207,8 +205,9 @@ def gelu(self: Array, /) -> Array:
 
 
 gelu.grad(
-    self=lambda g, self: g
-    * (0.5 * (1 + erf(self * _ROOT_HALF)) + self * (exp(self * self * -0.5) * _DENSITY)),
+    self=lambda g, self: (
+        g * (0.5 * (1 + erf(self * _ROOT_HALF)) + self * (exp(self * self * -0.5) * _DENSITY))
+    ),
 )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from tinynet.core.inplace import run_inplace
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional import activation_ops as ops
 from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.notice import warn
 from tinynet.ops import exponential
 from tinynet.ops import log_softmax as _log_softmax
 from tinynet.ops import softmax as _softmax
@@ -17,12 +17,15 @@ SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
 
 
-def _run(op: Any, input: Tensor, inplace: bool, *attributes: Any) -> Tensor:
-    """Apply an operation, in place if asked."""
-    tensor_only(op.name, input=input)
+def _run(
+    op: Any, input: Tensor, inplace: bool, *attributes: Any, name: str | None = None
+) -> Tensor:
+    """Apply an operation, in place if asked; messages call it ``name``."""
+    name = name or op.name
+    tensor_only(name, input=input)
     if inplace:
-        return run_inplace(op, input, attributes, {})
-    return op.function(input, *attributes)  # type: ignore[no-any-return]
+        return run_inplace(op, input, attributes, {}, what=f"{name}_")
+    return op.function(input, *attributes)
 
 
 # ---- made of straight pieces --------------------------------------------------------------------
@@ -73,7 +76,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         weight = weight.reshape(-1, *[1] * (input.ndim - 2))
     elif input.ndim == 0:
         weight = weight.reshape(())
-    return ops.prelu.function(input, weight)  # type: ignore[no-any-return]
+    return ops.prelu.function(input, weight)
 
 
 def hardtanh(
@@ -94,8 +97,7 @@ def hardtanh(
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Return x moved into [0, 6]."""
-    tensor_only("relu6", input=input)
-    return _run(ops.hardtanh, input, inplace, 0.0, 6.0)
+    return _run(ops.hardtanh, input, inplace, 0.0, 6.0, name="relu6")
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
@@ -128,7 +130,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return the scaled ELU that keeps activations normalised (Klambauer et al., 2017)."""
-    return _run(ops.elu, input, inplace, SELU_ALPHA, SELU_SCALE, 1.0)
+    return _run(ops.elu, input, inplace, SELU_ALPHA, SELU_SCALE, 1.0, name="selu")
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -170,7 +172,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 
 def softsign(input: Tensor) -> Tensor:
     """Return ``x / (1 + |x|)``."""
-    return input / (input.abs() + 1)  # type: ignore[no-any-return, operator, attr-defined]
+    return input / (input.abs() + 1)
 
 
 def logsigmoid(input: Tensor) -> Tensor:
@@ -192,10 +194,9 @@ def tanh(input: Tensor) -> Tensor:
 
 
 def _implicit_dim(name: str, input: Tensor) -> int:
-    warnings.warn(
+    warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
-        "dim=X as an argument.",
-        stacklevel=3,
+        "dim=X as an argument."
     )
     return 0 if input.ndim in (0, 1, 3) else 1
 
@@ -218,7 +219,7 @@ def softmax(
         tensor([0.5000, 0.5000])
     """
     dim = _implicit_dim("softmax", input) if dim is None else dim
-    return _softmax(input, dim, dtype=dtype)  # type: ignore[no-any-return]
+    return _softmax(input, dim, dtype=dtype)
 
 
 def log_softmax(
@@ -239,4 +240,4 @@ def log_softmax(
         tensor([-0.6931, -0.6931])
     """
     dim = _implicit_dim("log_softmax", input) if dim is None else dim
-    return _log_softmax(input, dim, dtype=dtype)  # type: ignore[no-any-return]
+    return _log_softmax(input, dim, dtype=dtype)

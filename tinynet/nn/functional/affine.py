@@ -68,13 +68,13 @@ def affine_map(input: Array, weight: Array, bias: Array, /) -> Array:
                 f"{name} and mat2 must have the same dtype, but got {name_of(other)} and "
                 f"{name_of(weight)}"
             )
-    if bias.shape != weight.shape[:1] and bias.size != 1:
+    product = _product(input, weight)
+    if bias.shape[-1:] not in ((), (1,), weight.shape[:1]):
         raise RuntimeError(
             f"The expanded size of the tensor ({weight.shape[0]}) must match the existing size "
             f"({bias.shape[-1]}) at non-singleton dimension 1.  Target sizes: "
             f"{[math.prod(input.shape[:-1]), weight.shape[0]]}.  Tensor sizes: {list(bias.shape)}"
         )
-    product = _product(input, weight)
     product += bias
     return product
 
@@ -112,11 +112,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         )
     if weight.ndim == 2:
         if bias is None:
-            return linear_map.function(input, weight)  # type: ignore[no-any-return]
-        return affine_map.function(input, weight, bias)  # type: ignore[no-any-return]
+            return linear_map.function(input, weight)
+        return affine_map.function(input, weight, bias)
     if weight.ndim > 2:
-        raise RuntimeError(
-            f"t() expects a tensor with <= 2 dimensions, but self is {weight.ndim}D"
-        )
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {weight.ndim}D")
     product: Tensor = matmul(input, weight)
-    return product if bias is None else product + bias  # type: ignore[no-any-return, operator]
+    return product if bias is None else product + bias

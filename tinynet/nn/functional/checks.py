@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from tinynet import errors
 from tinynet.core.tensor import Tensor
+from tinynet.nn.notice import warn
 
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -28,16 +28,15 @@ def reduced(loss: Tensor, reduction: str) -> Tensor:
     """Return the loss itself, its mean or its sum."""
     check_reduction(reduction)
     if reduction == "mean":
-        return loss.mean()  # type: ignore[no-any-return, attr-defined]
-    return loss.sum() if reduction == "sum" else loss  # type: ignore[no-any-return, attr-defined]
+        return loss.mean()
+    return loss.sum() if reduction == "sum" else loss
 
 
 def warn_of_broadcasting(input: Tensor, target: Tensor) -> None:
     """Warn when a loss is about to broadcast its target: nearly always a mistake."""
     if input._array.shape != target._array.shape:
-        warnings.warn(
+        warn(
             f"Using a target size ({target.shape}) that is different to the input size "
             f"({input.shape}). This will likely lead to incorrect results due to broadcasting. "
-            "Please ensure they have the same size.",
-            stacklevel=3,
+            "Please ensure they have the same size."
         )

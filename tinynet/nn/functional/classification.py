@@ -24,9 +24,7 @@ Array = np.ndarray[Any, Any]
 # ---- cross-entropy of rows of logits, as an operation -------------------------------------------
 
 
-@operation(
-    node="NllLossBackward0", hidden=("difference", "counted", "count"), methods=False
-)
+@operation(node="NllLossBackward0", hidden=("difference", "counted", "count"), methods=False)
 def indexed_cross_entropy(
     logits: Array, target: Array, /, ignore_index: int, reduction: str
 ) -> tuple[Array, ...]:
@@ -85,8 +83,7 @@ def _check_indices(input: Tensor, target: Tensor, weight: Tensor | None) -> None
     if input.ndim == 1:
         if target.ndim == 1 and target.shape[0] != 1:
             raise ValueError(
-                "For 1D input, 1D target must have size 1, but got target size: "
-                f"{target.shape[0]}"
+                f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}"
             )
     else:
         rows = target.shape[0] if target.ndim else 0
@@ -159,15 +156,15 @@ def nll_loss(
     counted = target._array != ignore_index
     safe = wrap(np.where(counted, target._array, 0).astype(np.int64))
     if input.ndim == 1:
-        found = gather(input, 0, safe.reshape(1)).reshape(target.shape)  # type: ignore[attr-defined]
+        found = gather(input, 0, safe.reshape(1)).reshape(target.shape)
     else:
-        found = gather(input, 1, safe.unsqueeze(1)).squeeze(1)  # type: ignore[attr-defined]
+        found = gather(input, 1, safe.unsqueeze(1)).squeeze(1)
     factor = wrap(counted.astype(input._array.dtype))
     if weight is not None:
-        factor = weight[safe] * factor  # type: ignore[index]
-    loss = found.masked_fill(wrap(~counted), 0.0) * -factor
+        factor = weight[safe] * factor
+    loss = (found * -factor).masked_fill(wrap(~counted), 0.0)
     if reduction == "mean":
-        return loss.sum() / factor.sum()  # type: ignore[no-any-return, attr-defined]
+        return loss.sum() / factor.sum()
     return reduced(loss, reduction)
 
 
@@ -203,18 +200,14 @@ def cross_entropy(
     tensor_only("cross_entropy_loss", input=input, target=target)
     check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(
-            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}"
-        )
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if target._array.shape == input._array.shape:
         return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
     dim = 0 if input.ndim == 1 else 1
     if input.ndim == 2 and weight is None and label_smoothing == 0.0 and input.is_floating_point():
         _check_indices(input, target, weight)
         _check_classes(target._array, input.shape[1], ignore_index)
-        return indexed_cross_entropy.function(  # type: ignore[no-any-return]
-            input, target, ignore_index, reduction
-        )
+        return indexed_cross_entropy.function(input, target, ignore_index, reduction)
     logs = log_softmax.function(input, dim)
     loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if label_smoothing == 0.0:
@@ -224,7 +217,7 @@ def cross_entropy(
 
 def _weight_of(weight: Tensor | None, logs: Tensor) -> Any:
     """Return the class weights in a shape that multiplies the logits, or 1."""
-    return 1 if weight is None else weight.reshape(-1, *[1] * (logs.ndim - 2))  # type: ignore[attr-defined]
+    return 1 if weight is None else weight.reshape(-1, *[1] * (logs.ndim - 2))
 
 
 def _smoothed(
@@ -239,19 +232,19 @@ def _smoothed(
     """Mix the loss with that of a uniform target."""
     dim = 0 if logs.ndim == 1 else 1
     counted = wrap(target._array != ignore_index)
-    even: Any = -(logs * _weight_of(weight, logs)).sum(dim)  # type: ignore[attr-defined, operator]
-    even = even.masked_fill(~counted, 0.0)  # type: ignore[operator]
+    even: Any = -(logs * _weight_of(weight, logs)).sum(dim)
+    even = even.masked_fill(~counted, 0.0)
     if reduction == "mean":
         if weight is None:
-            count: Any = counted.sum()  # type: ignore[attr-defined]
+            count: Any = counted.sum()
         else:
-            safe = target.masked_fill(~counted, 0)  # type: ignore[attr-defined, operator]
-            count = weight[safe].masked_fill(~counted, 0.0).sum()  # type: ignore[index, operator]
+            safe = target.masked_fill(~counted, 0)
+            count = weight[safe].masked_fill(~counted, 0.0).sum()
         even = even.sum() / count
     else:
         even = reduced(even, reduction)
     share = smoothing / logs.shape[dim]
-    return loss * (1 - smoothing) + even * share  # type: ignore[no-any-return, operator]
+    return loss * (1 - smoothing) + even * share
 
 
 def _with_probabilities(
@@ -275,9 +268,9 @@ def _with_probabilities(
     dim = 0 if input.ndim == 1 else 1
     classes = input.shape[dim]
     if smoothing:
-        target = target * (1 - smoothing) + smoothing / classes  # type: ignore[operator]
+        target = target * (1 - smoothing) + smoothing / classes
     logs = log_softmax.function(input, dim)
     loss = -(logs * target * _weight_of(weight, logs)).sum(dim)
     if reduction == "mean":
-        return loss.sum() / (input.numel() // classes)  # type: ignore[no-any-return]
+        return loss.sum() / (input.numel() // classes)
     return reduced(loss, reduction)

@@ -54,13 +54,6 @@ def _check(weight: Array, indices: Array) -> None:
         raise RuntimeError("'weight' must be 2-D")
 
 
-embedding_rows.grad(
-    weight=lambda g, weight_shape, indices, padding_idx, scale_grad_by_freq: summed_rows(
-        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
-    )
-)
-
-
 @operation(node="EmbeddingDenseBackwardBackward0", methods=False)
 def summed_rows(
     rows: Array, indices: Array, /, count: int, padding_idx: int, scale_grad_by_freq: bool
@@ -76,13 +69,6 @@ def summed_rows(
     return _weighted(table, indices, padding_idx, scale_grad_by_freq)
 
 
-summed_rows.grad(
-    rows=lambda g, indices, padding_idx, scale_grad_by_freq: weighted_rows(
-        g, indices, padding_idx, scale_grad_by_freq
-    )
-)
-
-
 @operation(node="EmbeddingBackward0", methods=False)
 def weighted_rows(
     weight: Array, indices: Array, /, padding_idx: int, scale_grad_by_freq: bool
@@ -91,6 +77,16 @@ def weighted_rows(
     return _take(_weighted(weight.copy(), indices, padding_idx, scale_grad_by_freq), indices)
 
 
+embedding_rows.grad(
+    weight=lambda g, weight_shape, indices, padding_idx, scale_grad_by_freq: summed_rows(
+        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
+    )
+)
+summed_rows.grad(
+    rows=lambda g, indices, padding_idx, scale_grad_by_freq: weighted_rows(
+        g, indices, padding_idx, scale_grad_by_freq
+    )
+)
 weighted_rows.grad(
     weight=lambda g, weight_shape, indices, padding_idx, scale_grad_by_freq: summed_rows(
         g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
@@ -188,6 +184,4 @@ def embedding(
     row = padding_row(padding_idx, weight._array.shape[0])
     if max_norm is not None:
         renormalise(weight, input._array, max_norm, norm_type)
-    return embedding_rows.function(  # type: ignore[no-any-return]
-        weight, input, -1 if row is None else row, scale_grad_by_freq
-    )
+    return embedding_rows.function(weight, input, -1 if row is None else row, scale_grad_by_freq)

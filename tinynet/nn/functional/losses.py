@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from tinynet.nn.functional.checks import (
     tensor_only,
     warn_of_broadcasting,
 )
+from tinynet.nn.notice import warn
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import clamp_numbers, exp, log
 from tinynet.ops.refuse import name_of
@@ -61,7 +61,7 @@ def _weighted_mean(loss: Any, weight: Tensor | None, reduction: str) -> Tensor:
         raise ValueError("Inputs and weight must have the same size.")
     loss = loss * weight
     if reduction == "mean":
-        return loss.sum() / weight.sum()  # type: ignore[no-any-return, attr-defined]
+        return loss.sum() / weight.sum()
     return reduced(loss, reduction)
 
 
@@ -84,9 +84,9 @@ def mse_loss(
     check_reduction(reduction)
     if input._array.dtype != target._array.dtype:
         kind = dtypes.from_numpy(dtypes.result_type((input._array, target._array)))
-        input, target = input.to(kind), target.to(kind)  # type: ignore[attr-defined]
+        input, target = input.to(kind), target.to(kind)
     if weight is None:
-        return squared_error.function(input, target, reduction)  # type: ignore[no-any-return]
+        return squared_error.function(input, target, reduction)
     return _weighted_mean(squared_error.function(input, target, "none"), weight, reduction)
 
 
@@ -102,7 +102,7 @@ def l1_loss(
     tensor_only("l1_loss", input=input, target=target)
     warn_of_broadcasting(input, target)
     check_reduction(reduction)
-    return _weighted_mean((input - target).abs(), weight, reduction)  # type: ignore[operator]
+    return _weighted_mean((input - target).abs(), weight, reduction)
 
 
 def smooth_l1_loss(
@@ -126,7 +126,7 @@ def smooth_l1_loss(
     warn_of_broadcasting(input, target)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    d: Any = (input - target).abs()  # type: ignore[operator]
+    d: Any = (input - target).abs()
     loss = d if beta == 0 else where.function(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
     return reduced(loss, reduction)
 
@@ -155,7 +155,7 @@ def huber_loss(
     check_reduction(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    d: Any = (input - target).abs()  # type: ignore[operator]
+    d: Any = (input - target).abs()
     loss = where.function(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
     return reduced(loss if weight is None else loss * weight, reduction)
 
@@ -176,7 +176,9 @@ def binary_entropy(self: Array, target: Array, /) -> Array:
 
 
 binary_entropy.grad(
-    self=lambda g, self, target: g * (self - target) / clamp_numbers((1 - self) * self, 1e-12, None),
+    self=lambda g, self, target: (
+        g * (self - target) / clamp_numbers((1 - self) * self, 1e-12, None)
+    ),
     target=lambda g, self: g * clamp_numbers(log(1 - self) - log(self), -100.0, 100.0),
 )
 
@@ -253,13 +255,12 @@ def binary_cross_entropy_with_logits(
         )
     if not target.is_floating_point():
         raise RuntimeError(
-            "result type Float can't be cast to the desired output type "
-            f"{name_of(target._array)}"
+            f"result type Float can't be cast to the desired output type {name_of(target._array)}"
         )
-    against: Any = (1 - target) * input  # type: ignore[operator]
+    against: Any = (1 - target) * input
     logs = log_sigmoid.function(input)
     if pos_weight is not None:
-        logs = logs * ((pos_weight - 1) * target + 1)  # type: ignore[operator]
+        logs = logs * ((pos_weight - 1) * target + 1)
     loss = against - logs
     return reduced(loss if weight is None else loss * weight, reduction)
 
@@ -282,20 +283,19 @@ def kl_div(
     """
     tensor_only("kl_div", input=input, target=target)
     if reduction == "mean":
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math "
             "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
-            "release.",
-            stacklevel=2,
+            "release."
         )
     if log_target:
-        loss = exp.function(target) * (target - input)  # type: ignore[operator]
+        loss = exp.function(target) * (target - input)
     else:
-        positive = where.function(target > 0, target, 1.0)  # type: ignore[operator]
-        entropy = where.function(target > 0, target * log.function(positive), 0.0)  # type: ignore[operator]
-        loss = entropy - target * input  # type: ignore[operator]
+        positive = where.function(target > 0, target, 1.0)
+        entropy = where.function(target > 0, target * log.function(positive), 0.0)
+        loss = entropy - target * input
     if reduction == "batchmean":
         total = reduced(loss, "sum")
-        return total / input.shape[0] if input.ndim else total  # type: ignore[no-any-return, operator]
+        return total / input.shape[0] if input.ndim else total
     return reduced(loss, reduction)

@@ -40,10 +40,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         return input
     if input._array.dtype.kind != "f":
         raise RuntimeError(
-            "result type Float can't be cast to the desired output type "
-            f"{input.dtype.scalar_name}"
+            f"result type Float can't be cast to the desired output type {input.dtype.scalar_name}"
         )
     array = input._array
     kept = default_generator.numpy.random(array.shape, dtype=np.float32) >= p
     noise = wrap(kept * array.dtype.type(0.0 if p == 1.0 else 1.0 / (1.0 - p)))
-    return input.mul_(noise) if inplace else input * noise  # type: ignore[no-any-return, attr-defined, operator]
+    return input.mul_(noise) if inplace else input * noise

@@ -23,8 +23,8 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
         >>> F.normalize(tn.tensor([[3.0, 4.0]]))
         tensor([[0.6000, 0.8000]])
     """
-    length: Any = input.norm(p, dim, keepdim=True)  # type: ignore[attr-defined]
-    return input / length.clamp_min(eps)  # type: ignore[no-any-return, operator]
+    length: Any = input.norm(p, dim, keepdim=True)
+    return input / length.clamp_min(eps)
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
@@ -37,13 +37,13 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         >>> F.cosine_similarity(tn.tensor([[1.0, 0.0]]), tn.tensor([[1.0, 1.0]]))
         tensor([0.7071])
     """
-    one: Any = x1 / _length(x1, dim, eps)  # type: ignore[operator]
-    other: Any = x2 / _length(x2, dim, eps)  # type: ignore[operator]
-    return (one * other).sum(dim)  # type: ignore[no-any-return]
+    shape = np.broadcast_shapes(x1._array.shape, x2._array.shape)
+    one, other = (_directions(x.expand(shape), dim, eps) for x in (x1, x2))
+    return (one * other).sum(dim)
 
 
-def _length(x: Any, dim: int, eps: float) -> Any:
-    return x.norm(2, dim, keepdim=True).clamp_min(eps)
+def _directions(x: Any, dim: int, eps: float) -> Any:
+    return x / x.norm(2, dim, keepdim=True).clamp_min(eps)
 
 
 # ---- one-hot ------------------------------------------------------------------------------------
@@ -147,6 +147,4 @@ def pad(
             "Padding length should be less than or equal to two times the input dimension but got "
             f"padding length {len(pad)} and input of dimension {input.ndim}"
         )
-    return constant_pad.function(  # type: ignore[no-any-return]
-        input, tuple(int(n) for n in pad), 0.0 if value is None else value
-    )
+    return constant_pad.function(input, tuple(int(n) for n in pad), 0.0 if value is None else value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.inplace import wrote
 from tinynet.core.tensor import Tensor, wrap
+from tinynet.nn.notice import warn
 
 Tensors = Tensor | Iterable[Tensor]
 
@@ -19,9 +19,7 @@ def _gradients(parameters: Tensors) -> list[Tensor]:
     """Return the gradients of those parameters that have one."""
     given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     if not given:
-        warnings.warn(
-            "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3
-        )
+        warn("`parameters` is an empty generator, no gradient clipping will occur.")
     return [p._grad for p in given if p._grad is not None]
 
 
@@ -55,19 +53,17 @@ def get_total_norm(
     return wrap(total)
 
 
-def _norm(sizes: np.ndarray, p: float) -> np.floating:  # type: ignore[type-arg]
+def _norm(sizes: np.ndarray, p: float) -> np.floating:
     """Return the p-norm of numbers that are not negative."""
     if p == 2:
         flat = sizes.ravel()
-        return np.sqrt(np.dot(flat, flat))  # type: ignore[no-any-return]
+        return np.sqrt(np.dot(flat, flat))
     if p == math.inf:
-        return np.max(sizes, initial=0)  # type: ignore[no-any-return]
-    return np.sum(sizes**p) ** (1 / p)  # type: ignore[no-any-return]
+        return np.max(sizes, initial=0)
+    return np.sum(sizes**p) ** (1 / p)
 
 
-def clip_grads_with_norm_(
-    parameters: Tensors, max_norm: float, total_norm: Tensor
-) -> None:
+def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tensor) -> None:
     """Multiply all gradients by ``max_norm / total_norm`` if that is less than 1."""
     _scale(_gradients(parameters), max_norm, total_norm)
 
@@ -117,9 +113,7 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_value_(
-    parameters: Tensors, clip_value: float, foreach: bool | None = None
-) -> None:
+def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Move each element of all gradients into ``[-clip_value, clip_value]``, in place.
 
     Args:

@@ -15,7 +15,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
         >>> nn.utils.parameters_to_vector(nn.Linear(2, 1).parameters()).shape
         tinynet.Size([3])
     """
-    return cat.function([p.reshape(-1) for p in parameters])  # type: ignore[no-any-return, attr-defined]
+    return cat.function([p.reshape(-1) for p in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
@@ -37,5 +37,5 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     start = 0
     for p in parameters:
         end = start + p.numel()
-        p.data = vec.detach()[start:end].view_as(p)  # type: ignore[attr-defined, index]
+        p.data = vec.detach()[start:end].view_as(p)
         start = end

@@ -204,7 +204,11 @@ class GraphBuilder:
         controls = self._controls(operation.inputs)
         node = self._add(_join(operation.scope, operation.op), operation.op, operation.outputs)
         node.inputs = inputs + controls
-        node.attributes = {clean(key): show(value) for key, value in operation.attributes.items()}
+        node.attributes = {
+            clean(key): show(value)
+            for key, value in operation.attributes.items()
+            if key != "dtype"  # every node shows the dtype of its output under this name
+        }
         if operation.writes:
             for array in operation.outputs:
                 self._last_write[_storage(array)] = self._by_identity[id(array)]

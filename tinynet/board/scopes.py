@@ -105,7 +105,7 @@ class CallScopes:
         caller = self._calls[-1] if self._calls else None
         path = self._path(module, caller)
         wanted = self._scope(module, path, caller)
-        name = self._names.scope(wanted, again=wanted in self._used)
+        name = self._names.scope(wanted, again=path is None or wanted in self._used)
         self._used.add(wanted)
         self._calls.append(_Call(module, path, name))
 

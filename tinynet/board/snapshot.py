@@ -94,13 +94,13 @@ class _Found:
             return
         slots = {name: getattr(tensor, name) for name in _SLOTS}
         version = tensor._version
-        changes = list(tensor._counter.changes) if version else []
+        writes = list(tensor._counter.writes) if version else []
 
         def put_back() -> None:
             for name, value in slots.items():
                 setattr(tensor, name, value)
             if tensor._version != version:
-                tensor._counter.n, tensor._counter.changes = version, changes
+                tensor._counter.n, tensor._counter.writes = version, writes
 
         self.restore.append(put_back)
         self._array(tensor._array)

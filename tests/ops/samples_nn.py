@@ -1,0 +1,52 @@
+"""The rows of `samples.SAMPLES` for the operations that layers and losses declare."""
+
+from .samples import f, i, layouts, sample
+
+PIECEWISE = f(2, 3).of(-4.1, -1.3, -0.4, 0.6, 1.7, 3.4)
+for _args in layouts(PIECEWISE):
+    sample("leaky_relu", *_args, 0.1)
+    sample("hardtanh", *_args, -1.0, 2.0)
+    sample("hardsigmoid hardswish silu mish gelu gelu_tanh log_sigmoid", *_args)
+    sample("threshold", *_args, 0.5, -2.0)
+    sample("elu", *_args, 1.3, 1.1, 0.9)
+    sample("celu", *_args, 0.8)
+    sample("softplus", *_args, 1.5, 4.0)
+    sample("prelu", *_args, f())
+sample("prelu", f(2, 3), f(3))
+
+for _bias in (f(2), f(1), f()):
+    sample("affine_map", f(4, 3), f(2, 3), _bias)
+for _input, _weight in (
+    (f(4, 3).transposed, f(2, 3).strided),
+    (f(4, 3).expanded, f(2, 3).expanded),
+    (f(2, 2, 3), f(2, 3)),
+    (f(3), f(2, 3)),
+    (f(0, 3), f(2, 3)),
+):
+    sample("linear_map", _input, _weight)
+    sample("affine_map", _input, _weight, f(2))
+
+PLACES = i([[0, 2, 2], [1, 2, 0]])
+sample("embedding_rows", f(4, 2), PLACES, -1, False)  # other options bend the gradient on purpose
+for _padding, _frequency in ((-1, False), (2, False), (-1, True), (0, True)):
+    sample("weighted_rows", f(4, 2), PLACES, _padding, _frequency)
+    sample("summed_rows", f(2, 3, 2), PLACES, 4, _padding, _frequency)
+sample("embedding_rows", f(4, 2).transposed, i(1), -1, False)
+sample("embedding_rows", f(4, 2), i([]), -1, False)
+
+for _reduction in ("mean", "sum", "none"):
+    sample("squared_error", f(2, 3), f(2, 3).transposed, _reduction)
+    sample("squared_error", f(2, 3), f(3), _reduction)
+    sample("squared_error", f(), f(), _reduction)
+    sample("squared_error", f(0, 3), f(0, 3), _reduction)
+    sample("indexed_cross_entropy", f(3, 4), i(0, 3, 1), -100, _reduction)
+    sample("indexed_cross_entropy", f(3, 4).transposed, i(0, -1, 1), -1, _reduction)
+sample("indexed_cross_entropy", f(0, 4), i([]), -100, "sum")
+for _args in layouts(f(2, 3).of(0.2, 0.7, 0.5, 0.35, 0.9, 0.6)):
+    sample("binary_entropy", *_args, f().of(0.4))
+sample("binary_entropy", f(3).of(0.2, 0.7, 0.5), f(3).of(0, 1, 0.3))
+
+sample("constant_pad", f(2, 3), (1, 2), 0.5)
+sample("constant_pad", f(2, 3).transposed, (1, -1, 0, 1), 0.0)
+sample("constant_pad", f(0, 3), (1, 1, 1, 0), 1.0)
+sample("constant_pad", f(), (), 1.0)

@@ -1,0 +1,212 @@
+"""The contract of every operation: derivatives of both orders, in-place forms, memory, docs."""
+
+import doctest
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tinynet.autograd import gradcheck, gradgradcheck
+from tinynet.core.operation import COMPOSITES, REGISTRY
+
+from . import samples_nn  # noqa: F401  (adds its rows)
+from .samples import SAMPLES, f
+
+ROWS = [
+    pytest.param(row, id=f"{name}-{number}")
+    for name, rows in SAMPLES.items()
+    for number, row in enumerate(rows)
+]
+OF_OPERATIONS = [row for row in ROWS if row.values[0].name in REGISTRY]
+INPLACE = [row for row in ROWS if hasattr(tn.Tensor, f"{row.values[0].name}_")]
+TOLERANCES = {"atol": 1e-6, "rtol": 1e-5}
+
+# What a user differentiates: each of these names must be in the table, as an operation or composite.
+DIFFERENTIABLE = """
+    add sub mul div pow remainder neg exp log log1p expm1 sqrt rsqrt abs sign sin cos
+    tan tanh sigmoid relu clamp erf floor round maximum minimum where sum mean prod max min amax amin
+    var std norm logsumexp softmax log_softmax cumsum matmul mm bmm mv dot outer t transpose permute
+    reshape view view_as flatten squeeze unsqueeze expand expand_as repeat cat stack split chunk
+    unbind select narrow flip roll tril triu diagonal gather scatter scatter_add index_select
+    index_add masked_fill masked_select take_along_dim clone contiguous
+""".split()
+
+
+def floats(made):
+    """The floating-point tensors of a result."""
+    found = list(made) if isinstance(made, (tuple, list)) else [made]
+    return [t for t in found if t.is_floating_point()]
+
+
+REFUSED = {"floor_divide"}  # as in PyTorch, its backward raises
+
+
+def test_every_operation_with_a_derivative_has_samples():
+    wanted = {name for name, op in REGISTRY.items() if op.formulas is not None} - REFUSED
+    assert wanted <= set(SAMPLES), f"no samples: {sorted(wanted - set(SAMPLES))}"
+
+
+def test_everything_that_users_differentiate_has_samples():
+    assert set(DIFFERENTIABLE) <= set(SAMPLES)
+
+
+def test_floor_divide_has_no_derivative():
+    x = f(2).leaf(np.random.RandomState(0))
+    with pytest.raises(RuntimeError, match="derivative for aten::floor_divide is not implemented"):
+        (x // 2).sum().backward()
+
+
+# ---- derivatives --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_gradients_agree_with_finite_differences(row):
+    assert gradcheck(row, row.leaves(), **TOLERANCES)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_gradients_of_gradients_agree_with_finite_differences(row):
+    leaves = row.leaves()
+    if any(t.requires_grad for t in floats(row(*leaves))):
+        assert gradgradcheck(row, leaves, **TOLERANCES)
+
+
+def directions(outputs):
+    random = np.random.RandomState(3)
+    return [tn.tensor(np.asarray(random.standard_normal(o.shape))) for o in outputs]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_plain_backward_equals_the_recorded_one(row):
+    leaves = row.leaves()
+    outputs = [o for o in floats(row(*leaves)) if o.requires_grad]
+    grads = directions(outputs)
+    plain, recorded = (
+        tn.autograd.grad(
+            outputs, leaves, grads, retain_graph=True, create_graph=create, allow_unused=True
+        )
+        for create in (False, True)
+    )
+    for leaf, one, other in zip(leaves, plain, recorded, strict=True):
+        if one is None or other is None:
+            assert one is other
+            continue
+        assert one.shape == other.shape == leaf.shape
+        assert one.dtype == other.dtype == leaf.dtype
+        np.testing.assert_allclose(one.numpy(), other.detach().numpy(), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("row", OF_OPERATIONS)
+def test_no_gradient_shares_memory_with_a_saved_value(row):
+    """A leaf keeps a gradient's array as its .grad and adds to it in place."""
+    output = floats(row(*row.leaves()))[0]
+    node = output.grad_fn
+    if node is None or node.op is not REGISTRY[row.name]:
+        return  # the function was done without the operation
+    given = [np.ones(s) for s in node.shape] if node.multiple else np.ones(node.shape)
+    slots = [s for s in type(node).__slots__ if hasattr(node, s)]
+    saved = [getattr(node, s) for s in slots if isinstance(getattr(node, s), np.ndarray)]
+    for gradient in node.backward(given, None, None):
+        for array in saved if isinstance(gradient, np.ndarray) else ():
+            assert not np.shares_memory(gradient, array)
+
+
+# ---- in place -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", INPLACE)
+def test_in_place_equals_out_of_place(row):
+    first = row.args[0]
+    if not hasattr(first, "laid_out"):
+        return
+    leaves = row.leaves()
+    expected = row(*leaves)
+    if expected.shape != first.shape and not expected._is_view():
+        return  # broadcasting cannot be done in place: test_refused_in_place
+    inputs = row.arguments(leaves)
+    written = inputs[0].clone()
+    before = written._version
+    result = getattr(written, f"{row.name}_")(*inputs[1:], **row.kwargs)
+    assert result is written
+    assert written._version == before + 1
+    np.testing.assert_array_equal(written.detach().numpy(), expected.detach().numpy())
+    assert written.requires_grad == expected.requires_grad
+    grads = directions([expected])
+    one, other = (
+        tn.autograd.grad([made], leaves, grads, allow_unused=True) for made in (expected, written)
+    )
+    for a, b in zip(one, other, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["add_", "mul_", "sub_", "div_", "remainder_", "masked_fill_"])
+def test_refused_in_place(name):
+    """A result that does not fit is refused before anything is written."""
+    x, other = tn.ones(3, dtype=tn.float64), tn.ones(2, 3, dtype=tn.float64)
+    arguments = (other.bool(), 2.0) if name == "masked_fill_" else (other,)
+    with pytest.raises(RuntimeError, match=r"output with shape \[3\] doesn't match the broadcast"):
+        getattr(x, name)(*arguments)
+    assert x._version == 0 and x.tolist() == [1, 1, 1]
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+SHARING = {"unsafe_view"}  # for results that nobody else has seen
+
+
+@pytest.mark.parametrize("row", OF_OPERATIONS)
+def test_views_share_memory_and_nothing_else_does(row):
+    op = REGISTRY[row.name]
+    inputs = row.arguments(row.leaves())
+    made = op.function(*inputs, **row.kwargs)
+    outputs = list(made) if isinstance(made, tuple) else [made]
+    sources = [x for x in inputs if isinstance(x, tn.Tensor)]
+    for output in outputs:
+        if output.numel() == 0:
+            continue
+        shared = any(np.shares_memory(output._array, x._array) for x in sources)
+        assert shared == (op.kind == "view" or row.name in SHARING)
+        assert output._is_view() == (op.kind == "view")
+
+
+# ---- documentation ------------------------------------------------------------------------------
+
+FUNCTIONS = {**COMPOSITES, **{name: op.function for name, op in REGISTRY.items()}}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_operation_says_what_it_returns(name):
+    text = FUNCTIONS[name].__doc__
+    assert text, f"{name} has no docstring"
+    assert text.split("\n")[0].rstrip().endswith((".", "?")), f"{name}: no whole first sentence"
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_examples_of_operations_run(name):
+    """doctest does not find them by itself: an operation is no function."""
+    function = REGISTRY[name].function
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    examples = parser.get_doctest(function.__doc__, {"tn": tn}, name, None, 0)
+    shown = []
+    runner.run(examples, out=shown.append)
+    assert not runner.failures, "".join(shown)
+
+
+def test_a_wrong_derivative_would_be_found():
+    """The checks above can fail: sin with the derivative of -cos."""
+
+    class Wrong(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.sin()
+
+        @staticmethod
+        def backward(ctx, g):
+            return -g * ctx.saved_tensors[0].cos()
+
+    leaf = f(3).leaf(np.random.RandomState(0))
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
+        gradcheck(Wrong.apply, [leaf])

@@ -7,15 +7,13 @@ float), never inside one. Source: PyTorch documentation, "Tensor Attributes", ty
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 type_of_number: dict[type, int] = {bool: 0, int: 1, float: 2}
-
-
-type_of_integer = int  # the names below shadow Python's
 
 
 class dtype:
@@ -41,7 +39,7 @@ class dtype:
         self.tensor_name = f"{scalar_name}Tensor"
 
     @property
-    def is_signed(self) -> bool:
+    def is_signed(self) -> builtins.bool:
         """True for types with negative values."""
         return self.numpy.kind in "fi"
 
@@ -134,7 +132,7 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     return from_numpy(promoted(type1.numpy, type2.numpy))
 
 
-def can_cast(from_: dtype, to: dtype) -> Any:
+def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     """Return True where an in-place result of one dtype may be written to a tensor of another.
 
     Example:
@@ -195,16 +193,16 @@ def _combine(higher: np.dtype[Any] | None, lower: np.dtype[Any] | None) -> np.dt
     return higher
 
 
-def castable(source: np.dtype[Any], target: np.dtype[Any]) -> Any:
+def castable(source: np.dtype[Any], target: np.dtype[Any]) -> builtins.bool:
     """Return True where a result of ``source`` may be written in place to one of ``target``."""
     return _CATEGORY[source.kind] <= _CATEGORY[target.kind]
 
 
 def number(value: Any, kind: np.dtype[Any]) -> Any:
     """Return a Python number as a numpy scalar; integers out of range wrap around, as in C."""
-    if kind.kind in "iu" and isinstance(value, type_of_integer):
+    if kind.kind in "iu" and isinstance(value, builtins.int):
         info = np.iinfo(kind)
         if not info.min <= value <= info.max:
-            low, high = type_of_integer(info.min), type_of_integer(info.max)
+            low, high = builtins.int(info.min), builtins.int(info.max)
             value = (value - low) % (high - low + 1) + low
     return kind.type(value)

@@ -263,7 +263,7 @@ def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -
 
 def _describe(node: FunctionNode, outputs: tuple[Any, ...]) -> None:
     arrays = [o._array if isinstance(o, Tensor) else np.zeros(()) for o in outputs]
-    node.multiple = len(outputs) > 1  # type: ignore[misc]
+    node.multiple = len(outputs) > 1
     if node.multiple:
         node.shape = tuple(a.shape for a in arrays)
         node.dtype = tuple(a.dtype for a in arrays)

@@ -135,7 +135,7 @@ def gradgradcheck(
     outputs = _outputs(func, arguments)
     if grad_outputs is None:
         draw = np.random.default_rng(0)
-        starts = [wrap(draw.standard_normal(o._array.shape)) for o in outputs]
+        starts = [wrap(np.asarray(draw.standard_normal(o._array.shape))) for o in outputs]
         for s in starts:
             s._requires_grad = True
     else:

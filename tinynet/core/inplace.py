@@ -186,7 +186,8 @@ class CopySlices(Node):
         part = whole
         for op, args in self.chain:
             part = op.kernel(part, *args)
-        first, rest = None, ()
+        first: Any = None
+        rest: list[Any] = []
         if self.inner is not None:
             first, *rest = self.inner.backward(part.copy(), freed, None)
         part[...] = 0 if first is None else first
@@ -200,7 +201,8 @@ class CopySlices(Node):
         whole = part = g.clone()
         for op, args in self.chain:
             part = op.function(part, *args)
-        first, rest = None, ()
+        first: Any = None
+        rest: list[Any] = []
         if self.inner is not None:
             first, *rest = self.inner.backward_recorded(part.clone(), freed, None)
         if first is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class Operation:
     Attributes:
         name: PyTorch's name.
         kernel: arrays in, array out (``multiple``: several arrays).
+        declared: the function that was declared; its signature is that of all faces.
         tensors: names of the tensor inputs: the parameters before ``/``.
         attributes: names of the other parameters.
         kind: ``"pointwise"``, ``"plain"``, ``"view"`` or ``"sequence"`` (of tensors, as in cat).
@@ -61,16 +62,11 @@ class Operation:
         mixed: Callable[[Any, Any], None] | None = None,
         numbers: bool = True,
     ):
-        code = declared.__code__
         self.name = declared.__name__
+        self.declared = declared
         self.kind = kind
         self.kernel: Callable[..., Any] = kernel or declared
-        self.module = declared.__module__
-        count = code.co_posonlyargcount
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self.tensors = names[:count]
-        self.attributes = names[count:]
-        self.keyword_only = code.co_kwonlyargcount
+        self._parameters(declared.__code__)
         self.ints = ints
         self.outputs = tuple(outputs)
         self.hidden = tuple(hidden)
@@ -83,9 +79,7 @@ class Operation:
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
         self.formulas: dict[str, Callable[..., Any]] | None = None
         self.joint: Callable[..., Any] | None = None
-        if self.name in REGISTRY:
-            raise ValueError(f"operation {self.name!r} is declared twice")
-        REGISTRY[self.name] = self
+        self._register()
         self.function = compiler.lazy(self, declared)
         if methods:
             method(self.function)
@@ -94,6 +88,19 @@ class Operation:
             self._operators(operator)
         if inplace:
             self.inplace()
+
+    def _parameters(self, code: CodeType) -> None:
+        """Tell the tensor inputs, which stand before ``/``, from the attributes."""
+        count = code.co_posonlyargcount
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.tensors = names[:count]
+        self.attributes = names[count:]
+        self.keyword_only = code.co_kwonlyargcount
+
+    def _register(self) -> None:
+        if self.name in REGISTRY:
+            raise ValueError(f"operation {self.name!r} is declared twice")
+        REGISTRY[self.name] = self
 
     # ---- derivative -------------------------------------------------------------------------
 
@@ -154,7 +161,7 @@ class Operation:
 
         run.__name__ = run.__qualname__ = name
         run.__doc__ = f"Write the result of ``{self.name}`` to this tensor and return it."
-        method(run)
+        self._method(run, name)
         return self
 
     def _operators(self, operator: str) -> None:
@@ -172,8 +179,13 @@ class Operation:
                 return NotImplemented
             return run_inplace(op, self, (other,), {}, what=f"__i{operator}__")
 
-        method(reflected, f"__r{operator}__")
-        method(augmented, f"__i{operator}__")
+        self._method(reflected, f"__r{operator}__")
+        self._method(augmented, f"__i{operator}__")
+
+    def _method(self, function: Any, name: str) -> None:
+        """Make a face of the operation a Tensor method, and let it show the declared signature."""
+        function.__wrapped__ = self.declared
+        method(function, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run on tensors, or, inside a formula that reads arrays, the kernel."""

@@ -10,13 +10,18 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.printing import format_tensor, shows_dtype
 from tinynet.core.version import Version, new_version
+
+if TYPE_CHECKING:  # what the other files add, written out by ops/stubs.py
+    from tinynet.core.methods import TensorMethods
+else:
+    TensorMethods = object
 
 Array = np.ndarray[Any, Any]
 F = TypeVar("F")
@@ -53,7 +58,7 @@ class Size(tuple[int, ...]):
 VIEW = 2  # the third value of ``_requires_grad``: ask the base
 
 
-class Tensor:
+class Tensor(TensorMethods):
     """A multi-dimensional array that records how it was computed.
 
     Make one with ``tinynet.tensor``, ``zeros``, ``rand``, ...; arithmetic, indexing and methods
@@ -160,11 +165,11 @@ class Tensor:
 
     def is_contiguous(self) -> bool:
         """Return True if the elements lie in memory in row-major order."""
-        return self._array.flags.c_contiguous
+        return bool(self._array.flags.c_contiguous)
 
     def is_floating_point(self) -> bool:
         """Return True for float16, float32 and float64."""
-        return self._array.dtype.kind == "f"
+        return bool(self._array.dtype.kind == "f")
 
     def is_complex(self) -> bool:
         """Return False: there are no complex tensors."""
@@ -197,12 +202,12 @@ class Tensor:
     def __len__(self) -> int:
         if self._array.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
-        return self._array.shape[0]
+        return len(self._array)
 
     def __iter__(self) -> Iterator[Tensor]:
         if self._array.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))  # type: ignore[attr-defined]
+        return iter(self.unbind(0))
 
     def __hash__(self) -> int:
         return id(self)
@@ -265,7 +270,7 @@ class Tensor:
         Raises:
             RuntimeError: the tensor requires grad; use ``x.detach().numpy()``.
         """
-        if self.requires_grad and not force:  # type: ignore[attr-defined]
+        if self.requires_grad and not force:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
@@ -304,10 +309,10 @@ class Tensor:
         array = self._array
         kind = dtypes.of(array)
         tails = []
-        node = self.grad_fn  # type: ignore[attr-defined]
+        node = self.grad_fn
         if node is not None:
             tails.append(f"grad_fn=<{node.name().rpartition('::')[2]}>")
-        elif self.requires_grad:  # type: ignore[attr-defined]
+        elif self.requires_grad:
             tails.append("requires_grad=True")
         suffix = f"dtype={kind!r}" if shows_dtype(array, dtypes.default_float()) else ""
         return format_tensor(array, suffix, tails)
@@ -375,12 +380,16 @@ def counter_of(t: Tensor) -> Version:
     return counter
 
 
+METHODS: dict[str, Any] = {}  # those that other files added
+
+
 def method(function: F, name: str | None = None) -> F:
     """Make a function (or property) a method of Tensor."""
     if isinstance(function, property):
         key = name or function.fget.__name__  # type: ignore[union-attr]
     else:
         key = name or function.__name__  # type: ignore[attr-defined]
+    METHODS[key] = function
     setattr(Tensor, key, function)
     return function
 

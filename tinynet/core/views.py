@@ -75,7 +75,8 @@ def view_edge(t: Tensor) -> Edge | None:
     if not base._requires_grad:
         edge: Edge | None = t._edge
         return edge
-    if view.at != t._counter.n:
+    counter: Any = t._counter  # a view has one
+    if view.at != counter.n:
         if view.origin is not None:
             raise forbidden_view(view, indirectly=True)
         t._edge = None
@@ -84,7 +85,7 @@ def view_edge(t: Tensor) -> Edge | None:
             for op, args in view.chain:
                 replayed = op.function(replayed, *args)
         t._edge = replayed._edge
-        view.at = t._counter.n
+        view.at = counter.n
     return t._edge or (t, 0)
 
 
@@ -151,9 +152,26 @@ def _assign_requires_grad(t: Tensor, value: bool) -> None:
 
 method(property(requires_grad, _assign_requires_grad), "requires_grad")
 method(property(grad_fn), "grad_fn")
-method(property(lambda t: grad_fn(t) is None), "is_leaf")
-method(property(lambda t: None if t._view is None else t._view.base), "_base")
-method(property(lambda t: 0 if t._edge is None else t._edge[1]), "output_nr")
+
+
+def is_leaf(t: Tensor) -> bool:
+    """Return True for a tensor that no recorded operation made."""
+    return grad_fn(t) is None
+
+
+def base_of(t: Tensor) -> Tensor | None:
+    """Return the tensor that this one is a view of; None if it is none."""
+    return None if t._view is None else t._view.base
+
+
+def output_number(t: Tensor) -> int:
+    """Return which output of its node the tensor is."""
+    return 0 if t._edge is None else t._edge[1]
+
+
+method(property(is_leaf), "is_leaf")
+method(property(base_of), "_base")
+method(property(output_number), "output_nr")
 
 
 @method

@@ -97,18 +97,6 @@ def floor_divide(self: Array, other: Array, /) -> Array:
 floor_divide.grad(self=_underivable, other=_underivable)
 
 
-@pointwise(operator="mod", inplace=True, node="RemainderBackward1")
-def remainder(self: Array, other: Array, /) -> Array:
-    """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``."""
-    return _whole("remainder_cpu", np.remainder, self, other)
-
-
-remainder.grad(
-    self=lambda g: g,
-    other=lambda g, self, other: -g * quotient_rounded(self, other, "floor"),
-)
-
-
 @pointwise(node="DivBackward2", methods=False, ints="keep", mixed=None)
 def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> Array:
     """Return the quotient rounded down or towards zero, in the dtype of the operands."""
@@ -122,6 +110,32 @@ def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> A
 
 
 quotient_rounded.grad(self=lambda g: g * 0, other=lambda g: g * 0)
+
+
+@pointwise(operator="mod", inplace=True, node="RemainderBackward1")
+def remainder(self: Array, other: Array, /) -> Array:
+    """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``."""
+    return _whole("remainder_cpu", np.remainder, self, other)
+
+
+remainder.grad(
+    self=lambda g: g,
+    other=lambda g, self, other: -g * quotient_rounded(self, other, "floor"),
+)
+
+# ---- choice --------------------------------------------------------------------------------------
+
+
+@pointwise(np.where, exempt=("condition",), methods=False)
+def where(condition: Array, self: Array, other: Array, /) -> Array:
+    """Return ``self`` where the condition holds and ``other`` elsewhere."""
+
+
+where.grad(
+    self=lambda g, condition: where(condition, g, 0.0),
+    other=lambda g, condition: where(condition, 0.0, g),
+)
+
 
 # ---- powers -------------------------------------------------------------------------------------
 
@@ -193,7 +207,7 @@ def number_minus(self: Array, /, number: float) -> Array:
 
 number_minus.grad(self=lambda g: -g)
 
-# ---- maximum, minimum, choice -------------------------------------------------------------------
+# ---- maximum and minimum -------------------------------------------------------------------------
 
 
 @pointwise(np.maximum, numbers=False)
@@ -215,17 +229,6 @@ def minimum(self: Array, other: Array, /) -> Array:
 minimum.grad(
     self=lambda g, self, other: where(self == other, g * 0.5, where(self < other, g, 0.0)),
     other=lambda g, self, other: where(self == other, g * 0.5, where(other < self, g, 0.0)),
-)
-
-
-@pointwise(np.where, exempt=("condition",), methods=False)
-def where(condition: Array, self: Array, other: Array, /) -> Array:
-    """Return ``self`` where the condition holds and ``other`` elsewhere."""
-
-
-where.grad(
-    self=lambda g, condition: where(condition, g, 0.0),
-    other=lambda g, condition: where(condition, 0.0, g),
 )
 
 
@@ -310,9 +313,7 @@ tensor_add = _with_alpha("add", add)
 tensor_sub = subtract = _with_alpha("sub", sub)
 
 
-def tensor_div(
-    self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None
-) -> Tensor:
+def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
     if rounding_mode is None:
         return div.function(self, other)
@@ -395,7 +396,6 @@ def div_(self: Tensor, other: Tensor | float) -> Tensor:
     return run_inplace(div, self, (other,), {}, what="div_")
 
 
-
 _MISSING = object()
 
 
@@ -412,7 +412,7 @@ def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> An
         tensor([1., 0.])
     """
     if self is _MISSING:
-        return condition.nonzero(as_tuple=True)  # type: ignore[attr-defined]
+        return condition.nonzero(as_tuple=True)
     if isinstance(condition, Tensor):
         kind = condition._array.dtype
         if kind == np.uint8:

@@ -27,8 +27,8 @@ def converted(t: Tensor, kind: Any, copy: bool = False) -> Tensor:
     if t._array.dtype == kind and not copy:
         return t
     if kind.kind != "f":
-        return cast.function(t.detach(), kind)  # type: ignore[no-any-return]
-    return cast.function(t, kind)  # type: ignore[no-any-return]
+        return cast.function(t.detach(), kind)
+    return cast.function(t, kind)
 
 
 @public
@@ -94,17 +94,17 @@ _shorthand("byte", dtypes.uint8)
 # ---- questions about tensors ---------------------------------------------------------------------
 
 
-def is_tensor(obj: Any) -> Any:
+def is_tensor(obj: Any) -> bool:
     """Return True if ``obj`` is a tensor."""
     return isinstance(obj, Tensor)
 
 
-def is_floating_point(input: Tensor) -> Any:
+def is_floating_point(input: Tensor) -> bool:
     """Return True if the elements are floating-point numbers."""
     return input.is_floating_point()
 
 
-def numel(input: Tensor) -> Any:
+def numel(input: Tensor) -> int:
     """Return the number of elements."""
     return input.numel()
 

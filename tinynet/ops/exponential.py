@@ -119,17 +119,6 @@ def neg(self: Array, /) -> Array:
 neg.grad(self=lambda g: -g)
 
 
-@pointwise(operator="abs", inplace=True)
-def abs(self: Array, /) -> Array:
-    """Return the absolute value."""
-    if self.dtype.kind == "b":
-        raise NotImplementedError("\"abs_cpu\" not implemented for 'Bool'")
-    return np.abs(self)
-
-
-abs.grad(self=lambda g, self: g * sign(self))
-
-
 @pointwise(inplace=True)
 def sign(self: Array, /) -> Array:
     """Return -1, 0 or 1 with the sign of the element."""
@@ -143,10 +132,21 @@ def sign(self: Array, /) -> Array:
 sign.grad(self=lambda g: g * 0)
 
 
+@pointwise(operator="abs", inplace=True)
+def abs(self: Array, /) -> Array:
+    """Return the absolute value."""
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"abs_cpu\" not implemented for 'Bool'")
+    return np.abs(self)
+
+
+abs.grad(self=lambda g, self: g * sign(self))
+
+
 def _whole_part(name: str, function: Any, x: Array) -> Array:
     if x.dtype.kind == "b":
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
-    return function(x) if x.dtype.kind == "f" else x.copy()  # type: ignore[no-any-return]
+    return function(x) if x.dtype.kind == "f" else x.copy()
 
 
 @pointwise(inplace=True)
@@ -194,14 +194,12 @@ def sin(self: Array, /) -> Array:
     """Return the sine of angles in radians."""
 
 
-sin.grad(self=lambda g, self: g * cos(self))
-
-
 @pointwise(np.cos, ints="float", inplace=True)
 def cos(self: Array, /) -> Array:
     """Return the cosine of angles in radians."""
 
 
+sin.grad(self=lambda g, self: g * cos(self))
 cos.grad(self=lambda g, self: -g * sin(self))
 
 
@@ -243,7 +241,7 @@ def relu(self: Array, /) -> Array:
 relu.grad(self=lambda g, result: g * (result > 0))
 
 
-@pointwise(inplace=True, methods=False, node="ClampBackward1")
+@pointwise(methods=False, node="ClampBackward1")
 def clamp_numbers(self: Array, /, min: float | None = None, max: float | None = None) -> Array:
     """Return the elements moved into ``[min, max]``; either bound may be None."""
     if self.dtype.kind != "f" and (isinstance(min, float) or isinstance(max, float)):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,16 +107,20 @@ min_all.grad(
 # ---- values and indices -------------------------------------------------------------------------
 
 
-def _pair(name: str) -> Any:
-    """Return the named tuple ``(values, indices)`` that an operation returns."""
-    made = namedtuple(name, ["values", "indices"], module="tinynet.return_types")  # type: ignore[misc]
+class ValuesAndIndices(NamedTuple):
+    """Elements, and where they stand along the dimension."""
 
-    def shown(self: Any) -> str:
+    values: Tensor
+    indices: Tensor
+
+    def __repr__(self) -> str:
+        name = type(self).__name__
         return f"tinynet.return_types.{name}(\nvalues={self[0]!r},\nindices={self[1]!r})"
 
-    made.__repr__ = shown  # type: ignore[method-assign]
-    made.__doc__ = f"The result of {name}: ``values`` and their ``indices`` along the dimension."
-    return made
+
+def _pair(name: str) -> type[ValuesAndIndices]:
+    """Return the named tuple ``(values, indices)`` of one operation, under its name."""
+    return type(name, (ValuesAndIndices,), {"__slots__": (), "__module__": "tinynet.return_types"})
 
 
 def _along(name: str, self: Array, dim: int, keepdim: bool, find: Any) -> tuple[Array, Array]:
@@ -206,7 +209,7 @@ def _index_of(name: str, self: Array, dim: int | None, keepdim: bool, find: Any)
         return np.zeros((), np.int64)
     axis = None if dim is None else axis_of(dim, self.ndim)
     _nonempty(name, self, dim, IndexError)
-    return find(self, axis=axis, keepdims=keepdim)  # type: ignore[no-any-return]
+    return find(self, axis=axis, keepdims=keepdim)
 
 
 @operation()
@@ -242,7 +245,7 @@ def _order(self: Array, dim: int, descending: bool) -> Array:
     if not descending:
         return np.argsort(self, axis, kind="stable")
     backwards = np.flip(np.argsort(np.flip(self, axis), axis, kind="stable"), axis)
-    return self.shape[axis] - 1 - backwards  # type: ignore[no-any-return]
+    return self.shape[axis] - 1 - backwards
 
 
 def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:

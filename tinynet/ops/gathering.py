@@ -33,7 +33,7 @@ def positions(index: Array, shape: tuple[int, ...], axis: int) -> Array:
         if d != axis:
             along = (1,) * d + (n,) + (1,) * (len(shape) - d - 1)
             found = found + (np.arange(n) * steps[d]).reshape(along)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _checked(
@@ -116,7 +116,7 @@ def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) 
                 [4, 3]])
     """
     refuse_others("gather", self=self, index=index)
-    return gather_along.function(self, index, dim)  # type: ignore[no-any-return]
+    return gather_along.function(self, index, dim)
 
 
 @public
@@ -140,7 +140,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
             f"{name_of(indices._array)}"
         )
     if dim is None:
-        return gather_along.function(reshaping.reshape(self, -1), reshaping.reshape(indices, -1), 0)  # type: ignore[no-any-return]
+        return gather_along.function(reshaping.reshape(self, -1), reshaping.reshape(indices, -1), 0)
     a, b = self._array.shape, indices._array.shape
     if len(a) != len(b):
         raise RuntimeError(
@@ -157,7 +157,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
         raise errors.not_broadcastable(a, b) from None
     whole = reshaping.expand(self, (*wide[:axis], a[axis], *wide[axis + 1 :]))
     chosen = reshaping.expand(indices, (*wide[:axis], b[axis], *wide[axis + 1 :]))
-    return gather_along.function(whole, chosen, dim)  # type: ignore[no-any-return]
+    return gather_along.function(whole, chosen, dim)
 
 
 def _scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:
@@ -290,8 +290,8 @@ def scatter(
     """
     op, source = _meant("scatter", self, index, src, value, reduce)
     if op is scatter_number:
-        return op.function(self, index, dim, source)  # type: ignore[no-any-return]
-    return op.function(self, index, source, dim)  # type: ignore[no-any-return]
+        return op.function(self, index, dim, source)
+    return op.function(self, index, source, dim)
 
 
 @public
@@ -319,7 +319,7 @@ def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         tensor([1., 0., 2.])
     """
     refuse_others("scatter_add", self=self, index=index, src=src)
-    return scatter_sum.function(self, index, src, dim)  # type: ignore[no-any-return]
+    return scatter_sum.function(self, index, src, dim)
 
 
 @public

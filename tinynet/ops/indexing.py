@@ -214,6 +214,17 @@ index.grad(self=lambda g, self_shape, indices: index_sum(g, self_shape, indices)
 index_sum.grad(self=lambda g, indices: index(g, indices))
 
 
+@operation(methods=False)
+def cleared(self: Array, /, indices: Indices) -> Array:
+    """Return a copy with zeros at the indices."""
+    whole = self.copy()
+    whole[_numpy_key(indices)] = 0
+    return whole
+
+
+cleared.grad(self=lambda g, indices: cleared(g, indices))
+
+
 @operation(methods=False, node="IndexPutBackward0")
 def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
     """Return a copy with ``values`` at the indices."""
@@ -240,17 +251,6 @@ index_set.grad(
 )
 
 
-@operation(methods=False)
-def cleared(self: Array, /, indices: Indices) -> Array:
-    """Return a copy with zeros at the indices."""
-    whole = self.copy()
-    whole[_numpy_key(indices)] = 0
-    return whole
-
-
-cleared.grad(self=lambda g, indices: cleared(g, indices))
-
-
 @operation(node="CopyBackwards", methods=False)
 def copy(self: Array, src: Array, /) -> Array:
     """Return ``src`` in the shape and dtype of ``self``: what ``copy_`` writes."""
@@ -274,13 +274,13 @@ copy.grad(self=lambda g: g * 0, src=lambda g: g)
 def getitem(self: Tensor, key: Any) -> Tensor:
     """Return the part that ``key`` names."""
     if type(key) is int and self._array.ndim and -len(self) <= key < len(self):  # the usual ones
-        return shape.select.function(self, 0, key)  # type: ignore[no-any-return]
+        return shape.select.function(self, 0, key)
     chain, indices = parse(key, self._array.shape)
     part = self
     for op, args in chain:
         part = op.function(part, *args)
     if indices:
-        return index.function(part, indices)  # type: ignore[no-any-return]
+        return index.function(part, indices)
     return part if chain else shape.alias.function(self)
 
 
@@ -394,7 +394,7 @@ def index_put(
 ) -> Tensor:
     """Return a copy with values written (or added) at the indices."""
     _, found = parse(tuple(indices), self._array.shape)
-    return index_set.function(self, values, found, accumulate)  # type: ignore[no-any-return]
+    return index_set.function(self, values, found, accumulate)
 
 
 @public

@@ -18,9 +18,9 @@ def _arrays(name: str) -> Any:
     def arrays(tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[Array]]:
         """Return the tensors as a list, and their arrays in one dtype."""
         if isinstance(tensors, Tensor) or not isinstance(tensors, (list, tuple)):
-            kind = type(tensors).__name__
+            given = type(tensors).__name__
             raise TypeError(
-                f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
+                f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {given}"
             )
         for i, t in enumerate(tensors):
             if not isinstance(t, Tensor):

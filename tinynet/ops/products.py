@@ -63,7 +63,7 @@ def mm(self: Array, mat2: Array, /) -> Array:
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
         raise _refused("addmm_impl_cpu_", self, mat2)
     # np.dot is faster than np.matmul on small matrices, and on expanded ones before numpy 2.3.
-    return np.dot(self, mat2)  # type: ignore[no-any-return]
+    return np.dot(self, mat2)
 
 
 mm.grad(
@@ -96,7 +96,7 @@ def bmm(self: Array, mat2: Array, /) -> Array:
         )
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
         raise _refused("bmm", self, mat2)
-    return np.matmul(_solid(self), _solid(mat2))  # type: ignore[no-any-return]
+    return np.matmul(_solid(self), _solid(mat2))
 
 
 def _solid(x: Array) -> Array:
@@ -130,7 +130,7 @@ def mv(self: Array, vec: Array, /) -> Array:
         raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({vec.shape[0]})")
     if self.dtype != vec.dtype or self.dtype.kind == "b":
         raise _refused("addmv_impl_cpu", self, vec)
-    return np.dot(self, vec)  # type: ignore[no-any-return]
+    return np.dot(self, vec)
 
 
 mv.grad(
@@ -160,7 +160,7 @@ def dot(self: Array, tensor: Array, /) -> Array:
             f"inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same "
             f"number of elements, but got {n} and {m} elements respectively"
         )
-    return np.dot(self, tensor)  # type: ignore[no-any-return]
+    return np.dot(self, tensor)
 
 
 dot.grad(self=lambda g, tensor: g * tensor, tensor=lambda g, self: g * self)
@@ -195,14 +195,14 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
     refuse_others("matmul", self=self, other=other)
     dims = self._array.ndim, other._array.ndim
     if dims == (2, 2):
-        return mm.function(self, other)  # type: ignore[no-any-return]
+        return mm.function(self, other)
     if dims == (2, 1):
-        return mv.function(self, other)  # type: ignore[no-any-return]
+        return mv.function(self, other)
     if dims == (1, 1):
-        return dot.function(self, other)  # type: ignore[no-any-return]
+        return dot.function(self, other)
     if dims == (1, 2):
         row = shape.unsqueeze.function(self, 0)
-        return reshaping.squeeze_(mm.function(row, other), 0)  # type: ignore[no-any-return]
+        return reshaping.squeeze_(mm.function(row, other), 0)
     if 0 in dims:
         raise RuntimeError(
             "both arguments to matmul need to be at least 1D, but they are "
@@ -243,12 +243,12 @@ def _folded(self: Tensor, other: Tensor) -> Tensor:
     *rows, inner = large._array.shape
     folded = shape.reshape(large, (math.prod(rows), inner))
     if small._array.ndim == 1:
-        return unsafe_view.function(mv.function(folded, small), tuple(rows))  # type: ignore[no-any-return]
+        return unsafe_view.function(mv.function(folded, small), tuple(rows))
     columns = small._array.shape[1]
     whole = unsafe_view.function(mm.function(folded, small), (*rows, columns))
     if swapped:
-        return reshaping.contiguous(shape.transpose.function(whole, -2, -1))  # type: ignore[no-any-return]
-    return whole  # type: ignore[no-any-return]
+        return reshaping.contiguous(shape.transpose.function(whole, -2, -1))
+    return whole
 
 
 def _batched(self: Tensor, other: Tensor) -> Tensor:
@@ -256,9 +256,9 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
     left, right = self._array.shape, other._array.shape
     if len(left) == len(right) == 3 and left[0] != right[0]:  # one matrix meets all others
         if left[0] == 1 and requires_grad(self):
-            return matmul(shape.squeeze_dim.function(self, 0), other)  # type: ignore[no-any-return]
+            return matmul(shape.squeeze_dim.function(self, 0), other)
         if right[0] == 1 and requires_grad(other):
-            return matmul(self, shape.squeeze_dim.function(other, 0))  # type: ignore[no-any-return]
+            return matmul(self, shape.squeeze_dim.function(other, 0))
     row, column = left[-2:], right[-2:]
     if len(left) == 1:
         row = (1, *left)
@@ -273,7 +273,7 @@ def _batched(self: Tensor, other: Tensor) -> Tensor:
     a = _laid_out(self, (*batch, *row), (count, *row))
     b = _laid_out(other, (*batch, *column), (count, *column))
     kept = (*batch, *left[-2:-1], *(right[-1:] if len(right) > 1 else ()))
-    return unsafe_view.function(bmm.function(a, b), kept)  # type: ignore[no-any-return]
+    return unsafe_view.function(bmm.function(a, b), kept)
 
 
 def _laid_out(x: Tensor, wide: tuple[int, ...], flat: tuple[int, ...]) -> Tensor:
@@ -283,12 +283,12 @@ def _laid_out(x: Tensor, wide: tuple[int, ...], flat: tuple[int, ...]) -> Tensor
     return x if wide == flat else shape.reshape(x, flat)
 
 
-def _operator(self: Tensor, other: Any) -> Any:
+def _operator(self: Tensor, other: Tensor) -> Tensor:
     """``self @ other``."""
     return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
 
 
-def _reflected(self: Tensor, other: Any) -> Any:
+def _reflected(self: Tensor, other: Tensor) -> Tensor:
     """``other @ self``."""
     return matmul(other, self) if isinstance(other, Tensor) else NotImplemented
 
@@ -313,4 +313,4 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
     for name, x in (("self", self), ("vec2", vec2)):
         if x._array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x._array.ndim}-D")
-    return shape.reshape(self, (self._array.size, 1)) * vec2  # type: ignore[no-any-return]
+    return shape.reshape(self, (self._array.size, 1)) * vec2

@@ -23,7 +23,7 @@ def _numpy(generator: Generator | None) -> np.random.Generator:
 def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
     kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
     t = wrap(np.asarray(array).astype(kind, copy=False))
-    t.requires_grad = requires_grad  # type: ignore[attr-defined]
+    t.requires_grad = requires_grad
     return t
 
 

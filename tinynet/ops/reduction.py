@@ -123,15 +123,15 @@ def sum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = N
     """
     refuse_others("sum", self=self)
     if dim is None and not keepdim:
-        return sum_all.function(self, dtype)  # type: ignore[no-any-return]
-    return sum_dims.function(self, dim, keepdim, dtype)  # type: ignore[no-any-return]
+        return sum_all.function(self, dtype)
+    return sum_dims.function(self, dim, keepdim, dtype)
 
 
 @operation(node="MeanBackward0", methods=False)
 def mean_all(self: Array, /, dtype: Any = None) -> Array:
     """Return the mean of all elements."""
     kind = _mean_kind(self, dtype)
-    return add_up(self, axis=None, dtype=kind) / kind.type(self.size)  # type: ignore[no-any-return]
+    return add_up(self, axis=None, dtype=kind) / kind.type(self.size)
 
 
 mean_all.grad(self=lambda g, self_shape: expand(g / max(math.prod(self_shape), 1), self_shape))
@@ -143,7 +143,7 @@ def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: Any = Non
     kind = _mean_kind(self, dtype)
     axes = axes_of(dim, self.ndim, "mean")
     total = add_up(self, axis=axes, keepdims=keepdim, dtype=kind)
-    return total / kind.type(count_of(self.shape, dim))  # type: ignore[no-any-return]
+    return total / kind.type(count_of(self.shape, dim))
 
 
 mean_dims.grad(
@@ -171,8 +171,8 @@ def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     """
     refuse_others("mean", self=self)
     if dim is None and not keepdim:
-        return mean_all.function(self, dtype)  # type: ignore[no-any-return]
-    return mean_dims.function(self, dim, keepdim, dtype)  # type: ignore[no-any-return]
+        return mean_all.function(self, dtype)
+    return mean_dims.function(self, dim, keepdim, dtype)
 
 
 # ---- products -----------------------------------------------------------------------------------
@@ -245,10 +245,10 @@ def prod(
     """
     refuse_others("prod", self=self)
     if dim is None:
-        return prod_all.function(self, dtype)  # type: ignore[no-any-return]
+        return prod_all.function(self, dtype)
     if not isinstance(dim, int):
         raise bad_dim("prod", dim, False)
-    return prod_dim.function(self, dim, keepdim, dtype)  # type: ignore[no-any-return]
+    return prod_dim.function(self, dim, keepdim, dtype)
 
 
 # ---- running sums -------------------------------------------------------------------------------

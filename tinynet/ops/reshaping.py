@@ -33,7 +33,7 @@ def view(self: Tensor, *size: Any) -> Tensor:
 @public
 def reshape(self: Tensor, *size: Any) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy."""
-    return shape.reshape(self, infer(sizes(size), self._array.size))  # type: ignore[no-any-return]
+    return shape.reshape(self, infer(sizes(size), self._array.size))
 
 
 @public
@@ -209,7 +209,7 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
                 f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
             )
         starts = [*range(0, n, split_size or 1), n] if n else [0, 0]
-        return shape.split_at.function(self, tuple(starts), axis)  # type: ignore[return-value]
+        return shape.split_at.function(self, tuple(starts), axis)
     if any(size < 0 for size in split_size):
         raise RuntimeError(
             "split_with_sizes expects split_sizes have only non-negative entries, but got "
@@ -221,7 +221,7 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
             f"at dimension {dim}), but got split_sizes={list(split_size)}"
         )
     starts = [0, *itertools.accumulate(split_size)]
-    return shape.split_in_sizes.function(self, tuple(starts), axis)  # type: ignore[return-value]
+    return shape.split_in_sizes.function(self, tuple(starts), axis)
 
 
 def _length(t: Tensor, name: str, dim: int) -> int:

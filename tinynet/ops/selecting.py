@@ -78,7 +78,7 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
                 [1, 2]])
     """
     refuse_others("index_select", self=self, index=index)
-    return select_slices.function(self, index, dim)  # type: ignore[no-any-return]
+    return select_slices.function(self, index, dim)
 
 
 def _check_source(self: Array, index: Array, source: Array, dim: int) -> int:
@@ -152,7 +152,7 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: f
         tensor([1., 0., 2.])
     """
     refuse_others("index_add", self=self, index=index, source=source)
-    return slices_added.function(self, index, source, dim, alpha)  # type: ignore[no-any-return]
+    return slices_added.function(self, index, source, dim, alpha)
 
 
 @public
@@ -215,8 +215,8 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """
     refuse_others("index_fill", self=self, index=index)
     if isinstance(value, Tensor):
-        return slices_filled_by.function(self, index, value, dim)  # type: ignore[no-any-return]
-    return slices_filled.function(self, index, dim, value)  # type: ignore[no-any-return]
+        return slices_filled_by.function(self, index, value, dim)
+    return slices_filled.function(self, index, dim, value)
 
 
 @public
@@ -291,7 +291,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
         >>> tn.ones(3).masked_fill(tn.tensor([True, False, True]), 7)
         tensor([7., 1., 7.])
     """
-    return _fills("masked_fill", self, mask, value).function(self, mask, value)  # type: ignore[no-any-return]
+    return _fills("masked_fill", self, mask, value).function(self, mask, value)
 
 
 @public
@@ -319,7 +319,7 @@ def masked_select(self: Array, mask: Array, /) -> Array:
         wide, chosen = np.broadcast_arrays(self, mask)
     except ValueError:
         raise errors.not_broadcastable(mask.shape, self.shape) from None
-    return wide[chosen]  # type: ignore[no-any-return]
+    return wide[chosen]
 
 
 @operation(methods=False)

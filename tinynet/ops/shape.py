@@ -272,20 +272,6 @@ def cut(self: Array, /, dim: int, part: slice) -> Array:
 cut.grad(self=lambda g, self_shape, dim, part: embed(g, self_shape, (slice(None),) * dim + (part,)))
 
 
-@view(methods=False, node="DiagonalBackward0")
-def diagonal_view(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
-    """Return a view of a diagonal."""
-    found = np.diagonal(self, offset, axis_of(dim1, self.ndim), axis_of(dim2, self.ndim))
-    if self.flags.writeable:
-        found.flags.writeable = True
-    return found
-
-
-diagonal_view.grad(
-    self=lambda g, self_shape, offset, dim1, dim2: diagonal_embed(g, self_shape, offset, dim1, dim2)
-)
-
-
 @operation(methods=False)
 def diagonal_embed(
     self: Array, /, shape: tuple[int, ...], offset: int, dim1: int, dim2: int
@@ -299,6 +285,20 @@ def diagonal_embed(
 
 
 diagonal_embed.grad(self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2))
+
+
+@view(methods=False, node="DiagonalBackward0")
+def diagonal_view(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
+    """Return a view of a diagonal."""
+    found = np.diagonal(self, offset, axis_of(dim1, self.ndim), axis_of(dim2, self.ndim))
+    if self.flags.writeable:
+        found.flags.writeable = True
+    return found
+
+
+diagonal_view.grad(
+    self=lambda g, self_shape, offset, dim1, dim2: diagonal_embed(g, self_shape, offset, dim1, dim2)
+)
 
 
 def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
@@ -317,7 +317,7 @@ def unbind(self: Array, /, dim: int = 0) -> list[Array]:
     if self.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     axis = axis_of(dim, self.ndim)
-    before = (slice(None),) * axis
+    before: tuple[Any, ...] = (slice(None),) * axis
     return [self[(*before, i, ...)] for i in range(self.shape[axis])]
 
 
@@ -337,7 +337,7 @@ split_at.grad(self=lambda g, dim: cat(g, dim))
 @view(many=True, methods=False, node="SplitWithSizesBackward0")
 def split_in_sizes(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Array]:
     """Return views of consecutive ranges of one dimension."""
-    return split_at.kernel(self, starts, dim)  # type: ignore[no-any-return]
+    return split_at.kernel(self, starts, dim)
 
 
 split_in_sizes.grad(self=lambda g, dim: cat(g, dim))
@@ -352,7 +352,7 @@ def flip_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
     double = next((a for a in axes if axes.count(a) > 1), None)
     if double is not None:
         raise RuntimeError(f"dim {double} appears multiple times in the list of dims")
-    return np.flip(self, [a for a in axes if self.ndim]).copy()
+    return np.flip(self, tuple(a for a in axes if self.ndim)).copy()
 
 
 flip_dims.grad(self=lambda g, dims: flip_dims(g, dims))
@@ -440,7 +440,7 @@ contiguous_copy.grad(self=lambda g: g)
 @view(methods=False, node="SqueezeBackward3")
 def squeezed(self: Array, /) -> Array:
     """Return what ``squeeze_()`` makes of a tensor."""
-    return squeeze_all.kernel(self)  # type: ignore[no-any-return]
+    return squeeze_all.kernel(self)
 
 
 squeezed.grad(self=lambda g, self_shape: reshape(g, self_shape))
@@ -449,7 +449,7 @@ squeezed.grad(self=lambda g, self_shape: reshape(g, self_shape))
 @view(methods=False, node="SqueezeBackward4")
 def squeezed_dim(self: Array, /, dim: int) -> Array:
     """Return what ``squeeze_(dim)`` makes of a tensor."""
-    return squeeze_dim.kernel(self, dim)  # type: ignore[no-any-return]
+    return squeeze_dim.kernel(self, dim)
 
 
 squeezed_dim.grad(self=lambda g, self_shape: reshape(g, self_shape))

@@ -43,7 +43,7 @@ def _variance(self: Array, dim: Dims, correction: float, keepdim: bool) -> Array
     center = add_up(self, axis=axes, keepdims=True) / self.dtype.type(count)
     squares = np.square(self - center)
     total = add_up(squares, axis=axes, keepdims=keepdim)
-    return total / self.dtype.type(max(count - correction, 0))  # type: ignore[no-any-return]
+    return total / self.dtype.type(max(count - correction, 0))
 
 
 def _around_mean(
@@ -136,7 +136,7 @@ def var(
         tensor(1.)
     """
     dim, correction = _options("var", self, dim, unbiased, correction)
-    return variance.function(self, dim, correction, keepdim)  # type: ignore[no-any-return]
+    return variance.function(self, dim, correction, keepdim)
 
 
 @public
@@ -157,7 +157,7 @@ def std(
         tensor(1.)
     """
     dim, correction = _options("std", self, dim, unbiased, correction)
-    return deviation.function(self, dim, correction, keepdim)  # type: ignore[no-any-return]
+    return deviation.function(self, dim, correction, keepdim)
 
 
 def var_mean(
@@ -312,4 +312,4 @@ def norm(
                 f"convertible without narrowing to the specified dtype ({dtype.scalar_name})"
             )
         self = converted(self, kind)
-    return vector_norm.function(self, float(p), dim, keepdim)  # type: ignore[no-any-return]
+    return vector_norm.function(self, float(p), dim, keepdim)

@@ -1,0 +1,680 @@
+"""What other files add to Tensor. Written by ``python -m tinynet.ops.stubs``."""
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from tinynet.core.generator import Generator
+from tinynet.core.node import Edge, Node, RemovableHandle
+from tinynet.core.tensor import Tensor
+from tinynet.ops.arithmetic import Bound
+from tinynet.ops.extrema import ValuesAndIndices
+from tinynet.ops.reduction import Dims
+
+class TensorMethods:
+    """The base of Tensor for type checkers."""
+
+    def requires_grad_(self, requires_grad: builtins.bool = True) -> Self:
+        """Switch recording on (or off) for a leaf and return it."""
+    @property
+    def requires_grad(self) -> builtins.bool:
+        """Return whether operations on the tensor are recorded."""
+    @requires_grad.setter
+    def requires_grad(self, value: builtins.bool) -> None: ...
+    @property
+    def grad_fn(self) -> Node | None:
+        """Return the node that made the tensor; None for a leaf."""
+    @property
+    def is_leaf(self) -> builtins.bool:
+        """Return True for a tensor that no recorded operation made."""
+    @property
+    def _base(self) -> Tensor | None:
+        """Return the tensor that this one is a view of; None if it is none."""
+    @property
+    def output_nr(self) -> builtins.int:
+        """Return which output of its node the tensor is."""
+    def _is_view(self) -> builtins.bool:
+        """Return True if the tensor is a view of another one that autograd knows."""
+    def detach(self) -> Tensor:
+        """Return a tensor with the same memory and version counter, but without history."""
+    @property
+    def data(self) -> Tensor:
+        """Return a tensor with the same memory and a version counter of its own."""
+    @data.setter
+    def data(self, value: Tensor) -> None: ...
+    def detach_(self) -> Self:
+        """Cut the tensor from its history: it becomes a leaf that requires no grad."""
+    @property
+    def edge(self) -> Edge | None:
+        """Return where a tensor's gradient goes; None if it wants none."""
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: builtins.bool | None = None,
+        create_graph: builtins.bool = False,
+        inputs: Sequence[Tensor] | Tensor | None = None,
+    ) -> None:
+        """Compute gradients of this tensor and add them to the ``.grad`` of the leaves behind
+        it."""
+    @property
+    def grad(self) -> Tensor | None:
+        """Return the gradient; warn where there will never be one."""
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None: ...
+    @grad.deleter
+    def grad(self) -> None: ...
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Call ``hook(grad)`` whenever the gradient of this tensor is computed."""
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call ``hook(tensor)`` after each update of this leaf's ``.grad``."""
+    def retain_grad(self) -> None:
+        """Keep the gradient of a non-leaf in ``.grad``; does nothing for a leaf."""
+    @property
+    def retains_grad(self) -> builtins.bool:
+        """Return True for a non-leaf that keeps its gradient."""
+    def exp(self) -> Tensor:
+        """Return e to the power of each element."""
+    def exp_(self) -> Self:
+        """Write the result of ``exp`` to this tensor and return it."""
+    def expm1(self) -> Tensor:
+        """Return ``exp(x) - 1``, exact for small x."""
+    def expm1_(self) -> Self:
+        """Write the result of ``expm1`` to this tensor and return it."""
+    def log(self) -> Tensor:
+        """Return the natural logarithm."""
+    def log_(self) -> Self:
+        """Write the result of ``log`` to this tensor and return it."""
+    def log1p(self) -> Tensor:
+        """Return ``log(1 + x)``, exact for small x."""
+    def log1p_(self) -> Self:
+        """Write the result of ``log1p`` to this tensor and return it."""
+    def log2(self) -> Tensor:
+        """Return the logarithm to base 2."""
+    def log2_(self) -> Self:
+        """Write the result of ``log2`` to this tensor and return it."""
+    def log10(self) -> Tensor:
+        """Return the logarithm to base 10."""
+    def log10_(self) -> Self:
+        """Write the result of ``log10`` to this tensor and return it."""
+    def sqrt(self) -> Tensor:
+        """Return the square root; NaN below zero."""
+    def sqrt_(self) -> Self:
+        """Write the result of ``sqrt`` to this tensor and return it."""
+    def rsqrt(self) -> Tensor:
+        """Return one over the square root."""
+    def rsqrt_(self) -> Self:
+        """Write the result of ``rsqrt`` to this tensor and return it."""
+    def reciprocal(self) -> Tensor:
+        """Return one over each element."""
+    def reciprocal_(self) -> Self:
+        """Write the result of ``reciprocal`` to this tensor and return it."""
+    def square(self) -> Tensor:
+        """Return the square."""
+    def square_(self) -> Self:
+        """Write the result of ``square`` to this tensor and return it."""
+    def neg(self) -> Tensor:
+        """Return the negative."""
+    def __neg__(self) -> Tensor:
+        """Return the negative."""
+    def neg_(self) -> Self:
+        """Write the result of ``neg`` to this tensor and return it."""
+    def sign(self) -> Tensor:
+        """Return -1, 0 or 1 with the sign of the element."""
+    def sign_(self) -> Self:
+        """Write the result of ``sign`` to this tensor and return it."""
+    def abs(self) -> Tensor:
+        """Return the absolute value."""
+    def __abs__(self) -> Tensor:
+        """Return the absolute value."""
+    def abs_(self) -> Self:
+        """Write the result of ``abs`` to this tensor and return it."""
+    def floor(self) -> Tensor:
+        """Return the largest whole number below or equal."""
+    def floor_(self) -> Self:
+        """Write the result of ``floor`` to this tensor and return it."""
+    def ceil(self) -> Tensor:
+        """Return the smallest whole number above or equal."""
+    def ceil_(self) -> Self:
+        """Write the result of ``ceil`` to this tensor and return it."""
+    def trunc(self) -> Tensor:
+        """Return the whole part."""
+    def trunc_(self) -> Self:
+        """Write the result of ``trunc`` to this tensor and return it."""
+    def round(self, *, decimals: builtins.int = 0) -> Tensor:
+        """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
+    def round_(self, *, decimals: builtins.int = 0) -> Self:
+        """Write the result of ``round`` to this tensor and return it."""
+    def sin(self) -> Tensor:
+        """Return the sine of angles in radians."""
+    def sin_(self) -> Self:
+        """Write the result of ``sin`` to this tensor and return it."""
+    def cos(self) -> Tensor:
+        """Return the cosine of angles in radians."""
+    def cos_(self) -> Self:
+        """Write the result of ``cos`` to this tensor and return it."""
+    def tan(self) -> Tensor:
+        """Return the tangent of angles in radians."""
+    def tan_(self) -> Self:
+        """Write the result of ``tan`` to this tensor and return it."""
+    def tanh(self) -> Tensor:
+        """Return the hyperbolic tangent."""
+    def tanh_(self) -> Self:
+        """Write the result of ``tanh`` to this tensor and return it."""
+    def sigmoid(self) -> Tensor:
+        """Return ``1 / (1 + exp(-x))``."""
+    def sigmoid_(self) -> Self:
+        """Write the result of ``sigmoid`` to this tensor and return it."""
+    def relu(self) -> Tensor:
+        """Return ``max(x, 0)``."""
+    def relu_(self) -> Self:
+        """Write the result of ``relu`` to this tensor and return it."""
+    def erf(self) -> Tensor:
+        """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x."""
+    def erf_(self) -> Self:
+        """Write the result of ``erf`` to this tensor and return it."""
+    def __add__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise sum."""
+    def __radd__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __iadd__(self, other: Tensor | builtins.float) -> Self: ...
+    def __sub__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise difference."""
+    def __rsub__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __isub__(self, other: Tensor | builtins.float) -> Self: ...
+    def mul(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise product."""
+    def __mul__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise product."""
+    def __rmul__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __imul__(self, other: Tensor | builtins.float) -> Self: ...
+    def mul_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``mul`` to this tensor and return it."""
+    def __truediv__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise quotient; integers give floats."""
+    def __rtruediv__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __itruediv__(self, other: Tensor | builtins.float) -> Self: ...
+    def floor_divide(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the quotient rounded down; it has no derivative."""
+    def __floordiv__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the quotient rounded down; it has no derivative."""
+    def __rfloordiv__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ifloordiv__(self, other: Tensor | builtins.float) -> Self: ...
+    def floor_divide_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``floor_divide`` to this tensor and return it."""
+    def remainder(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder with the sign of the divisor: ``self - other * floor(self /
+        other)``."""
+    def __mod__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder with the sign of the divisor: ``self - other * floor(self /
+        other)``."""
+    def __rmod__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __imod__(self, other: Tensor | builtins.float) -> Self: ...
+    def remainder_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``remainder`` to this tensor and return it."""
+    def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
+    def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
+        """Write each element to the power of ``exponent`` to this tensor and return it."""
+    def maximum(self, other: Tensor) -> Tensor:
+        """Return the elementwise maximum; NaN where either is NaN."""
+    def minimum(self, other: Tensor) -> Tensor:
+        """Return the elementwise minimum; NaN where either is NaN."""
+    def pow(self, exponent: Tensor | builtins.float) -> Tensor:
+        """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
+    def pow_(self, exponent: Tensor | builtins.float) -> Self:
+        """Write each element to the power of ``exponent`` to this tensor and return it."""
+    def add_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
+        """Write ``self + alpha * other`` to this tensor and return it."""
+    def add(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
+        """Return ``self + alpha * other``."""
+    def sub_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
+        """Write ``self - alpha * other`` to this tensor and return it."""
+    def sub(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
+        """Return ``self - alpha * other``."""
+    def div(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
+        """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
+        asked."""
+    def clamp(self, min: Bound = None, max: Bound = None) -> Tensor:
+        """Return the elements moved into ``[min, max]``; either bound may be left out, or a
+        tensor."""
+    def clamp_(self, min: Bound = None, max: Bound = None) -> Self:
+        """Move the elements of this tensor into ``[min, max]`` and return it."""
+    def clamp_min(self, min: Tensor | builtins.float) -> Tensor:
+        """Return the elements, at least ``min``."""
+    def clamp_max(self, max: Tensor | builtins.float) -> Tensor:
+        """Return the elements, at most ``max``."""
+    def div_(self, other: Tensor | builtins.float) -> Self:
+        """Write the quotient to this tensor and return it."""
+    def where(self, condition: Tensor, other: Tensor | builtins.float) -> Tensor:
+        """Return this tensor where the condition holds and ``other`` elsewhere."""
+    def to(self, *args: Any, dtype: Any = None, copy: builtins.bool = False, **_: Any) -> Tensor:
+        """Return the tensor in another dtype, or in that of another tensor; itself if nothing
+        changes."""
+    def type_as(self, other: Tensor) -> Tensor:
+        """Return the tensor in the dtype of another one."""
+    def type(self, dtype: Any = None) -> Any:
+        """Return the name of the tensor's type, or the tensor in another dtype."""
+    def cpu(self) -> Tensor:
+        """Return the tensor itself: it always is on the cpu."""
+    def float(self) -> Tensor:
+        """Return the tensor as float32."""
+    def double(self) -> Tensor:
+        """Return the tensor as float64."""
+    def half(self) -> Tensor:
+        """Return the tensor as float16."""
+    def long(self) -> Tensor:
+        """Return the tensor as int64."""
+    def int(self) -> Tensor:
+        """Return the tensor as int32."""
+    def short(self) -> Tensor:
+        """Return the tensor as int16."""
+    def bool(self) -> Tensor:
+        """Return the tensor as bool."""
+    def char(self) -> Tensor:
+        """Return the tensor as int8."""
+    def byte(self) -> Tensor:
+        """Return the tensor as uint8."""
+    def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Return a view with two dimensions swapped."""
+    def t(self) -> Tensor:
+        """Return a matrix transposed; vectors and scalars as they are."""
+    def unsqueeze(self, dim: builtins.int) -> Tensor:
+        """Return a view with a new dimension of length 1 at ``dim``."""
+    def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
+        """Return a view of one slice, without the dimension."""
+    def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Return views of all slices along a dimension; iterating over a tensor does the same."""
+    def tril(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and below a diagonal; zeros elsewhere."""
+    def tril_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``tril`` to this tensor and return it."""
+    def triu(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and above a diagonal; zeros elsewhere."""
+    def triu_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``triu`` to this tensor and return it."""
+    def clone(self, *, memory_format: Any = None) -> Tensor:
+        """Return a copy with the same history."""
+    def new_tensor(
+        self, data: Any, *, dtype: Any = None, requires_grad: builtins.bool = False
+    ) -> Tensor:
+        """Return a new tensor of ``data`` in this tensor's dtype."""
+    def new_zeros(
+        self, *size: Any, dtype: Any = None, requires_grad: builtins.bool = False
+    ) -> Tensor:
+        """Return zeros of a size in this tensor's dtype."""
+    def new_ones(
+        self, *size: Any, dtype: Any = None, requires_grad: builtins.bool = False
+    ) -> Tensor:
+        """Return ones of a size in this tensor's dtype."""
+    def new_empty(
+        self, *size: Any, dtype: Any = None, requires_grad: builtins.bool = False
+    ) -> Tensor:
+        """Return unspecified values of a size in this tensor's dtype."""
+    def new_full(
+        self,
+        size: Sequence[builtins.int],
+        fill_value: Any,
+        *,
+        dtype: Any = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return one value of a size in this tensor's dtype."""
+    def fill_(self, value: Any) -> Self:
+        """Write one value to this tensor and return it."""
+    def zero_(self) -> Self:
+        """Write zeros to this tensor and return it."""
+    def normal_(
+        self,
+        mean: builtins.float = 0.0,
+        std: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with normal numbers and return it."""
+    def uniform_(
+        self,
+        from_: builtins.float = 0.0,
+        to: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with uniform numbers from ``[from_, to)`` and return it."""
+    def random_(
+        self,
+        low: builtins.int = 0,
+        high: builtins.int | None = None,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with whole numbers from ``[low, high)`` and return it."""
+    def bernoulli_(self, p: builtins.float = 0.5, *, generator: Generator | None = None) -> Self:
+        """Fill this tensor with ones (with probability ``p``) and zeros, and return it."""
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> Self:
+        """Fill this tensor with exponentially distributed numbers and return it."""
+    def eq(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where the elements are equal."""
+    def __eq__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
+        """Return True where the elements are equal."""
+    def eq_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``eq`` to this tensor and return it."""
+    def ne(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where the elements differ."""
+    def __ne__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
+        """Return True where the elements differ."""
+    def ne_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ne`` to this tensor and return it."""
+    def lt(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less."""
+    def __lt__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less."""
+    def lt_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``lt`` to this tensor and return it."""
+    def le(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less or equal."""
+    def __le__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less or equal."""
+    def le_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``le`` to this tensor and return it."""
+    def gt(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater."""
+    def __gt__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater."""
+    def gt_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``gt`` to this tensor and return it."""
+    def ge(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater or equal."""
+    def __ge__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater or equal."""
+    def ge_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ge`` to this tensor and return it."""
+    def logical_and(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where both are nonzero."""
+    def logical_and_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``logical_and`` to this tensor and return it."""
+    def logical_or(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where either is nonzero."""
+    def logical_or_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``logical_or`` to this tensor and return it."""
+    def logical_xor(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where exactly one is nonzero."""
+    def logical_xor_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``logical_xor`` to this tensor and return it."""
+    def logical_not(self) -> Tensor:
+        """Return True where the element is zero."""
+    def bitwise_and(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) and."""
+    def __and__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) and."""
+    def __rand__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __iand__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_and_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_and`` to this tensor and return it."""
+    def bitwise_or(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) or."""
+    def __or__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) or."""
+    def __ror__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ior__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_or_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_or`` to this tensor and return it."""
+    def bitwise_xor(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) exclusive or."""
+    def __xor__(self, other: Tensor | builtins.float) -> Self:
+        """Return the bitwise (for booleans: logical) exclusive or."""
+    def __rxor__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ixor__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_xor_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_xor`` to this tensor and return it."""
+    def bitwise_not(self) -> Tensor:
+        """Return the bitwise (for booleans: logical) complement."""
+    def __invert__(self) -> Tensor:
+        """Return the bitwise (for booleans: logical) complement."""
+    def isnan(self) -> Tensor:
+        """Return True where the element is NaN."""
+    def isinf(self) -> Tensor:
+        """Return True where the element is infinite."""
+    def isfinite(self) -> Tensor:
+        """Return True where the element is neither infinite nor NaN."""
+    def view(self, *size: Any) -> Tensor:
+        """Return a view of another shape; one length may be -1."""
+    def reshape(self, *size: Any) -> Tensor:
+        """Return the tensor in another shape: a view where possible, else a copy."""
+    def view_as(self, other: Tensor) -> Tensor:
+        """Return a view of the shape of another tensor."""
+    def reshape_as(self, other: Tensor) -> Tensor:
+        """Return the tensor in the shape of another one."""
+    def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
+        """Return the tensor with a range of dimensions made into one."""
+    def ravel(self) -> Tensor:
+        """Return the elements in one dimension."""
+    def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> Tensor:
+        """Return the tensor with one dimension made into several."""
+    def squeeze(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+        """Return a view without dimensions of length 1: all, or those given."""
+    def expand(self, *size: Any) -> Tensor:
+        """Return a view in which dimensions of length 1 repeat; -1 keeps a length."""
+    def expand_as(self, other: Tensor) -> Tensor:
+        """Return a view expanded to the shape of another tensor."""
+    def broadcast_to(self, size: Sequence[builtins.int]) -> Tensor:
+        """Return a view expanded to a shape."""
+    def permute(self, *dims: Any) -> Tensor:
+        """Return a view with the dimensions in another order."""
+    def movedim(self, source: builtins.int, destination: builtins.int) -> Tensor:
+        """Return a view with one dimension moved to another place."""
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its dimensions in reverse order."""
+    @property
+    def mT(self) -> Tensor:
+        """The tensor with its last two dimensions swapped."""
+    def swapaxes(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Return a view with two dimensions swapped."""
+    def narrow(self, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
+        """Return a view of ``length`` slices of a dimension, from ``start`` on."""
+    def split(
+        self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of consecutive parts: of one size (the last may be smaller), or of given
+        sizes."""
+    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+    def diagonal(
+        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> Tensor:
+        """Return a view of a diagonal."""
+    def flip(self, *dims: Any) -> Tensor:
+        """Return a copy with the order along the dimensions reversed."""
+    def roll(self, shifts: Any, dims: Any = None) -> Tensor:
+        """Return a copy with the elements moved along the dimensions; what leaves enters again."""
+    def repeat(self, *repeats: Any) -> Tensor:
+        """Return a copy, repeated along each dimension."""
+    def tile(self, *dims: Any) -> Tensor:
+        """Return a copy, repeated; missing repeats are 1."""
+    def contiguous(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor itself if it is contiguous, else a contiguous copy."""
+    def squeeze_(self, dim: builtins.int | None = None) -> Self:
+        """Drop dimensions of length 1 from this tensor and return it."""
+    def unsqueeze_(self, dim: builtins.int) -> Self:
+        """Add a dimension of length 1 to this tensor and return it."""
+    def t_(self) -> Self:
+        """Transpose this matrix and return it."""
+    def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
+        """Swap two dimensions of this tensor and return it."""
+    def gather(
+        self, dim: builtins.int, index: Tensor, *, sparse_grad: builtins.bool = False
+    ) -> Tensor:
+        """Return the elements that ``index`` chooses along a dimension."""
+    def take_along_dim(self, indices: Tensor, dim: builtins.int | None = None) -> Tensor:
+        """Return the elements that ``indices`` chooses along a dimension, the others broadcast."""
+    def scatter(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        src: Any = None,
+        *,
+        value: Any = None,
+        reduce: str | None = None,
+    ) -> Tensor:
+        """Return a copy with elements written where ``index`` points to along a dimension."""
+    def scatter_(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        src: Any = None,
+        *,
+        value: Any = None,
+        reduce: str | None = None,
+    ) -> Self:
+        """Write elements where ``index`` points to along a dimension, and return the tensor."""
+    def scatter_add(self, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor:
+        """Return a copy with elements of ``src`` added where ``index`` points to along a
+        dimension."""
+    def scatter_add_(self, dim: builtins.int, index: Tensor, src: Tensor) -> Self:
+        """Add elements of ``src`` where ``index`` points to along a dimension; return the
+        tensor."""
+    def sum(self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: Any = None) -> Tensor:
+        """Return the sum over the given dimensions (all unless given); integers sum as int64."""
+    def mean(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: Any = None
+    ) -> Tensor:
+        """Return the mean over the given dimensions (all unless given); NaN of no elements."""
+    def prod(
+        self, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, dtype: Any = None
+    ) -> Tensor:
+        """Return the product over one dimension (all elements unless given); of integers as
+        int64."""
+    def cumsum(self, dim: builtins.int, *, dtype: Any = None) -> Tensor:
+        """Return the running sum along a dimension; of integers as int64."""
+    def cumsum_(self, dim: builtins.int, *, dtype: Any = None) -> Self:
+        """Write the result of ``cumsum`` to this tensor and return it."""
+    def all(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return True where all elements along the dimensions (all unless given) are nonzero."""
+    def any(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return True where any element along the dimensions (all unless given) is nonzero."""
+    def amax(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
+        """Return the maximum over the dimensions (all unless given)."""
+    def amin(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
+        """Return the minimum over the dimensions (all unless given)."""
+    def max(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
+        """Return the maximum of all elements, along a dimension, or of tensors."""
+    def min(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
+        """Return the minimum of all elements, along a dimension, or of tensors."""
+    def argmax(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return the index of the first maximum along a dimension, or among all elements."""
+    def argmin(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return the index of the first minimum along a dimension, or among all elements."""
+    def sort(
+        self,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        stable: builtins.bool = True,
+    ) -> ValuesAndIndices:
+        """Return the elements in order along a dimension, and the indices they come from."""
+    def topk(
+        self,
+        k: builtins.int,
+        dim: builtins.int = -1,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+    ) -> ValuesAndIndices:
+        """Return the ``k`` largest (or smallest) elements along a dimension, in order; their
+        indices."""
+    def argsort(
+        self,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        stable: builtins.bool = True,
+    ) -> Tensor:
+        """Return the indices that put the elements in order along a dimension."""
+    def __getitem__(self, key: Any) -> Tensor:
+        """Return the part that ``key`` names."""
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
+    def copy_(self, src: Any, non_blocking: builtins.bool = False) -> Self:
+        """Write the values of another tensor (broadcast, cast) to this one and return it."""
+    def index_put_(
+        self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
+    ) -> Self:
+        """Write (or add) values at the indices to this tensor and return it."""
+    def index_put(
+        self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
+    ) -> Tensor:
+        """Return a copy with values written (or added) at the indices."""
+    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
+        """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
+    def mm(self, mat2: Tensor) -> Tensor:
+        """Return the product of two matrices."""
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """Return the products of two batches of matrices."""
+    def mv(self, vec: Tensor) -> Tensor:
+        """Return the product of a matrix and a vector."""
+    def dot(self, tensor: Tensor) -> Tensor:
+        """Return the inner product of two vectors."""
+    def matmul(self, other: Tensor) -> Tensor:
+        """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the
+        same."""
+    def __matmul__(self, other: Tensor) -> Tensor:
+        """``self @ other``."""
+    def __rmatmul__(self, other: Tensor) -> Tensor:
+        """``other @ self``."""
+    def outer(self, vec2: Tensor) -> Tensor:
+        """Return the matrix of the products of all pairs of elements of two vectors."""
+    def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
+        """Return the slices along a dimension that a vector of indices names, as a copy."""
+    def index_add(
+        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
+        them."""
+    def index_add_(
+        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
+    ) -> Self:
+        """Add slices of ``source``, times ``alpha``, where ``index`` names them; return the
+        tensor."""
+    def index_fill(self, dim: builtins.int, index: Tensor, value: Any) -> Tensor:
+        """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
+    def index_fill_(self, dim: builtins.int, index: Tensor, value: Any) -> Self:
+        """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the
+        tensor."""
+    def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
+        """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
+    def masked_fill_(self, mask: Tensor, value: Any) -> Self:
+        """Write a number, or a 0-d tensor, where the mask (broadcast) is True; return the
+        tensor."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """Return the elements where the mask is True, in one dimension; the two are broadcast."""
+    def softmax(self, dim: builtins.int, dtype: Any = None) -> Tensor:
+        """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
+    def log_softmax(self, dim: builtins.int, dtype: Any = None) -> Tensor:
+        """Return the logarithm of softmax, exact also where softmax is close to 0."""
+    def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
+        """Return the logarithm of the sum of the exponentials over the dimensions, without
+        overflow."""
+    def var(
+        self,
+        dim: Dims = None,
+        unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+    ) -> Tensor:
+        """Return the variance over the given dimensions (all unless given)."""
+    def std(
+        self,
+        dim: Dims = None,
+        unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+    ) -> Tensor:
+        """Return the standard deviation over the given dimensions (all unless given)."""
+    def norm(
+        self,
+        p: builtins.float | str | None = "fro",
+        dim: Dims = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: Any = None,
+    ) -> Tensor:
+        """Return the p-norm of the elements over the given dimensions (all unless given)."""

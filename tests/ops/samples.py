@@ -420,22 +420,18 @@ sample("masked_spread", f(3), MASK, (2, 3))
 DIMS = ({"dim": 1}, {"dim": -1, "keepdim": True}, {"dim": 0})
 for _spec in (f(2, 3), f(2, 3).transposed, f(2, 3).strided, f(2, 3).expanded):
     _apart = _spec if _spec.layout == "expanded" else _spec.distinct
-    for _names, _kind in {"sum mean prod var std norm": _spec, "max min": _apart}.items():
-        sample(_names, _kind)
-        for _dims in DIMS:
-            if _spec.layout == "expanded" and (_dims["dim"] == 0 and _names == "max min"):
-                continue  # all equal: no derivative
-            sample(
-                _names.replace("std", "") if _spec.layout == "expanded" else _names, _kind, **_dims
-            )
-    for _dims in DIMS[:2]:
-        sample("logsumexp softmax log_softmax"[: 9 if "keepdim" in _dims else None], _spec, **_dims)
-        sample("amax amin", _apart, **_dims)
-        sample("sort", _apart, dim=1)
+    sample("sum mean prod var std norm", _spec)
+    sample("max min", _apart)
+    for _dims in DIMS:
+        sample("sum mean prod var norm", _spec, **_dims)
+        if _spec.layout != "expanded" or _dims["dim"] != 0:  # no derivative where all are equal
+            sample("std", _spec, **_dims)
+            sample("max min amax amin", _apart, **_dims)
+        sample("logsumexp", _spec, **_dims)
+    for _dim in (0, -1):
+        sample("cumsum softmax log_softmax", _spec, _dim)
     sample("logsumexp", _spec, (0, 1))
-    sample("cumsum", _spec, 0)
-    sample("cumsum", _spec, -1)
-    sample("softmax log_softmax", _spec, 0)
+    sample("sort", _apart, dim=1)
 sample("sum mean amax amin", f(2, 3, 2).distinct, dim=(0, -1))
 sample("sum mean", f(2, 3), dim=(0, 1), keepdim=True)
 sample("var std norm", f(2, 3, 2), dim=(0, 2), keepdim=True)

@@ -83,7 +83,7 @@ class Task:
     def run(self) -> None:
         """Do the pass: gradients of leaves are accumulated, or those of inputs captured."""
         before = mode.grad
-        mode.grad = self.recorded
+        mode.grad = self.recorded and mode.on
         try:
             for edge, g in zip(self.edges, self.grads, strict=True):
                 self._deliver(edge, g if self.recorded else g._array, False, False)
@@ -242,7 +242,16 @@ class Task:
         if self.inputs is not None:
             self.captured[(leaf, 0)] = self._tensor(g)
             return
-        accumulate(leaf, self._tensor(g), own, self.recorded)
+        seen = self._tensor(g)
+        if hooks is not None and hooks.pre:
+            for hook in [*hooks.pre.values()]:
+                returned = hook((seen,))
+                if returned is not None:
+                    seen, own = (returned[0] if isinstance(returned, tuple) else returned), False
+        accumulate(leaf, seen, own, self.recorded)
+        if hooks is not None and hooks.post:
+            for hook in [*hooks.post.values()]:
+                hook((), (seen,))
 
 
 def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:

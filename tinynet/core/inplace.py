@@ -259,7 +259,7 @@ def run_inplace(
         return t
     wrote(t, what or f"{op.name}_", node.name())
     node.shape, node.dtype = t._array.shape, t._array.dtype
-    if getattr(node, "saved_result_version", None) is not None:
+    if isinstance(getattr(node, "saved_result_version", None), Version):
         counter = counter_of(t)
         node.saved_result = t._array  # type: ignore[attr-defined]
         node.saved_result_version, node.saved_result_at = counter, counter.n  # type: ignore[attr-defined]

@@ -139,6 +139,28 @@ def _out_of_place(name: str, write: str) -> str:
     return f"{name} = {name}.{method.rstrip('_')}(...)"
 
 
+def unseen_change_error(
+    node: Any, array: np.ndarray[Any, Any], is_output: bool, needed: Location | None
+) -> errors.AutogradError:
+    """Return the error for a saved array that something changed behind autograd's back."""
+    saved = locate(node.site)
+    what = "its output" if is_output else "an input of it"
+    lines = row("saved", saved, f"for {node.name()} ({what})")
+    lines += row("changed", None, "between these lines, by code that autograd does not see")
+    lines += row("needed", needed, "")
+    return errors.AutogradError(
+        errors.UNSEEN.format(kind_of(array)),
+        lines=lines,
+        saved_at=saved,
+        needed_at=needed,
+        hint=(
+            "writes through `.data`, or to a numpy array that shares the tensor's memory "
+            "(`from_numpy(a)`, `x.numpy()`), are not tracked: use `.detach()` instead of `.data`, "
+            "and copy arrays with `tensor(a)`"
+        ),
+    )
+
+
 def freed_error(
     site: Site | None, freed_at: Site | None, needed: Location | None, what: str = ""
 ) -> errors.AutogradError:

@@ -12,7 +12,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Modes(threading.local):
-    grad: bool = True
+    # True, False, or a keeper (see core/keeping.py), which counts as True and is told of each save.
+    grad: Any = True
+    on: Any = True  # what "on" is at the moment
 
 
 mode = _Modes()
@@ -26,7 +28,7 @@ def is_grad_enabled() -> bool:
         ...     tn.is_grad_enabled()
         False
     """
-    return mode.grad
+    return bool(mode.grad)
 
 
 class _GradMode:
@@ -34,11 +36,11 @@ class _GradMode:
 
     def __init__(self, value: bool):
         self._value = value
-        self._before: list[bool] = []
+        self._before: list[Any] = []
 
     def __enter__(self) -> None:
         self._before.append(mode.grad)
-        mode.grad = self._value
+        mode.grad = self._value and mode.on
 
     def __exit__(self, *exc: object) -> None:
         mode.grad = self._before.pop()
@@ -143,10 +145,10 @@ class set_grad_enabled(_GradMode):
     def __init__(self, mode_: bool):
         super().__init__(bool(mode_))
         self._before.append(mode.grad)
-        mode.grad = self._value
+        mode.grad = self._value and mode.on
 
     def __enter__(self) -> None:
-        mode.grad = self._value
+        mode.grad = self._value and mode.on
 
     def __call__(self, function: F) -> F:
         """Undo the immediate switch: as a decorator only the function is affected."""

@@ -93,7 +93,8 @@ class Node:
         sequence: creation number; inputs are always older than what uses them.
     """
 
-    __slots__ = ("__weakref__", "dtype", "edges", "hooks", "sequence", "shape", "site")
+    __slots__ = ("__weakref__", "_metadata", "dtype", "edges", "hooks", "sequence", "shape", "site")
+    saved: tuple[str, ...] = ()  # names of the saved arrays
     inputs: tuple[str, ...] = ()  # names of the tensor inputs, as formulas use them
     multiple = False  # several outputs: gradients arrive as a list, shape and dtype are tuples
     gives_fresh = False  # gradients are new arrays, the incoming one, or views of it; nothing saved
@@ -126,6 +127,24 @@ class Node:
             for edge in self.edges
         )
 
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for notes of the user's, empty at first."""
+        try:
+            return self._metadata
+        except AttributeError:
+            self._metadata: dict[Any, Any] = {}
+            return self._metadata
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after the node; a tuple that it returns replaces
+        the gradients of the inputs."""
+        return RemovableHandle(new_hooks(self).post, fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before the node; a tuple that it returns replaces them."""
+        return RemovableHandle(new_hooks(self).pre, fn)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
@@ -145,6 +164,14 @@ class AccumulateGrad(Node):
         self.hooks = None
         self.site = None
         self.sequence = -1
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn((), grad_outputs)`` after the leaf's gradient was accumulated."""
+        return RemovableHandle(new_hooks(self.variable).post, fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before the leaf's gradient is accumulated."""
+        return RemovableHandle(new_hooks(self.variable).pre, fn)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AccumulateGrad) and other.variable is self.variable
@@ -175,6 +202,28 @@ class Saved:
         self.version: Version | Freed | None = version
         self.at = 0 if version is None else version.n
         self.edge = edge
+
+
+class Guard:
+    """Stands in the place of a saved value's version while someone keeps the value specially.
+
+    Its ``n`` is no version, so that the one check on the fast path finds it.
+    """
+
+    __slots__ = ()
+    n = -2
+
+    def restore(self, node: Node, name: str) -> Array:
+        """Return the saved array."""
+        raise NotImplementedError
+
+
+def restore(node: Node, name: str) -> Array:
+    """Return a saved array that is kept specially; raise if it was changed or freed."""
+    version = getattr(node, f"saved_{name}_version")
+    if isinstance(version, Guard):
+        return version.restore(node, name)
+    raise problem(node, name)
 
 
 def problem(node: Node, name: str) -> RuntimeError:

@@ -19,6 +19,7 @@ from tinynet import dtypes, errors
 from tinynet.core import compiler
 from tinynet.core.inplace import run_inplace
 from tinynet.core.observe import observable
+from tinynet.core.source import parameters
 from tinynet.core.tensor import Tensor, method, wrap
 
 REGISTRY: dict[str, Operation] = {}
@@ -135,7 +136,7 @@ class Operation:
     def _check(self, formula: Callable[..., Any]) -> None:
         known = {*self.tensors, *self.attributes, *self.outputs, *self.hidden, "needs", "result"}
         known |= {f"{t}_shape" for t in self.tensors} | {f"{t}_shapes" for t in self.tensors}
-        for name in compiler.parameters(formula)[1:]:
+        for name in parameters(formula)[1:]:
             if name not in known:
                 raise TypeError(
                     f"a formula of {self.name} uses {name!r}, which is no input, output, shape or "
@@ -146,7 +147,7 @@ class Operation:
     def saves_first(self) -> bool:
         """True if a formula needs the value of the first input."""
         return self.formulas is not None and any(
-            self.tensors[0] in compiler.parameters(f)[1:] for f in self.formulas.values()
+            self.tensors[0] in parameters(f)[1:] for f in self.formulas.values()
         )
 
     # ---- faces ------------------------------------------------------------------------------

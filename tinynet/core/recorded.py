@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.node import Edge, Freed, problem
+from tinynet.core.node import Edge, Freed, Guard, restore
 from tinynet.core.tensor import Tensor, wrap
 
 
@@ -21,13 +21,13 @@ def unpack(node: Any, name: str) -> Any:
     if version is None:
         return wrap(array) if isinstance(array, np.ndarray) else array
     if version.n != getattr(node, f"saved_{name}_at"):
-        raise problem(node, name)
+        array = restore(node, name)
     if name in node.inputs:
         edge = node.edges[node.inputs.index(name)]
     else:
         differentiable = name == "result" or name == node.op.outputs[0]
         edge = (node, 0) if differentiable else None
-    return tensor_at(array, version, edge)
+    return tensor_at(array, None if isinstance(version, Guard) else version, edge)
 
 
 def tensor_at(array: Any, version: Any, edge: Edge | None) -> Tensor:

@@ -1,0 +1,150 @@
+"""Keepers: what is told of each saved value, while one is in force.
+
+The fast path asks one question per recorded operation, ``m is not True``. Two keepers stand on it:
+the user's pack and unpack hooks, and the fingerprints of ``autograd.checked()``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.callsite import here, locate
+from tinynet.core.messages import unseen_change_error
+from tinynet.core.modes import mode, no_grad
+from tinynet.core.node import Array, Edge, Guard, Node, Saved, modified_problem
+from tinynet.core.recorded import tensor_at
+from tinynet.core.tensor import Tensor
+from tinynet.core.version import Version
+
+
+class Keeper:
+    """Replaces saved arrays, and stands guard in the place of their versions."""
+
+    def keep(self, node: Any) -> None:
+        """Take over the arrays that a compiled node just saved."""
+        for name in node.saved:
+            version = getattr(node, f"saved_{name}_version")
+            if isinstance(version, Version):
+                index = node.inputs.index(name) if name in node.inputs else None
+                edge = (node, 0) if index is None else node.edges[index]
+                array = getattr(node, f"saved_{name}")
+                kept, guard = self.guard(array, version, edge, index is None)
+                setattr(node, f"saved_{name}", kept)
+                setattr(node, f"saved_{name}_version", guard)
+                setattr(node, f"saved_{name}_at", 0)
+
+    def keep_saved(self, saved: Saved, is_output: bool) -> None:
+        """Take over a value that an ``autograd.Function`` saved."""
+        if isinstance(saved.version, Version) and saved.array is not None:
+            found = self.guard(saved.array, saved.version, saved.edge, is_output)
+            saved.array, saved.version = found
+            saved.at = 0
+
+    def guard(
+        self, array: Array, version: Version, edge: Edge | None, is_output: bool
+    ) -> tuple[Any, Guard]:
+        """Return what to keep in the array's place, and who restores it."""
+        raise NotImplementedError
+
+
+@contextlib.contextmanager
+def keeping(keeper: Keeper) -> Iterator[None]:
+    """Tell ``keeper`` of each value that this thread saves for backward."""
+    on, grad = mode.on, mode.grad
+    mode.on = keeper
+    mode.grad = grad and keeper
+    try:
+        yield
+    finally:
+        mode.on, mode.grad = on, grad
+
+
+# ---- pack and unpack hooks ----------------------------------------------------------------------
+
+
+class Packing(Keeper):
+    """Keeps what the user's pack hook makes of each saved tensor."""
+
+    def __init__(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]):
+        self.pack = pack
+        self.unpack = unpack
+
+    def guard(
+        self, array: Array, version: Version, edge: Edge | None, is_output: bool
+    ) -> tuple[Any, Guard]:
+        """Pack the tensor."""
+        with no_grad():
+            packed = self.pack(tensor_at(array, version, None if is_output else edge))
+        return packed, Packed(packed, self.unpack)
+
+
+class Packed(Guard):
+    """A packed value and the hook that unpacks it."""
+
+    __slots__ = ("packed", "unpack")
+
+    def __init__(self, packed: Any, unpack: Callable[[Any], Tensor]):
+        self.packed = packed
+        self.unpack = unpack
+
+    def restore(self, node: Node, name: str) -> Array:
+        """Unpack."""
+        with no_grad():
+            t = self.unpack(self.packed)
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+                f"type {type(t).__name__}"
+            )
+        return t._array
+
+
+# ---- fingerprints -------------------------------------------------------------------------------
+
+
+class Checking(Keeper):
+    """Keeps a checksum of each saved array beside its version."""
+
+    def guard(
+        self, array: Array, version: Version, edge: Edge | None, is_output: bool
+    ) -> tuple[Any, Guard]:
+        """Take the fingerprint."""
+        return array, Fingerprint(array, version, edge, is_output)
+
+
+class Fingerprint(Guard):
+    """The version and the checksum that a saved array had."""
+
+    __slots__ = ("at", "checksum", "edge", "is_output", "version")
+
+    def __init__(self, array: Array, version: Version, edge: Edge | None, is_output: bool):
+        self.version = version
+        self.at = version.n
+        self.checksum = checksum(array)
+        self.edge = None if is_output else edge  # an output's edge would lead back to its node
+        self.is_output = is_output
+
+    def restore(self, node: Node, name: str) -> Array:
+        """Return the array if neither version nor contents have changed."""
+        array: Array = getattr(node, f"saved_{name}")
+        self.check(node, array)
+        return array
+
+    def check(self, node: Node, array: Array) -> None:
+        """Raise if the version or the contents have changed since."""
+        if self.version.n != self.at:
+            raise modified_problem(
+                node, array, self.version, self.at, self.edge, self.is_output
+            )
+        if checksum(array) != self.checksum:
+            raise unseen_change_error(node, array, self.is_output, locate(here()))
+
+
+def checksum(array: Array) -> int:
+    """Return a CRC-32 of the values: about 0.2 ns per byte."""
+    return zlib.crc32(np.ascontiguousarray(array).data.cast("B") if array.size else b"")

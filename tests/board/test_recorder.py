@@ -1,5 +1,7 @@
 """Graphs of real models: what ran, under the right names, and no trace of having looked."""
 
+import collections
+import dataclasses
 import random
 
 import numpy as np
@@ -10,7 +12,7 @@ from tests.board import models, reader
 from tinynet import nn
 from tinynet.board import Arguments, SummaryWriter
 from tinynet.board.graph import problems
-from tinynet.board.recorder import record_forward
+from tinynet.board.recorder import flatten, record_forward
 from tinynet.core import scope
 from tinynet.core.generator import default_generator
 from tinynet.core.observe import observing
@@ -156,8 +158,16 @@ def test_a_single_structure_needs_no_number():
     assert sources(nodes, "Input") == ["input/x", "input/more/0", "input/more/1"]
 
 
+def test_flatten_names_the_fields_of_named_tuples_and_dataclasses():
+    pair = collections.namedtuple("pair", "left right")(1, [])
+    point = dataclasses.make_dataclass("Point", ["x"])(pair)
+    assert list(flatten([point, {"a b": 2, "": None}], "o")) == [
+        *(("o/0/x/left", 1), ("o/1/a_b", 2), ("o/1/_", None))
+    ]
+
+
 def test_tied_parameters_are_one_node():
-    nodes = record(*[models.Tied(), tn.tensor([1, 2])])
+    nodes = record(models.Tied(), tn.tensor([1, 2]))
     assert sources(nodes, "Parameter") == ["Tied/embed/weight"]
     assert nodes["Tied/embed/weight"].attributes["shared_with"] == "Tied/decode/weight"
     readers = {scope_of(n.name) for n in nodes.values() if "Tied/embed/weight" in n.inputs}

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -198,10 +199,13 @@ def test_what_was_never_closed_is_written(tmp_path):
     assert len(reader.scalars(tmp_path)) == 1
 
 
+ROOT = Path(__file__).parents[2]
+
+
 def run(code, *arguments):
     """Run code in a Python of its own, with warnings as errors, and return what it prints."""
     command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout

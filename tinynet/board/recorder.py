@@ -107,12 +107,12 @@ def flatten(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         >>> list(flatten({"a": [1, None], "b": "x"}, "input"))
         [('input/a/0', 1), ('input/a/1', None), ('input/b', 'x')]
     """
+    members: list[tuple[Any, Any]]
     if isinstance(value, Mapping):
         members = list(value.items())
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        members = list(zip(value._fields, value, strict=True))
     elif isinstance(value, (list, tuple)):
-        members = list(enumerate(value))
+        keys = getattr(value, "_fields", range(len(value)))  # a named tuple has names
+        members = list(zip(keys, value, strict=True))
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         members = [(entry.name, getattr(value, entry.name)) for entry in dataclasses.fields(value)]
     else:

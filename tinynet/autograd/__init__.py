@@ -1,5 +1,7 @@
 """Gradients: ``backward``, ``grad``, ``Function``, grad modes, ``gradcheck``."""
 
+from tinynet.autograd import graph as graph
+from tinynet.autograd.checked import checked as checked
 from tinynet.autograd.derivatives import backward as backward
 from tinynet.autograd.derivatives import grad as grad
 from tinynet.autograd.function import Function as Function
@@ -17,10 +19,12 @@ __all__ = [
     "GradcheckError",
     "Variable",
     "backward",
+    "checked",
     "enable_grad",
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "graph",
     "no_grad",
     "set_grad_enabled",
     "set_strict_leaf_writes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -9,11 +10,13 @@ import numpy as np
 
 from tinynet.core.callsite import here, locate
 from tinynet.core.inplace import rebase
+from tinynet.core.keeping import Keeper
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import enable_grad, mode, no_grad
-from tinynet.core.node import Edge, Freed, Node, Saved, count_nodes, modified_problem
+from tinynet.core.node import Edge, Freed, Guard, Node, Saved, count_nodes, modified_problem
 from tinynet.core.recorded import tensor_at
 from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.core.version import Version
 from tinynet.core.views import edge_of, requires_grad
 
 
@@ -80,11 +83,13 @@ class FunctionNode(Node):
             return None
         saved, output = item
         array, version = saved.array, saved.version
-        assert array is not None
-        if version is not None and version.n != saved.at:
-            assert not isinstance(version, Freed)
+        edge = saved.edge if output is None else (self, output)
+        if isinstance(version, Guard):
+            return tensor_at(version.restore(self, array), None, edge)
+        assert array is not None and isinstance(version, Version)
+        if version.n != saved.at:
             raise modified_problem(self, array, version, saved.at, saved.edge, output is not None)
-        return tensor_at(array, version, saved.edge if output is None else (self, output))
+        return tensor_at(array, version, edge)
 
     # ---- recording ----------------------------------------------------------------------------
 
@@ -98,7 +103,10 @@ class FunctionNode(Node):
             output = next((i for i, o in enumerate(outputs) if o is t), None)
             is_input = t._edge is not None and (t._edge[0] is not self)
             edge = edge_of(t) if output is None or is_input else None
-            saved.append((Saved(t._array, counter_of(t), edge), output if edge is None else None))
+            value = Saved(t._array, counter_of(t), edge)
+            if isinstance(mode.on, Keeper):
+                mode.on.keep_saved(value, edge is None and output is not None)
+            saved.append((value, output if edge is None else None))
         self._saved = saved
         self._to_save = self._dirty = self._constant = ()
 
@@ -224,6 +232,7 @@ class Function:
             else:
                 output = cls.forward(*args)
                 cls.setup_context(node, args, output)
+        _warn_of_stored_tensors(node, args, output)
         several = isinstance(output, tuple)
         outputs = output if several else (output,)
         for i, o in enumerate(outputs):
@@ -240,6 +249,26 @@ class Function:
         _describe(node, made)
         node.seal(made)
         return made if several else made[0]
+
+
+_warned: set[tuple[type, str]] = set()
+
+
+def _warn_of_stored_tensors(node: FunctionNode, args: tuple[Any, ...], output: Any) -> None:
+    """Warn, once per Function and name, of ``ctx.x = x`` for an input or output."""
+    for name, value in vars(node).items():
+        if not isinstance(value, Tensor) or (node.function, name) in _warned:
+            continue
+        outputs = output if isinstance(output, tuple) else (output,)
+        if any(value is t for t in (*args, *outputs)):
+            _warned.add((node.function, name))
+            warnings.warn(
+                f"{node.function.__name__}.forward stores a tensor on ctx outside "
+                f"save_for_backward (attribute '{name}'): it is not checked for changes in place, "
+                "and keeps its graph alive. Use ctx.save_for_backward for inputs and outputs.",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -> Tensor:

@@ -133,13 +133,8 @@ def gradgradcheck(
     """
     arguments = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     outputs = _outputs(func, arguments)
-    if grad_outputs is None:
-        draw = np.random.default_rng(0)
-        starts = [wrap(np.asarray(draw.standard_normal(o._array.shape))) for o in outputs]
-        for s in starts:
-            s._requires_grad = True
-    else:
-        starts = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs)
+    starts = _directions(outputs) if grad_outputs is None else grad_outputs
+    starts = [starts] if isinstance(starts, Tensor) else list(starts)
     places = [i for i, t in enumerate(arguments) if isinstance(t, Tensor) and t.requires_grad]
 
     def first(*args: Any) -> Any:
@@ -163,3 +158,10 @@ def gradgradcheck(
         rtol=rtol,
         raise_exception=raise_exception,
     )
+
+
+def _directions(outputs: Sequence[Tensor]) -> list[Tensor]:
+    """Return gradients for the outputs, drawn from a fixed seed, that are differentiated too."""
+    draw = np.random.default_rng(0)
+    drawn = [wrap(np.asarray(draw.standard_normal(o._array.shape))) for o in outputs]
+    return [t.requires_grad_() for t in drawn]

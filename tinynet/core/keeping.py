@@ -80,22 +80,21 @@ class Packing(Keeper):
         """Pack the tensor."""
         with no_grad():
             packed = self.pack(tensor_at(array, version, None if is_output else edge))
-        return packed, Packed(packed, self.unpack)
+        return packed, Packed(self.unpack)
 
 
 class Packed(Guard):
-    """A packed value and the hook that unpacks it."""
+    """Unpacks a packed value."""
 
-    __slots__ = ("packed", "unpack")
+    __slots__ = ("unpack",)
 
-    def __init__(self, packed: Any, unpack: Callable[[Any], Tensor]):
-        self.packed = packed
+    def __init__(self, unpack: Callable[[Any], Tensor]):
         self.unpack = unpack
 
-    def restore(self, node: Node, name: str) -> Array:
+    def restore(self, node: Node, kept: Any) -> Array:
         """Unpack."""
         with no_grad():
-            t = self.unpack(self.packed)
+            t = self.unpack(kept)
         if not isinstance(t, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
@@ -129,20 +128,14 @@ class Fingerprint(Guard):
         self.edge = None if is_output else edge  # an output's edge would lead back to its node
         self.is_output = is_output
 
-    def restore(self, node: Node, name: str) -> Array:
-        """Return the array if neither version nor contents have changed."""
-        array: Array = getattr(node, f"saved_{name}")
-        self.check(node, array)
-        return array
-
-    def check(self, node: Node, array: Array) -> None:
-        """Raise if the version or the contents have changed since."""
+    def restore(self, node: Node, kept: Any) -> Array:
+        """Return the array; raise if its version or its contents have changed."""
+        array: Array = kept
         if self.version.n != self.at:
-            raise modified_problem(
-                node, array, self.version, self.at, self.edge, self.is_output
-            )
+            raise modified_problem(node, array, self.version, self.at, self.edge, self.is_output)
         if checksum(array) != self.checksum:
             raise unseen_change_error(node, array, self.is_output, locate(here()))
+        return array
 
 
 def checksum(array: Array) -> int:

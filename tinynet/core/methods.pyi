@@ -210,18 +210,10 @@ class TensorMethods:
     def __imod__(self, other: Tensor | builtins.float) -> Self: ...
     def remainder_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``remainder`` to this tensor and return it."""
-    def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
-    def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
-        """Write each element to the power of ``exponent`` to this tensor and return it."""
     def maximum(self, other: Tensor) -> Tensor:
         """Return the elementwise maximum; NaN where either is NaN."""
     def minimum(self, other: Tensor) -> Tensor:
         """Return the elementwise minimum; NaN where either is NaN."""
-    def pow(self, exponent: Tensor | builtins.float) -> Tensor:
-        """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
-    def pow_(self, exponent: Tensor | builtins.float) -> Self:
-        """Write each element to the power of ``exponent`` to this tensor and return it."""
     def add_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
         """Write ``self + alpha * other`` to this tensor and return it."""
     def add(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
@@ -283,16 +275,6 @@ class TensorMethods:
         """Return a view of one slice, without the dimension."""
     def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """Return views of all slices along a dimension; iterating over a tensor does the same."""
-    def tril(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and below a diagonal; zeros elsewhere."""
-    def tril_(self, diagonal: builtins.int = 0) -> Self:
-        """Write the result of ``tril`` to this tensor and return it."""
-    def triu(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and above a diagonal; zeros elsewhere."""
-    def triu_(self, diagonal: builtins.int = 0) -> Self:
-        """Write the result of ``triu`` to this tensor and return it."""
-    def clone(self, *, memory_format: Any = None) -> Tensor:
-        """Return a copy with the same history."""
     def new_tensor(
         self, data: Any, *, dtype: Any = None, requires_grad: builtins.bool = False
     ) -> Tensor:
@@ -318,10 +300,6 @@ class TensorMethods:
         requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Return one value of a size in this tensor's dtype."""
-    def fill_(self, value: Any) -> Self:
-        """Write one value to this tensor and return it."""
-    def zero_(self) -> Self:
-        """Write zeros to this tensor and return it."""
     def normal_(
         self,
         mean: builtins.float = 0.0,
@@ -436,6 +414,16 @@ class TensorMethods:
         """Return True where the element is infinite."""
     def isfinite(self) -> Tensor:
         """Return True where the element is neither infinite nor NaN."""
+    def tril(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and below a diagonal; zeros elsewhere."""
+    def tril_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``tril`` to this tensor and return it."""
+    def triu(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and above a diagonal; zeros elsewhere."""
+    def triu_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``triu`` to this tensor and return it."""
+    def clone(self, *, memory_format: Any = None) -> Tensor:
+        """Return a copy with the same history."""
     def view(self, *size: Any) -> Tensor:
         """Return a view of another shape; one length may be -1."""
     def reshape(self, *size: Any) -> Tensor:
@@ -587,6 +575,10 @@ class TensorMethods:
         stable: builtins.bool = True,
     ) -> Tensor:
         """Return the indices that put the elements in order along a dimension."""
+    def fill_(self, value: Any) -> Self:
+        """Write one value to this tensor and return it."""
+    def zero_(self) -> Self:
+        """Write zeros to this tensor and return it."""
     def __getitem__(self, key: Any) -> Tensor:
         """Return the part that ``key`` names."""
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -603,6 +595,14 @@ class TensorMethods:
         """Return a copy with values written (or added) at the indices."""
     def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
         """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
+    def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
+    def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
+        """Write each element to the power of ``exponent`` to this tensor and return it."""
+    def pow(self, exponent: Tensor | builtins.float) -> Tensor:
+        """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
+    def pow_(self, exponent: Tensor | builtins.float) -> Self:
+        """Write each element to the power of ``exponent`` to this tensor and return it."""
     def mm(self, mat2: Tensor) -> Tensor:
         """Return the product of two matrices."""
     def bmm(self, mat2: Tensor) -> Tensor:

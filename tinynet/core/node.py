@@ -213,8 +213,8 @@ class Guard:
     __slots__ = ()
     n = -2
 
-    def restore(self, node: Node, name: str) -> Array:
-        """Return the saved array."""
+    def restore(self, node: Node, kept: Any) -> Array:
+        """Return the saved array from what was kept in its place."""
         raise NotImplementedError
 
 
@@ -222,7 +222,7 @@ def restore(node: Node, name: str) -> Array:
     """Return a saved array that is kept specially; raise if it was changed or freed."""
     version = getattr(node, f"saved_{name}_version")
     if isinstance(version, Guard):
-        return version.restore(node, name)
+        return version.restore(node, getattr(node, f"saved_{name}"))
     raise problem(node, name)
 
 

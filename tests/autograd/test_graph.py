@@ -1,0 +1,207 @@
+"""autograd.graph: nodes, edges, hooks on nodes and on saved values; autograd.checked."""
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tinynet.autograd import graph
+
+
+def leaf(*values):
+    return tn.tensor(values or (1.0, 2.0, 3.0), requires_grad=True)
+
+
+def test_nodes_know_what_came_before():
+    x, y = leaf(), leaf()
+    node = (x * y).exp().grad_fn
+    assert isinstance(node, graph.Node) and node.name() == "ExpBackward"
+    ((product, number),) = node.next_functions
+    assert (product.name(), number) == ("MulBackward0", 0)
+    (a, _), (b, _) = product.next_functions
+    assert a.name() == "AccumulateGrad" and a.variable is x and b.variable is y
+    assert (x * 2).grad_fn.next_functions[1] == (None, 0)
+
+
+def test_saved_values_can_be_read():
+    x = leaf()
+    node = (x * x.detach()).grad_fn
+    assert node._saved_self is None
+    assert node._saved_other.tolist() == [1.0, 2.0, 3.0]
+    y = x.exp()
+    assert y.grad_fn._saved_result.grad_fn is y.grad_fn
+    assert x.sum(dim=0, keepdim=True).grad_fn._saved_keepdim is True
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="already been freed"):
+        assert y.grad_fn._saved_result
+
+
+def test_metadata_is_the_users():
+    node = (leaf() * 2).grad_fn
+    node.metadata["note"] = 1
+    assert node.metadata == {"note": 1}
+
+
+def test_hooks_on_nodes():
+    seen = []
+    x = leaf(3.0)
+    y = x * 2
+    y.grad_fn.register_prehook(lambda outs: seen.append(("pre", outs[0].item())))
+    y.grad_fn.register_prehook(lambda outs: (outs[0] * 10,))
+    handle = y.grad_fn.register_hook(
+        lambda ins, outs: seen.append(("post", ins[0].item(), outs[0].item()))
+    )
+    y.backward(retain_graph=True)
+    assert seen == [("pre", 1.0), ("post", 20.0, 10.0)] and x.grad.item() == 20.0
+    handle.remove()
+    y.backward()
+    assert len(seen) == 3
+
+
+def test_hooks_on_the_accumulator_of_a_leaf():
+    seen = []
+    x = leaf(3.0)
+    accumulator = graph.get_gradient_edge(x).node
+    accumulator.register_prehook(lambda outs: (outs[0] * 5,))
+    accumulator.register_hook(lambda ins, outs: seen.append((ins, outs[0].item())))
+    (x * 2).backward()
+    assert x.grad.item() == 10.0 and seen == [((), 10.0)]
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: x * x, lambda x: x.exp(), lambda x: (x * x).sigmoid().prod()]
+)
+def test_saved_values_are_packed_and_unpacked(function):
+    packed = []
+
+    def pack(t):
+        packed.append(t.tolist())
+        return t.numpy(force=True).astype(np.float16)
+
+    def unpack(a):
+        return tn.tensor(a).float()
+
+    x, plain = leaf(), leaf()
+    with graph.saved_tensors_hooks(pack, unpack):
+        function(x).sum().backward()
+    function(plain).sum().backward()
+    assert packed and (x.grad - plain.grad).abs().max() < 0.01
+
+
+def test_packing_works_under_create_graph_and_in_functions():
+    class Cube(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return 3 * x * x * g
+
+    x = tn.tensor(2.0, dtype=tn.float64, requires_grad=True)
+    with graph.save_on_cpu():
+        y = Cube.apply(x) * x
+    (g,) = tn.autograd.grad(y, x, create_graph=True)
+    (h,) = tn.autograd.grad(g, x)
+    assert (g.item(), h.item()) == (32.0, 48.0)
+
+
+def test_copies_survive_a_change_in_place():
+    x = leaf() * 1
+    with graph.save_on_cpu():
+        y = x * x
+    x.add_(1)
+    y.sum().backward()
+
+
+def test_hooks_can_be_disabled():
+    with graph.disable_saved_tensors_hooks("none here"):
+        with pytest.raises(RuntimeError, match="none here"):
+            with graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+                pass
+        x = leaf()
+        (x * x).sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0, 6.0]
+
+
+def test_one_hook_for_several_gradients():
+    seen = []
+    a, b = leaf(), leaf()
+    handle = graph.register_multi_grad_hook([a, b], lambda gs: seen.append([g.tolist() for g in gs]))
+    (a + 2 * b).sum().backward()
+    assert seen == [[[1.0] * 3, [2.0] * 3]]
+    handle.remove()
+    (a + 2 * b).sum().backward()
+    assert len(seen) == 1
+
+
+# ---- checked -----------------------------------------------------------------------------------
+
+
+def through_data(x, y):
+    y.data.zero_()
+
+
+def through_numpy(x, y):
+    y.detach().numpy()[:] = 0
+
+
+def through_an_older_array(x, y):
+    OLDER[0][...] = 0
+
+
+OLDER = []
+
+
+@pytest.mark.parametrize("write", [through_data, through_numpy, through_an_older_array])
+def test_unseen_writes_are_caught_only_when_checked(write):
+    for checked in (False, True):
+        x = leaf()
+        if checked:
+            with tn.autograd.checked():
+                y = x.sigmoid()
+        else:
+            y = x.sigmoid()
+        OLDER[:] = [y.detach().numpy()]
+        write(x, y)
+        if checked:
+            with pytest.raises(RuntimeError, match="without autograd's knowledge") as error:
+                y.sum().backward()
+            assert "y = x.sigmoid()" in str(error.value) and "  fix " in str(error.value)
+        else:
+            y.sum().backward()
+            assert x.grad.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_seen_writes_raise_the_usual_error_when_checked():
+    with tn.autograd.checked():
+        x = leaf() * 1
+        y = x * x
+    x.add_(1)
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0 instead"):
+        y.sum().backward()
+
+
+def test_checked_programs_give_the_same_gradients():
+    a, b = leaf(), leaf()
+    (a.exp() * a.sigmoid()).sum().backward()
+    with tn.autograd.checked():
+        (b.exp() * b.sigmoid()).sum().backward()
+    assert a.grad.tolist() == b.grad.tolist()
+
+
+def test_a_tensor_stored_on_ctx_warns_once():
+    class Stored(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.x = x
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * ctx.x * g
+
+    with pytest.warns(UserWarning, match=r"outside save_for_backward \(attribute 'x'\)"):
+        Stored.apply(leaf())
+    Stored.apply(leaf())

@@ -75,9 +75,7 @@ class Diagnosis:
         p = optimizer.param_groups[g]["params"][i]
         if p.is_leaf or p.retains_grad:
             return
-        changes = [] if p._counter is None else p._counter.since(0)
-        change = next((c for c in reversed(changes) if c.producer), None)
-        where = locate(change.site) if change else None
+        where = locate(p.grad_fn.site)
         line = f", {where.place}: `{where.text}`" if where else ""
         self._tell(
             "result",

@@ -82,7 +82,7 @@ class LRScheduler:
             self._get_lr_called_within_step = False
         for group, lr in zip(self.optimizer.param_groups, values, strict=True):
             if isinstance(group["lr"], Tensor):
-                group["lr"].fill_(lr)  # type: ignore[attr-defined]
+                group["lr"].fill_(lr)
             else:
                 group["lr"] = lr
         self._last_lr = self._current()

@@ -1,0 +1,172 @@
+"""What every schedule does; its numbers are in test_as_pytorch.py."""
+
+import copy
+import warnings
+
+import pytest
+
+import tinynet as tn
+from tinynet import optim
+from tinynet.optim import lr_scheduler as schedules
+
+
+def sgd(*rates):
+    groups = [{"params": [tn.ones(1, requires_grad=True)], "lr": r} for r in rates or (1.0,)]
+    return optim.SGD(groups)
+
+
+def step(optimizer):
+    for group in optimizer.param_groups:
+        group["params"][0].grad = tn.ones(1)
+    optimizer.step()
+
+
+def run(optimizer, schedule, epochs):
+    rates = []
+    for _ in range(epochs):
+        rates.append([g["lr"] for g in optimizer.param_groups])
+        assert rates[-1] == schedule.get_last_lr()
+        step(optimizer)
+        schedule.step()
+    return rates
+
+
+def test_each_group_has_its_own_rate():
+    optimizer = sgd(1.0, 0.5)
+    rates = run(optimizer, schedules.StepLR(optimizer, 2, 0.1), 3)
+    assert rates == [[1.0, 0.5], [1.0, 0.5], [0.1, 0.05]]
+
+
+def test_schedules_multiply_and_changes_by_hand_last():
+    optimizer = sgd()
+    one, two = schedules.ExponentialLR(optimizer, 0.5), schedules.ExponentialLR(optimizer, 0.1)
+    step(optimizer)
+    one.step()
+    two.step()
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(0.05)
+    optimizer.param_groups[0]["lr"] = 8.0
+    one.step()
+    assert optimizer.param_groups[0]["lr"] == 4.0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o: schedules.StepLR(o, 2),
+        lambda o: schedules.MultiStepLR(o, [1, 3]),
+        lambda o: schedules.ExponentialLR(o, 0.9),
+        lambda o: schedules.LambdaLR(o, lambda epoch: 0.9**epoch),
+        lambda o: schedules.LinearLR(o, 0.5, 1.0, 4),
+        lambda o: schedules.ConstantLR(o, 0.5, 3),
+        lambda o: schedules.CosineAnnealingLR(o, 5),
+    ],
+)
+def test_a_resumed_schedule_is_the_uninterrupted_one(make):
+    optimizer = sgd(1.0, 0.5)
+    straight = run(optimizer, make(optimizer), 8)
+    first = sgd(1.0, 0.5)
+    schedule = make(first)
+    before = run(first, schedule, 4)
+    saved = copy.deepcopy((first.state_dict(), schedule.state_dict()))
+    again = sgd(1.0, 0.5)
+    resumed = make(again)
+    again.load_state_dict(saved[0])
+    resumed.load_state_dict(saved[1])
+    assert before + run(again, resumed, 4) == straight
+
+
+def test_a_schedule_that_starts_at_a_later_epoch():
+    optimizer = sgd()
+    with pytest.raises(KeyError, match=r"param 'initial_lr' is not specified in param_groups\[0\]"):
+        schedules.StepLR(optimizer, 1, last_epoch=3)
+    optimizer.param_groups[0]["initial_lr"] = 1.0
+    assert schedules.CosineAnnealingLR(optimizer, 10, last_epoch=3).last_epoch == 4
+    assert optimizer.param_groups[0]["lr"] == 1.0  # comes with the optimizer's state
+
+
+def test_the_keys_of_the_state():
+    state = schedules.StepLR(sgd(), 3).state_dict()
+    assert sorted(state) == sorted(
+        "step_size gamma base_lrs last_epoch _step_count _is_initial _get_lr_called_within_step "
+        "_last_lr".split()
+    )
+
+
+def test_functions_are_not_saved_but_what_objects_hold_is():
+    class Decay:
+        def __init__(self, rate):
+            self.rate = rate
+
+        def __call__(self, epoch):
+            return self.rate**epoch
+
+    optimizer = sgd(1.0, 1.0)
+    schedule = schedules.LambdaLR(optimizer, [Decay(0.5), lambda epoch: 1.0])
+    state = schedule.state_dict()
+    assert state["lr_lambdas"] == [{"rate": 0.5}, None]
+    other = schedules.LambdaLR(sgd(1.0, 1.0), [Decay(0.1), lambda epoch: 1.0])
+    other.load_state_dict(state)
+    assert other.lr_lambdas[0].rate == 0.5
+
+
+def test_a_schedule_before_the_optimizer_warns_once():
+    optimizer = sgd()
+    schedule = schedules.ExponentialLR(optimizer, 0.9)
+    with pytest.warns(UserWarning, match=r"^Detected call of `lr_scheduler.step\(\)` before"):
+        schedule.step()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        schedule.step()
+
+
+def test_asking_for_the_next_rates_warns():
+    with pytest.warns(UserWarning, match="please use `get_last_lr"):
+        schedules.ExponentialLR(sgd(), 0.9).get_lr()
+
+
+def test_a_rate_that_is_a_tensor_is_written_in_place():
+    optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=tn.tensor(1.0))
+    rate = optimizer.param_groups[0]["lr"]
+    schedule = schedules.ExponentialLR(optimizer, 0.5)
+    step(optimizer)
+    schedule.step()
+    assert optimizer.param_groups[0]["lr"] is rate and rate.item() == 0.5
+    assert schedule.get_last_lr() == [0.5]
+
+
+def test_one_of_ones_own():
+    class Halves(schedules.LRScheduler):
+        def get_lr(self):
+            return [base / (self.last_epoch + 1) for base in self.base_lrs]
+
+    optimizer = sgd(6.0)
+    assert run(optimizer, Halves(optimizer), 3) == [[6.0], [3.0], [2.0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: schedules.StepLR(3, 1), TypeError, "int is not an Optimizer"),
+        (
+            lambda: schedules.LambdaLR(sgd(), [abs, abs]),
+            ValueError,
+            "Expected 1 lr_lambdas, but got 2",
+        ),
+        (
+            lambda: schedules.LinearLR(sgd(), 0),
+            ValueError,
+            "Starting multiplicative factor expected",
+        ),
+        (
+            lambda: schedules.LinearLR(sgd(), 1, 2),
+            ValueError,
+            "Ending multiplicative factor expected",
+        ),
+        (lambda: schedules.ConstantLR(sgd(), 2), ValueError, "Constant multiplicative factor"),
+        (lambda: schedules.StepLR(sgd(), 0), ValueError, "The 'step_size' parameter of StepLR"),
+        (lambda: schedules.CosineAnnealingLR(sgd(), 0), ValueError, "The 'T_max' parameter of"),
+    ],
+)
+def test_refused(make, error, text):
+    with pytest.raises(error, match=text):
+        make()

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -98,7 +99,7 @@ def test_a_module_in_the_working_directory(tmp_path, monkeypatch):
 
 
 def test_an_installed_module():
-    assert Importer("/").find("collections:OrderedDict")[0].__name__ == "OrderedDict"
+    assert Importer(Path("/")).find("collections:OrderedDict")[0].__name__ == "OrderedDict"
 
 
 def test_two_modules_of_one_name_are_not_confused(tmp_path):
@@ -128,8 +129,7 @@ def test_no_such_file(tmp_path):
     write(tmp_path, network="")
     message = refused(Importer(tmp_path), "./netwrk.py:Net")
     assert message == (
-        "there is no file ./netwrk.py; did you mean './network.py'? "
-        f"Tried: {tmp_path / 'netwrk.py'}"
+        f"there is no file ./netwrk.py; did you mean network.py? Tried: {tmp_path / 'netwrk.py'}"
     )
 
 

@@ -41,6 +41,12 @@ def save(path: str | Path, content: dict[str, Any]) -> None:
 
     Raises:
         CheckpointError: something in it can only be pickled, or the disk is full.
+
+    Example:
+        >>> path = getfixture("tmp_path") / "checkpoint.npz"
+        >>> save(path, {"epoch": 3, "model": nn.Linear(2, 1).state_dict()})
+        >>> load(path)["model"]["weight"].shape
+        tinynet.Size([1, 2])
     """
     arrays = _Arrays()
     structure = {"format": _KIND, "version": FORMAT, "content": arrays.encode(content, ())}

@@ -46,10 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse, after a mistake (2) or --help (0)
         return stop.code if isinstance(stop.code, int) else 1
     except TrainError as error:
-        print(f"tinynet: {error}", file=sys.stderr)
+        print(error, file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
-        print("tinynet: stopped by Ctrl-C", file=sys.stderr)
+        print("stopped by Ctrl-C", file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:  # the reader of our output has gone, as in `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tinynet.train.problems import did_you_mean, in_users_code, one_of
+from tinynet.train.problems import did_you_mean, in_users_code, nearest, one_of
 
 GRAMMAR = "a name from the list, ./file.py:Name, or package.module:Name"
 
@@ -57,10 +57,9 @@ class Importer:
 
     def _load_file(self, path: Path, place: str) -> ModuleType:
         if not path.is_file():
-            others = [f"./{other.name}" for other in path.parent.glob("*.py")]
-            raise NotFoundError(
-                f"there is no file {place}{did_you_mean(place, others) or '.'} Tried: {path}"
-            )
+            other = nearest(path.stem, (file.stem for file in path.parent.glob("*.py")))
+            hint = f"; did you mean {other}.py?" if other else "."
+            raise NotFoundError(f"there is no file {place}{hint} Tried: {path}")
         digest = hashlib.sha256(str(path).encode()).hexdigest()[:8]
         name = f"{path.stem}_{digest}"
         spec = importlib.util.spec_from_file_location(name, path)

@@ -120,9 +120,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         >>> did_you_mean("zzz", ["lr"])
         ''
     """
+    near = nearest(word, known)
+    return "" if near is None else f"; did you mean {near!r}?"
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is most like this one, if any is."""
     by_lower = {name.lower(): name for name in known}
     near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.55)
-    return f"; did you mean {by_lower[near[0]]!r}?" if near else ""
+    return by_lower[near[0]] if near else None
 
 
 def sentence(text: str) -> str:
@@ -168,4 +174,4 @@ def has_users_frames(error: BaseException) -> bool:
 
 
 def _is_ours(filename: str) -> bool:
-    return filename.startswith((_PACKAGE, "<frozen ", "<string>"))
+    return filename.startswith((_PACKAGE, "<tinynet", "<frozen ", "<string>"))

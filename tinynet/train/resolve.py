@@ -68,11 +68,12 @@ class _Resolver:
         for name in tree.keys() - SECTIONS.keys():
             hint = did_you_mean(name, SECTIONS) or "."
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
-        run: Any = self.section("run")
-        if run is not None:  # modules may be in the folders that it names
+        run = self.section("run")
+        if isinstance(run, RunSection):  # modules may be in the folders that it names
             self.importer = Importer(self.source.folder, run.path)
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
         self.report.raise_if_any()
+        assert isinstance(run, RunSection)
         run = dataclasses.replace(run, name=run.name or Path(self.source.file).stem)
         folder = str(self.source.folder.resolve())
         if self.importer.used_modules and folder not in run.path:

@@ -68,6 +68,20 @@ def run(
     Raises:
         ConfigError: with all mistakes in the config; nothing has been written.
         TrainError: the run could not begin or go on.
+
+    Example:
+        >>> folder = getfixture("tmp_path")
+        >>> _ = (folder / "digits.toml").write_text('''
+        ...     data = {type = "Digits"}
+        ...     model = {type = "mlp", sizes = [64, 32, 10]}
+        ...     loss = {type = "CrossEntropyLoss"}
+        ...     optimizer = {type = "Adam", lr = 0.01}
+        ... ''')
+        >>> result = run(folder / "digits.toml", {"run.epochs": 3}, out=folder, quiet=True)
+        >>> result.metrics["accuracy"] > 0.9
+        True
+        >>> evaluate_run(result.folder, quiet=True).metrics == result.metrics
+        True
     """
     config = load_config(config_path, overrides, out=out)
     parts = build(config)
@@ -229,7 +243,8 @@ def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
     """The last lines of a run: what came of it, where it is, and how to look at it."""
     if result.stopped_by is not None:
         say("stopped early, after the step in progress; what was learned is saved")
-    say(_test_line(result.metrics))
+    if result.metrics:  # a run may be stopped before it is measured
+        say(_test_line(result.metrics))
     say(f"run folder: {result.folder}")
     missing = util.find_spec("tensorboard") is None
     hint = "  (first: pip install tensorboard)" if missing else ""

@@ -25,6 +25,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # Before a single file of it is collected, which would else be imported a second time.
+    importlib.import_module("tinynet")
     hypothesis.settings.load_profile("full" if config.getoption("--full") else "quick")
     if config.getoption("--oracle"):
         require_oracle()

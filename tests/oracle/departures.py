@@ -109,12 +109,6 @@ DEPARTURES = (
         ours=lambda said: rf"{said[1]}Backward[01]",
     ),
     Departure(
-        "Bounds that are tensors make clamp a composite of maximum and minimum.",
-        said=r"ClampBackward0",
-        ours=lambda said: r"(Maximum|Minimum)Backward0",
-        cases="pointwise_unary/clamp-tensor*",
-    ),
-    Departure(
         "A composite of nn.functional ends in the node of its last operation.",
         said=r"\w+Backward\d",
         ours=lambda said: r"\w+Backward\d",

@@ -74,8 +74,7 @@ def record_forward(model: Any, arguments: Arguments) -> Graph:
 
     def saw(op: Any, inputs: Any, outputs: Any, attributes: Mapping[str, object]) -> None:
         arrays = tuple(inputs), tuple(outputs)
-        scope, writes = calls.current(), op.name.endswith("_")
-        operations.append(Operation(op.name, *arrays, scope, attributes, writes))
+        operations.append(Operation(op.title, *arrays, calls.current(), attributes, op.writes))
 
     leaves = [leaf for _, leaf in _inputs(arguments)]
     with preserved(calls.modules.values(), leaves), calls.tracking(), no_grad(), observing(saw):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from tinynet.core.callsite import Site, here, locate
 from tinynet.core.messages import freed_error, leaf_moved_error, leaf_write_error
 from tinynet.core.modes import mode
 from tinynet.core.node import Array, Edge, Freed, Node, count_nodes
+from tinynet.core.observe import observers, report_write
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
 from tinynet.core.version import Version
 from tinynet.core.views import Chain, View, edge_of, forbidden_view, requires_grad
@@ -35,15 +37,20 @@ def set_strict_leaf_writes(strict: bool) -> None:
     settings.strict_leaf_writes = bool(strict)
 
 
-def wrote(t: Tensor, what: str, producer: str | None = None) -> None:
+def wrote(
+    t: Tensor, what: str, producer: str | None = None, sources: Sequence[Array] = ()
+) -> None:
     """Law 2: count one write to the memory of ``t``, after it happened.
 
     Args:
         t: the tensor that was written to.
         what: what wrote, as messages show it: ``"add_"``, ``"SGD.step"``.
         producer: name of the node whose output the tensor became.
+        sources: the arrays that went into it, for observers.
     """
     counter_of(t).bump(here(), what, producer)
+    if observers:
+        report_write(what, t._array, sources)
 
 
 def permit(t: Tensor, indexed: bool = False) -> None:
@@ -241,7 +248,8 @@ def run_inplace(
     if recorded and not permitted:
         permit(t)
     if not recorded and not kwargs and _directly(op, t._array, args):
-        wrote(t, what or f"{op.name}_")
+        operands = [a._array for a in args if isinstance(a, Tensor)]
+        wrote(t, what or f"{op.name}_", None, operands)
         return t
     source = t
     if recorded and op.saves_first:  # its own write would otherwise invalidate what it saves
@@ -255,9 +263,9 @@ def run_inplace(
     elif result._edge is not None:
         node = result._edge[0]
     else:
-        wrote(t, what or f"{op.name}_")
+        wrote(t, what or f"{op.name}_", None, [result._array])
         return t
-    wrote(t, what or f"{op.name}_", node.name())
+    wrote(t, what or f"{op.name}_", node.name(), [result._array])
     node.shape, node.dtype = t._array.shape, t._array.dtype
     if isinstance(getattr(node, "saved_result_version", None), Version):
         counter = counter_of(t)

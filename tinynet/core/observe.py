@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+Array = np.ndarray[Any, Any]
 Callback = Callable[
     [Any, list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]], dict[str, Any]], None
 ]
 
-_observers: list[tuple[int, Callback]] = []
+observers: list[tuple[int, Callback]] = []
 _lock = threading.Lock()
 
 
@@ -42,6 +43,24 @@ class Observable:
 observable = Observable()
 
 
+class Write:
+    """What observers are told of a write in place, in the place of an operation."""
+
+    __slots__ = ("name", "title")
+    writes = True
+
+    def __init__(self, what: str):
+        self.name = self.title = what
+
+
+def report_write(what: str, array: Array, sources: Sequence[Array]) -> None:
+    """Tell the observers of this thread that ``sources`` were written to ``array``."""
+    me = threading.get_ident()
+    for thread, callback in [*observers]:
+        if thread == me:
+            callback(Write(what), [array, *sources], [array], {})
+
+
 def _reporting(op: Any) -> Callable[..., Any]:
     kernel = op.kernel
     names = op.attributes
@@ -49,7 +68,7 @@ def _reporting(op: Any) -> Callable[..., Any]:
     def report(*args: Any, **kwargs: Any) -> Any:
         result = kernel(*args, **kwargs)
         me = threading.get_ident()
-        watching = [callback for thread, callback in _observers if thread == me]
+        watching = [callback for thread, callback in observers if thread == me]
         if not watching:
             return result
         if op.multiple:
@@ -80,17 +99,18 @@ def observing(callback: Callback) -> Iterator[None]:
     """Call ``callback(op, inputs, outputs, attributes)`` for each operation of this thread.
 
     Inputs and outputs are the numpy arrays that go into and come out of the kernel, so ``id()``
-    links a producer to its consumers; attributes are the arguments that are not tensors.
+    links a producer to its consumers; attributes are the arguments that are not tensors. A write
+    in place is reported as a ``Write`` whose first input and output are the array written to.
     """
     entry = (threading.get_ident(), callback)
     with _lock:
-        _observers.append(entry)
-        if len(_observers) == 1:
+        observers.append(entry)
+        if len(observers) == 1:
             observable.watch()
     try:
         yield
     finally:
         with _lock:
-            _observers.remove(entry)
-            if not _observers:
+            observers.remove(entry)
+            if not observers:
                 observable.unwatch()

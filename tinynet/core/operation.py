@@ -8,6 +8,7 @@ than importing numpy).
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
@@ -43,6 +44,8 @@ class Operation:
         joint: one function for the derivatives of all inputs, instead of ``formulas``.
         function: the public function on tensors.
     """
+
+    writes = False  # see core/observe.py
 
     def __init__(
         self,
@@ -142,6 +145,14 @@ class Operation:
                     f"a formula of {self.name} uses {name!r}, which is no input, output, shape or "
                     f"attribute of it; known are {', '.join(sorted(known))}"
                 )
+
+    @property
+    def title(self) -> str:
+        """What people call it: its own name, or for an internal form that of its node."""
+        if self.formulas is None or hasattr(Tensor, self.name):
+            return self.name
+        words = re.findall(r"[A-Z][a-z0-9]*", re.sub(r"Backwards?\d*$", "", self.node_name))
+        return "_".join(words).lower()
 
     @property
     def saves_first(self) -> bool:

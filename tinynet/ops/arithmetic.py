@@ -12,7 +12,7 @@ from tinynet import dtypes
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor, method, wrap
-from tinynet.ops.exponential import clamp_numbers, log, reciprocal
+from tinynet.ops.exponential import clamp_numbers, reciprocal
 
 Array = np.ndarray[Any, Any]
 
@@ -137,62 +137,6 @@ where.grad(
 )
 
 
-# ---- powers -------------------------------------------------------------------------------------
-
-
-@pointwise(node="PowBackward1", methods=False, operator="pow")
-def power(self: Array, exponent: Array, /) -> Array:
-    """Return ``self`` to the power of a tensor."""
-    if self.dtype.kind == "b":
-        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-    return np.power(self, exponent)
-
-
-power.grad(
-    self=lambda g, self, exponent: g * where(exponent == 0, 0.0, exponent * self ** (exponent - 1)),
-    exponent=lambda g, self, exponent, result: (
-        g * where((self == 0) & (exponent >= 0), 0.0, result * log(self))
-    ),
-)
-
-
-@operation(node="PowBackward0", methods=False)
-def power_number(self: Array, /, exponent: float) -> Array:
-    """Return ``self`` to the power of a number."""
-    if self.dtype.kind != "f" and isinstance(exponent, float):
-        self = self.astype(dtypes.default_float())
-    if self.dtype.kind != "f":
-        kind = dtypes.result_type((self, exponent))
-        if exponent < 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
-        return np.power(self.astype(kind if kind.kind != "b" else np.uint8), exponent).astype(kind)
-    return np.power(self, exponent)
-
-
-power_number.grad(
-    self=lambda g, self, exponent: (
-        g * (exponent * self ** (exponent - 1)) if exponent != 0 else g * 0
-    )
-)
-
-
-@operation(node="PowBackward2", methods=False)
-def power_of_number(self: Array, /, base: float) -> Array:
-    """Return a number to the power of each element."""
-    kind = dtypes.result_type((self, base))
-    if kind.kind == "b":
-        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-    return np.power(dtypes.number(base, kind), self.astype(kind, copy=False))
-
-
-power_of_number.grad(self=lambda g, result, base: g * (result * _log_of(base)))
-
-
-def _log_of(base: float) -> float:
-    """Return the logarithm that the derivative needs; for 0 any number will do, 0**x is flat."""
-    return math.log(base) if base > 0 else 0.0 if base == 0 else math.nan
-
-
 # ---- a number on the left -----------------------------------------------------------------------
 
 
@@ -243,52 +187,19 @@ def _number_times(self: Any, other: Any, alpha: Any) -> Any:
     return other if alpha == 1 else other * alpha
 
 
-@public
-def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor).
-
-    Example:
-        >>> tn.tensor([1.0, 2.0]).pow(3)
-        tensor([1., 8.])
-    """
-    if type(exponent) in (int, float, bool):
-        return power_number.function(self, exponent)
-    if type(self) in (int, float, bool) and isinstance(exponent, Tensor):
-        return power_of_number.function(exponent, self)
-    return power.function(self, exponent)
-
-
-@public
-def pow_(self: Tensor, exponent: Tensor | float) -> Tensor:
-    """Write each element to the power of ``exponent`` to this tensor and return it."""
-    number = type(exponent) in (int, float, bool)
-    return run_inplace(power_number if number else power, self, (exponent,), {}, what="pow_")
-
-
-def _pow_operator(self: Tensor, exponent: Tensor | float) -> Tensor:
-    if type(exponent) in (int, float, bool):
-        return power_number.function(self, exponent)
-    return power.operator(self, exponent)
-
-
-method(_pow_operator, "__pow__")
-
-
-def _reflected(by_number: Any, op: Any) -> Any:
+def reflected(by_number: Any, op: Any) -> Any:
     """Return the reflected operator: its own operation for a number on the left."""
 
-    def reflected(self: Tensor, other: Tensor | float) -> Tensor:
+    def operator(self: Tensor, other: Tensor | float) -> Tensor:
         if type(other) in (int, float, bool):
             return by_number(self, other)
         return op.operator(other, self)
 
-    return reflected
+    return operator
 
 
-method(_reflected(number_minus.function, sub), "__rsub__")
-method(_reflected(lambda self, other: reciprocal.function(self) * other, div), "__rtruediv__")
-method(_reflected(power_of_number.function, power), "__rpow__")
-method(pow_, "__ipow__")
+method(reflected(number_minus.function, sub), "__rsub__")
+method(reflected(lambda self, other: reciprocal.function(self) * other, div), "__rtruediv__")
 
 
 def _with_alpha(name: str, op: Any) -> Any:
@@ -331,8 +242,21 @@ public(tensor_div)
 Bound = Tensor | float | None
 
 
+@pointwise(node="ClampBackward0", methods=False)
+def clamp_tensors(self: Array, min: Array, max: Array, /) -> Array:  # noqa: A002
+    """Return the elements moved between two tensors; the upper one wins where they cross."""
+    return np.minimum(np.maximum(self, min), max)
+
+
+clamp_tensors.grad(
+    self=lambda g, self, min, max: where((self >= min) & (self <= max), g, 0.0),
+    min=lambda g, self, min, max: where((self < min) & (min < max), g, 0.0),
+    max=lambda g, self, min, max: where((self > max) | (max < min), g, 0.0),
+)
+
+
 @public
-def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
 
     Raises:
@@ -342,40 +266,43 @@ def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
         >>> tn.tensor([-1.0, 0.5, 2.0]).clamp(min=0, max=1)
         tensor([0.0000, 0.5000, 1.0000])
     """
-    if min is None and max is None:
+    op, bounds = _bounds(self, min, max)
+    return op.function(self, *bounds)  # type: ignore[no-any-return]
+
+
+@public
+def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+    """Move the elements of this tensor into ``[min, max]`` and return it."""
+    op, bounds = _bounds(self, min, max)
+    return run_inplace(op, self, bounds, {}, what="clamp_")
+
+
+def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
+    """Return the operation for these bounds, and the bounds as it takes them."""
+    if low is None and high is None:
         raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
-    _check_bounds(min, max)
-    if not isinstance(min, Tensor) and not isinstance(max, Tensor):
-        return clamp_numbers.function(self, min, max)
-    if min is not None:
-        self = maximum.function(self, min if isinstance(min, Tensor) else wrap_number(self, min))
-    if max is not None:
-        self = minimum.function(self, max if isinstance(max, Tensor) else wrap_number(self, max))
-    return self
-
-
-def _check_bounds(*bounds: Any) -> None:
-    for bound in bounds:
+    for bound in (low, high):
         if bound is not None and not isinstance(bound, (int, float, Tensor)):
             raise TypeError(
                 "clamp(): argument 'min' or 'max' must be Number or Tensor, "
                 f"not {type(bound).__name__}"
             )
+    if not isinstance(low, Tensor) and not isinstance(high, Tensor):
+        return clamp_numbers, (low, high)
+    kind = self._array.dtype
+    floating = kind.kind == "f"
+    least, most = (-math.inf, math.inf) if floating else (np.iinfo(kind).min, np.iinfo(kind).max)
+    low = int(least) if low is None and not floating else least if low is None else low
+    high = int(most) if high is None and not floating else most if high is None else high
+    return clamp_tensors, (_as_tensor(self, low), _as_tensor(self, high))
 
 
-def wrap_number(like: Tensor, value: Any) -> Tensor:
+def _as_tensor(like: Tensor, bound: Any) -> Tensor:
     """Return a number as a 0-d tensor in the dtype that it has beside ``like``."""
-    kind = dtypes.result_type((like._array, value))
-    return wrap(np.asarray(dtypes.number(value, kind)))
-
-
-@public
-def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
-    """Move the elements of this tensor into ``[min, max]`` and return it."""
-    if min is None and max is None:
-        raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
-    _check_bounds(min, max)
-    return run_inplace(clamp_numbers, self, (min, max), {}, what="clamp_")
+    if isinstance(bound, Tensor):
+        return bound
+    kind = dtypes.result_type((like._array, bound))
+    return wrap(np.asarray(dtypes.number(bound, kind)))
 
 
 @public

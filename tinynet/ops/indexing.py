@@ -49,12 +49,23 @@ def _as_index(item: Any) -> Array | None:
     return found
 
 
-def _used(item: Any) -> int:
-    """Return how many dimensions of the tensor an item of a key stands for."""
-    if item is None or item is True or item is False:
-        return 0
-    index = _as_index(item)
-    return index.ndim if index is not None and index.dtype == bool else 1
+def _used(items: list[Any], ndim: int) -> int:
+    """Return how many dimensions of the tensor the items of a key stand for."""
+    used = 0
+    for item in items:
+        if item is not None and item is not True and item is not False and item is not Ellipsis:
+            index = _as_index(item)
+            used += index.ndim if index is not None and index.dtype == bool else 1
+    if used <= ndim:
+        return used
+    if ndim:
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    if any(isinstance(item, slice) for item in items):
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    raise IndexError(
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in "
+        "C++ to convert a 0-dim tensor to a number"
+    )
 
 
 def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, ...]]], Indices]:
@@ -64,16 +75,7 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
         IndexError: too many indices, one out of range, or of a wrong type.
     """
     items = list(key) if isinstance(key, tuple) else [key]
-    used = sum(_used(item) for item in items if item is not Ellipsis)
-    if used > len(dims):
-        if not dims and any(isinstance(item, slice) for item in items):
-            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-        if not dims:
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
-                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
-            )
-        raise IndexError(f"too many indices for tensor of dimension {len(dims)}")
+    used = _used(items, len(dims))
     chain: list[tuple[Any, tuple[Any, ...]]] = []
     indices: list[Array | None] = []
     axis = 0  # in the view made so far
@@ -84,9 +86,9 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             axis += skipped
             indices += [None] * skipped
             del left[:skipped]
-        elif item is None:
+        elif item is None or item is True or item is False:
             chain.append((shape.unsqueeze, (axis,)))
-            indices.append(None)
+            indices.append(None if item is None else np.array([item]))
             axis += 1
         elif isinstance(item, slice):
             part = _slice(item)
@@ -95,18 +97,10 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             indices.append(None)
             axis += 1
             del left[:1]
-        elif item is True or item is False:
-            chain.append((shape.unsqueeze, (axis,)))
-            indices.append(np.array([item]))
-            axis += 1
         elif _is_integer(item):
-            number = int(item)
-            n = left.pop(0)
+            number, n = int(item), left.pop(0)
             if not -n <= number < n:
-                raise IndexError(
-                    f"index {number} is out of bounds for dimension {len(dims) - len(left) - 1} "
-                    f"with size {n}"
-                )
+                raise _out_of_bounds(number, len(dims) - len(left) - 1, n)
             chain.append((shape.select, (axis, number)))
         else:
             index = _as_index(item)
@@ -116,29 +110,16 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
                     f"Variables are valid indices (got {type(item).__name__})"
                 )
             indices.append(index)
-            consumed = index.ndim if index.dtype == bool else 1
-            if index.dtype == bool:
-                _check_mask(index, left[:consumed], dims, axis)
-                indices += [None] * (consumed - 1)  # a mask stands for several dimensions
+            consumed = _consumed(index, left, dims, axis)
             axis += consumed
             del left[:consumed]
     while indices and indices[-1] is None:
         indices.pop()
-    return chain, _without_covered(indices)
+    return chain, tuple(indices)
 
 
-def _without_covered(indices: list[Array | None]) -> Indices:
-    """Drop the places that a mask of several dimensions covers beyond its first."""
-    kept: list[Array | None] = []
-    skip = 0
-    for index in indices:
-        if skip:
-            skip -= 1
-            continue
-        kept.append(index)
-        if index is not None and index.dtype == bool:
-            skip = index.ndim - 1
-    return tuple(kept)
+def _out_of_bounds(number: int, dim: int, n: int) -> IndexError:
+    return IndexError(f"index {number} is out of bounds for dimension {dim} with size {n}")
 
 
 def _is_integer(item: Any) -> bool:
@@ -167,13 +148,17 @@ def _whole(x: Any) -> int:
         ) from None
 
 
-def _check_mask(mask: Array, lengths: list[int], dims: tuple[int, ...], axis: int) -> None:
-    for i, (m, n) in enumerate(zip(mask.shape, lengths, strict=True)):
+def _consumed(index: Array, left: list[int], dims: tuple[int, ...], axis: int) -> int:
+    """Return how many dimensions an advanced index stands for; a mask must have their lengths."""
+    if index.dtype != bool:
+        return 1
+    for i, (m, n) in enumerate(zip(index.shape, left, strict=False)):
         if m != n:
             raise IndexError(
-                f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape "
+                f"The shape of the mask {list(index.shape)} at index {i} does not match the shape "
                 f"of the indexed tensor {list(dims)} at index {axis + i}"
             )
+    return index.ndim
 
 
 def _numpy_key(indices: Indices) -> tuple[Any, ...]:
@@ -311,7 +296,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     inner = copy.function(wrap(part), value)._edge if recorded and requires_grad(value) else None
     part[...] = value._array
     whole = part.size == self._array.size
-    wrote(self, "__setitem__", "tinynet::autograd::CopySlices" if recorded and whole else None)
+    name = "tinynet::autograd::CopySlices" if recorded and whole else None
+    wrote(self, "__setitem__", name, [value._array])
     if recorded:
         base, before = self, ()
         if self._view is not None and self._requires_grad is VIEW:
@@ -329,7 +315,7 @@ def _set_indices(
         return
     inner = index_set.function(wrap(part), value, indices, False)
     part[...] = inner._array
-    wrote(self, "__setitem__")
+    wrote(self, "__setitem__", None, [value._array])
     if recorded:
         node = index_set.function(_asking(part), value, indices, False)._edge[0]
         base, before = self, ()

@@ -46,7 +46,7 @@ def _squared_error_grads(
     g: Any, input: Any, target: Any, reduction: str, needs: tuple[bool, bool]
 ) -> tuple[Any, Any]:
     d = input - target
-    d = d * (g * (2 / math.prod(d.shape)) if reduction == "mean" else g * 2)
+    d = d * (g * (2 / (math.prod(d.shape) or 1)) if reduction == "mean" else g * 2)
     return d, -d if needs[1] else None
 
 

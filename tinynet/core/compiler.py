@@ -20,6 +20,7 @@ from tinynet.core.modes import mode
 from tinynet.core.node import Node, count_nodes, restore
 from tinynet.core.observe import observable
 from tinynet.core.recorded import backward_recorded, unpack
+from tinynet.core.scope import running
 from tinynet.core.source import Backward, Forward, saved_arrays, saved_constants
 from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.version import Version
@@ -46,6 +47,7 @@ NAMESPACE.update(
     counter_of=counter_of,
     count_nodes=count_nodes,
     restore=restore,
+    running=running,
     promoted=dtypes.result_type,
     default_float=dtypes.default_float,
     wrap=wrap,

@@ -10,6 +10,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.callsite import Location, Site, locate
+from tinynet.core.scope import Scope, name_of, path_of
 from tinynet.core.version import Change
 
 _WRITTEN = re.compile(r"^([A-Za-z_][\w.]*)\s*(\[|\.\w+_\(|(?:\*\*|//|[-+*/@])=)")
@@ -33,6 +34,18 @@ def kind_of(array: np.ndarray[Any, Any]) -> str:
     return f"tinynet.{dtypes.of(array).tensor_name} {list(array.shape)}"
 
 
+def _in_module(scope: Scope | None) -> str:
+    path = path_of(scope)
+    return f"   module {path}" if path else ""
+
+
+def _saved_row(node: Any, saved: Location | None, is_output: bool, leaf: Any) -> list[str]:
+    scope = getattr(node, "scope", None)
+    name = "" if leaf is None else name_of(leaf, scope)
+    what = "its output" if is_output else f"an input of it{name and ': ' + name}"
+    return row("saved", saved, f"for {node.name()} ({what}){_in_module(scope)}")
+
+
 def modified_error(
     node: Any,
     array: np.ndarray[Any, Any],
@@ -42,11 +55,11 @@ def modified_error(
     changes: Sequence[Change],
     is_output: bool,
     needed: Location | None,
+    leaf: Any = None,
 ) -> errors.AutogradError:
     """Return the error for a saved value that was changed in place, with its lines and fix."""
     saved = locate(node.site)
-    what = "its output" if is_output else "an input of it"
-    lines = row("saved", saved, f"for {node.name()} ({what})")
+    lines = _saved_row(node, saved, is_output, leaf)
     changed = [locate(c.site) for c in changes]
     hidden = version - expected - len(changes)
     if hidden:
@@ -75,9 +88,8 @@ def _counted(changes: list[tuple[Change, Location | None]]) -> list[tuple[str, L
             times += 1
         last = changes[position + times - 1][0]
         often = "" if times == 1 else f" {times} times"
-        rows.append(
-            (f"by {change.what}{often}, version {change.version - 1} -> {last.version}", where)
-        )
+        note = f"by {change.what}{often}, version {change.version - 1} -> {last.version}"
+        rows.append((note + _in_module(change.scope), where))
         position += times
     return rows
 
@@ -144,8 +156,7 @@ def unseen_change_error(
 ) -> errors.AutogradError:
     """Return the error for a saved array that something changed behind autograd's back."""
     saved = locate(node.site)
-    what = "its output" if is_output else "an input of it"
-    lines = row("saved", saved, f"for {node.name()} ({what})")
+    lines = _saved_row(node, saved, is_output, None)
     lines += row("changed", None, "between these lines, by code that autograd does not see")
     lines += row("needed", needed, "")
     return errors.AutogradError(

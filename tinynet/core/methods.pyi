@@ -7,7 +7,6 @@ from typing import Any, Self
 from tinynet.core.generator import Generator
 from tinynet.core.node import Edge, Node, RemovableHandle
 from tinynet.core.tensor import Tensor
-from tinynet.ops.arithmetic import Bound
 from tinynet.ops.extrema import ValuesAndIndices
 from tinynet.ops.reduction import Dims
 
@@ -225,10 +224,10 @@ class TensorMethods:
     def div(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
         """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
         asked."""
-    def clamp(self, min: Bound = None, max: Bound = None) -> Tensor:
+    def clamp(self, min: Any = None, max: Any = None) -> Tensor:
         """Return the elements moved into ``[min, max]``; either bound may be left out, or a
         tensor."""
-    def clamp_(self, min: Bound = None, max: Bound = None) -> Self:
+    def clamp_(self, min: Any = None, max: Any = None) -> Self:
         """Move the elements of this tensor into ``[min, max]`` and return it."""
     def clamp_min(self, min: Tensor | builtins.float) -> Tensor:
         """Return the elements, at least ``min``."""

@@ -89,11 +89,22 @@ class Node:
     Attributes:
         edges: one edge (or None: no gradient wanted) per tensor input.
         site: the user's line that ran the operation.
+        scope: the modules that were running (unset for nodes that no module made).
         shape, dtype: of the output; for several outputs, a tuple of each.
         sequence: creation number; inputs are always older than what uses them.
     """
 
-    __slots__ = ("__weakref__", "_metadata", "dtype", "edges", "hooks", "sequence", "shape", "site")
+    __slots__ = (
+        "__weakref__",
+        "_metadata",
+        "dtype",
+        "edges",
+        "hooks",
+        "scope",
+        "sequence",
+        "shape",
+        "site",
+    )
     saved: tuple[str, ...] = ()  # names of the saved arrays
     inputs: tuple[str, ...] = ()  # names of the tensor inputs, as formulas use them
     multiple = False  # several outputs: gradients arrive as a list, shape and dtype are tuples
@@ -252,4 +263,7 @@ def modified_problem(
             output = f"output {edge[1]} of {edge[0].name()}"
         else:
             output = ""
-    return modified_error(node, array, output, version.n, at, changes, is_output, locate(here()))
+    leaf = edge[0] if edge is not None and not isinstance(edge[0], Node) else None
+    return modified_error(
+        node, array, output, version.n, at, changes, is_output, locate(here()), leaf
+    )

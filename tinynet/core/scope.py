@@ -1,11 +1,74 @@
-"""The modules whose ``forward`` is running in this thread, outermost first.
+"""The modules whose ``forward`` is running.
 
-``nn.Module.__call__`` pushes and pops; recorders and error messages read. It stands in core because
-``nn`` and ``board`` may not import each other.
+``nn.Module.__call__`` enters and leaves; recorders and error messages read. It stands in core because
+``nn`` and ``board`` may not import each other. Several threads that run modules at once share it:
+names in messages may then be those of another thread, nothing else depends on it.
 """
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
-stack: list[Any] = []
+# (outer scope or None, weak reference to the module): weak, because a module may keep a tensor
+# of its own graph (a hidden state), whose nodes would keep the module.
+Scope = tuple[Any, "weakref.ref[Any]"]
+
+stack: list[Any] = []  # outermost first
+
+
+class Running:
+    """The innermost scope; nodes and writes remember it."""
+
+    __slots__ = ("scope",)
+    scope: Scope | None
+
+
+running = Running()
+running.scope = None
+
+
+def enter(module: Any) -> Scope | None:
+    """Note that ``module`` runs; return what ``leave`` needs."""
+    outer = running.scope
+    running.scope = (outer, weakref.ref(module))
+    stack.append(module)
+    return outer
+
+
+def leave(outer: Scope | None) -> None:
+    """Note that the innermost module has ended."""
+    stack.pop()
+    running.scope = outer
+
+
+def modules_of(scope: Scope | None) -> list[Any]:
+    """Return the modules of a scope that still exist, outermost first."""
+    found = []
+    while scope is not None:
+        module = scope[1]()
+        if module is not None:
+            found.append(module)
+        scope = scope[0]
+    return found[::-1]
+
+
+def path_of(scope: Scope | None) -> str:
+    """Return ``Net.layers.0.act``: the class of the outermost module, then attribute names."""
+    modules = modules_of(scope)
+    if not modules:
+        return ""
+    names = [type(modules[0]).__name__]
+    for outer, inner in zip(modules, modules[1:], strict=False):
+        found = (name for name, module in outer.named_modules() if module is inner)
+        names.append(next(found, type(inner).__name__))
+    return ".".join(names)
+
+
+def name_of(parameter: Any, scope: Scope | None) -> str:
+    """Return ``Net.fc1.weight`` for a parameter of the outermost module of a scope, or ""."""
+    for module in modules_of(scope)[:1]:
+        for name, other in module.named_parameters():
+            if other is parameter:
+                return f"{type(module).__name__}.{name}"
+    return ""

@@ -199,6 +199,7 @@ class Forward:
             "f = getframe(1)",
             "c = f.f_code",
             "n.site = (c, f.f_lasti) if OUTSIDE[c.co_filename] else outward(f)",
+            "n.scope = running.scope",
             *self.describe(),
             *self.save(),
         ]

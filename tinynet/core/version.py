@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tinynet.core.callsite import Site
+from tinynet.core.scope import Scope, running
 
 KEPT = 8  # changes that a version remembers; more are only counted
 
@@ -17,12 +18,14 @@ class Change(NamedTuple):
         what: what wrote, for people: ``"__setitem__"``, ``"SGD.step"``.
         version: the version after the write.
         producer: name of the node whose output the tensor became (None: unchanged).
+        scope: the modules that were running.
     """
 
     site: Site | None
     what: str
     version: int
     producer: str | None
+    scope: Scope | None
 
 
 class Version:
@@ -30,18 +33,18 @@ class Version:
 
     __slots__ = ("n", "writes")
     n: int
-    writes: list[tuple[Site | None, str, int, str | None]]  # unset until the first write
+    writes: list[tuple[Any, ...]]  # fields of Change; unset until the first write
 
     def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:
         """Count one write, after it happened."""
         n = self.n = self.n + 1
         if n == 1:
-            self.writes = [(site, what, n, producer)]
+            self.writes = [(site, what, n, producer, running.scope)]
             return
         writes = self.writes
         if len(writes) >= 2 * KEPT:
             del writes[:KEPT]
-        writes.append((site, what, n, producer))
+        writes.append((site, what, n, producer, running.scope))
 
     def since(self, version: int) -> list[Change]:
         """Return the remembered changes after ``version``, oldest first."""

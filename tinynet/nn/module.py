@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from tinynet import dtypes
 from tinynet.core.modes import no_grad
-from tinynet.core.scope import stack
+from tinynet.core import scope
 from tinynet.core.tensor import Tensor, device
 from tinynet.nn import hooks, members, state
 from tinynet.nn.members import BUFFER, BUFFERS, MODULE, PARAMETER, TRANSIENT
@@ -85,13 +85,13 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the hooks and ``forward``."""
-        stack.append(self)
+        outer = scope.enter(self)
         try:
             if self._hooks is None:
                 return self.forward(*args, **kwargs)
             return hooks.call_with_hooks(self, args, kwargs)
         finally:
-            stack.pop()
+            scope.leave(outer)
 
     register_forward_pre_hook = hooks.register_forward_pre_hook
     register_forward_hook = hooks.register_forward_hook

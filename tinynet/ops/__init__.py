@@ -17,10 +17,13 @@ from tinynet.ops import (
     shape,
 )
 from tinynet.ops import comparison as comparison
+from tinynet.ops import copying as copying
 from tinynet.ops import extrema as extrema
+from tinynet.ops import filling as filling
 from tinynet.ops import gathering as gathering
 from tinynet.ops import gradients as gradients
 from tinynet.ops import indexing as indexing
+from tinynet.ops import powers as powers
 from tinynet.ops import products as products
 from tinynet.ops import reduction as reduction
 from tinynet.ops import reshaping as reshaping

@@ -6,7 +6,6 @@ from typing import Any
 from tinynet import dtypes
 from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor
-from tinynet.ops.arithmetic import Bound
 from tinynet.ops.creation import Array
 from tinynet.ops.extrema import ValuesAndIndices
 from tinynet.ops.reduction import Dims
@@ -292,7 +291,7 @@ def ceil(self: Tensor) -> Tensor:
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most ``chunks`` views of equal size (the last may be smaller)."""
 
-def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor."""
 
 def clamp_max(self: Tensor, max: Tensor | float) -> Tensor:
@@ -301,7 +300,7 @@ def clamp_max(self: Tensor, max: Tensor | float) -> Tensor:
 def clamp_min(self: Tensor, min: Tensor | float) -> Tensor:
     """Return the elements, at least ``min``."""
 
-def clip(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+def clip(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor."""
 
 def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:

@@ -243,7 +243,7 @@ Bound = Tensor | float | None
 
 
 @pointwise(node="ClampBackward0", methods=False)
-def clamp_tensors(self: Array, min: Array, max: Array, /) -> Array:  # noqa: A002
+def clamp_tensors(self: Array, min: Array, max: Array, /) -> Array:
     """Return the elements moved between two tensors; the upper one wins where they cross."""
     return np.minimum(np.maximum(self, min), max)
 
@@ -256,7 +256,7 @@ clamp_tensors.grad(
 
 
 @public
-def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
 
     Raises:
@@ -271,7 +271,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A0
 
 
 @public
-def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """Move the elements of this tensor into ``[min, max]`` and return it."""
     op, bounds = _bounds(self, min, max)
     return run_inplace(op, self, bounds, {}, what="clamp_")

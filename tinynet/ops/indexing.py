@@ -53,9 +53,19 @@ def _used(items: list[Any], ndim: int) -> int:
     """Return how many dimensions of the tensor the items of a key stand for."""
     used = 0
     for item in items:
-        if item is not None and item is not True and item is not False and item is not Ellipsis:
-            index = _as_index(item)
-            used += index.ndim if index is not None and index.dtype == bool else 1
+        if item is None or item is True or item is False or item is Ellipsis:
+            continue
+        used += 1
+        if isinstance(item, slice) or _is_integer(item):
+            continue
+        index = _as_index(item)
+        if index is None:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+                f"are valid indices (got {type(item).__name__})"
+            )
+        if index.dtype == bool:
+            used += index.ndim - 1
     if used <= ndim:
         return used
     if ndim:
@@ -104,11 +114,7 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             chain.append((shape.select, (axis, number)))
         else:
             index = _as_index(item)
-            if index is None:
-                raise IndexError(
-                    "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
-                    f"Variables are valid indices (got {type(item).__name__})"
-                )
+            assert index is not None
             indices.append(index)
             consumed = _consumed(index, left, dims, axis)
             axis += consumed
@@ -317,18 +323,12 @@ def _set_indices(
     part[...] = inner._array
     wrote(self, "__setitem__", None, [value._array])
     if recorded:
-        node = index_set.function(_asking(part), value, indices, False)._edge[0]
+        asking = wrap(part).requires_grad_()  # so that a node is made for it
+        node = index_set.function(asking, value, indices, False)._edge[0]
         base, before = self, ()
         if self._view is not None and self._requires_grad is VIEW:
             base, before = self._view.base, self._view.chain
         rebase_part(base, (*before, *chain), node, here())
-
-
-def _asking(part: Array) -> Tensor:
-    """Return a tensor of the values that requires grad, so that a node is made for it."""
-    t = wrap(part)
-    t._requires_grad = True
-    return t
 
 
 def _trimmed(value: Tensor, target: tuple[int, ...]) -> Tensor:

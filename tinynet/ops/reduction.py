@@ -11,9 +11,10 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
+from tinynet.ops.copying import flip_dims
 from tinynet.ops.joining import cat, stack
 from tinynet.ops.refuse import bad_dim, name_of, refuse_others
-from tinynet.ops.shape import axis_of, expand, flip_dims, reshape
+from tinynet.ops.shape import axis_of, expand, reshape
 
 Array = np.ndarray[Any, Any]
 Dims = int | Sequence[int] | None

@@ -10,7 +10,7 @@ from typing import Any
 from tinynet.core.inplace import run_inplace_view
 from tinynet.core.operation import public
 from tinynet.core.tensor import Size, Tensor, method
-from tinynet.ops import shape
+from tinynet.ops import copying, shape
 from tinynet.ops.shape import axis_of, infer, sizes
 
 # ---- shape --------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
 @public
 def flip(self: Tensor, *dims: Any) -> Tensor:
     """Return a copy with the order along the dimensions reversed."""
-    return shape.flip_dims.function(self, sizes(dims))
+    return copying.flip_dims.function(self, sizes(dims))
 
 
 @public
@@ -270,13 +270,13 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}"
         )
-    return shape.roll_dims.function(self, moves, axes)
+    return copying.roll_dims.function(self, moves, axes)
 
 
 @public
 def repeat(self: Tensor, *repeats: Any) -> Tensor:
     """Return a copy, repeated along each dimension."""
-    return shape.repeat_dims.function(self, sizes(repeats))
+    return copying.repeat_dims.function(self, sizes(repeats))
 
 
 @public
@@ -291,7 +291,7 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """Return the tensor itself if it is contiguous, else a contiguous copy."""
     if self._array.flags.c_contiguous:
         return self
-    return shape.contiguous_copy.function(self)
+    return copying.contiguous_copy.function(self)
 
 
 # ---- in place: the tensor itself becomes the view -----------------------------------------------

@@ -1,0 +1,101 @@
+"""Copies: reversed, rolled, repeated, with zeros in a triangle, or as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation
+from tinynet.ops.shape import axis_of, reshape
+
+Array = np.ndarray[Any, Any]
+
+
+@operation(methods=False, node="FlipBackward0")
+def flip_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
+    """Return a copy with the order along the dimensions reversed."""
+    axes = [axis_of(d, self.ndim) for d in dims]
+    double = next((a for a in axes if axes.count(a) > 1), None)
+    if double is not None:
+        raise RuntimeError(f"dim {double} appears multiple times in the list of dims")
+    return np.flip(self, tuple(a for a in axes if self.ndim)).copy()
+
+
+flip_dims.grad(self=lambda g, dims: flip_dims(g, dims))
+
+
+@operation(methods=False, node="RollBackward0")
+def roll_dims(self: Array, /, shifts: tuple[int, ...], dims: tuple[int, ...] | None) -> Array:
+    """Return a copy rolled along the dimensions (along all elements for None)."""
+    axes = None if dims is None else tuple(axis_of(d, self.ndim) for d in dims)
+    return np.roll(self, shifts if axes else shifts[0], axes)
+
+
+roll_dims.grad(self=lambda g, shifts, dims: roll_dims(g, tuple(-s for s in shifts), dims))
+
+
+@operation(methods=False, node="RepeatBackward0")
+def repeat_dims(self: Array, /, repeats: tuple[int, ...]) -> Array:
+    """Return a copy, repeated along each dimension."""
+    if len(repeats) < self.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
+        )
+    if any(n < 0 for n in repeats):
+        shape = [1] * (len(repeats) - self.ndim) + list(self.shape)
+        result = [n * r for n, r in zip(shape, repeats, strict=True)]
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(result)}: {result}"
+        )
+    return np.tile(self, repeats)
+
+
+repeat_dims.grad(self=lambda g, self_shape, repeats: _unrepeat(g, self_shape, repeats))
+
+
+def _unrepeat(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
+    shape = (1,) * (len(repeats) - len(shape)) + shape
+    pairs = reshape(g, tuple(n for pair in zip(repeats, shape, strict=True) for n in pair))
+    return pairs.sum(tuple(range(0, 2 * len(shape), 2)))  # methods of arrays and tensors agree
+
+
+@operation(inplace=True)
+def tril(self: Array, /, diagonal: int = 0) -> Array:
+    """Return the part on and below a diagonal; zeros elsewhere."""
+    if self.ndim < 2:
+        raise RuntimeError("tril: input tensor must have at least 2 dimensions")
+    return np.tril(self, diagonal)
+
+
+tril.grad(self=lambda g, diagonal: tril(g, diagonal))
+
+
+@operation(inplace=True)
+def triu(self: Array, /, diagonal: int = 0) -> Array:
+    """Return the part on and above a diagonal; zeros elsewhere."""
+    if self.ndim < 2:
+        raise RuntimeError("triu: input tensor must have at least 2 dimensions")
+    return np.triu(self, diagonal)
+
+
+triu.grad(self=lambda g, diagonal: triu(g, diagonal))
+
+
+@operation()
+def clone(self: Array, /, *, memory_format: Any = None) -> Array:
+    """Return a copy with the same history."""
+    return self.copy(order="K")
+
+
+clone.grad(self=lambda g: g)
+
+
+@operation(node="CloneBackward0", methods=False)
+def contiguous_copy(self: Array, /) -> Array:
+    """Return a copy in row-major order."""
+    return np.array(self, order="C")
+
+
+contiguous_copy.grad(self=lambda g: g)

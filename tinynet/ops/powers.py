@@ -1,0 +1,106 @@
+"""Powers of tensors and numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.inplace import run_inplace
+from tinynet.core.operation import operation, pointwise, public
+from tinynet.core.tensor import Tensor, method
+from tinynet.ops.arithmetic import reflected, where
+from tinynet.ops.exponential import log
+
+Array = np.ndarray[Any, Any]
+
+
+@pointwise(node="PowBackward1", methods=False, operator="pow")
+def power(self: Array, exponent: Array, /) -> Array:
+    """Return ``self`` to the power of a tensor."""
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    return np.power(self, exponent)
+
+
+power.grad(
+    self=lambda g, self, exponent: g * where(exponent == 0, 0.0, exponent * self ** (exponent - 1)),
+    exponent=lambda g, self, exponent, result: (
+        g * where((self == 0) & (exponent >= 0), 0.0, result * log(self))
+    ),
+)
+
+
+@operation(node="PowBackward0", methods=False)
+def power_number(self: Array, /, exponent: float) -> Array:
+    """Return ``self`` to the power of a number."""
+    if self.dtype.kind != "f" and isinstance(exponent, float):
+        self = self.astype(dtypes.default_float())
+    if self.dtype.kind != "f":
+        kind = dtypes.result_type((self, exponent))
+        if exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        return np.power(self.astype(kind if kind.kind != "b" else np.uint8), exponent).astype(kind)
+    return np.power(self, exponent)
+
+
+power_number.grad(
+    self=lambda g, self, exponent: (
+        g * (exponent * self ** (exponent - 1)) if exponent != 0 else g * 0
+    )
+)
+
+
+@operation(node="PowBackward2", methods=False)
+def power_of_number(self: Array, /, base: float) -> Array:
+    """Return a number to the power of each element."""
+    kind = dtypes.result_type((self, base))
+    if kind.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    return np.power(dtypes.number(base, kind), self.astype(kind, copy=False))
+
+
+power_of_number.grad(self=lambda g, result, base: g * (result * _log_of(base)))
+
+
+def _log_of(base: float) -> float:
+    """Return the logarithm that the derivative needs; for 0 any number will do, 0**x is flat."""
+    return math.log(base) if base > 0 else 0.0 if base == 0 else math.nan
+
+
+# ---- the public faces ---------------------------------------------------------------------------
+
+
+@public
+def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
+    """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor).
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).pow(3)
+        tensor([1., 8.])
+    """
+    if type(exponent) in (int, float, bool):
+        return power_number.function(self, exponent)
+    if type(self) in (int, float, bool) and isinstance(exponent, Tensor):
+        return power_of_number.function(exponent, self)
+    return power.function(self, exponent)
+
+
+@public
+def pow_(self: Tensor, exponent: Tensor | float) -> Tensor:
+    """Write each element to the power of ``exponent`` to this tensor and return it."""
+    number = type(exponent) in (int, float, bool)
+    return run_inplace(power_number if number else power, self, (exponent,), {}, what="pow_")
+
+
+def _pow_operator(self: Tensor, exponent: Tensor | float) -> Tensor:
+    if type(exponent) in (int, float, bool):
+        return power_number.function(self, exponent)
+    return power.operator(self, exponent)
+
+
+method(_pow_operator, "__pow__")
+method(reflected(power_of_number.function, power), "__rpow__")
+method(pow_, "__ipow__")

@@ -14,6 +14,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.operation import pointwise
+from tinynet.core.tensor import Tensor
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import erf, exp, sigmoid, tanh
 
@@ -198,17 +199,25 @@ _INNER = math.sqrt(2 / math.pi)
 _CUBE = 0.044715
 
 
-@pointwise(methods=False, node="GeluBackward0")
-def gelu(self: Array, /) -> Array:
+def _normal(x: Any) -> Any:
+    """Return the standard normal distribution function."""
+    return 0.5 * (1 + erf(x * _ROOT_HALF))
+
+
+@pointwise(methods=False, node="GeluBackward0", hidden=("below",))
+def gelu(self: Array, /) -> tuple[Array, Array]:
     """Return x times the standard normal distribution function of x."""
-    return self * (0.5 * (1 + erf(_floating(self, "GeluKernelImpl") * _ROOT_HALF)))
+    below = _normal(_floating(self, "GeluKernelImpl"))
+    return self * below, below
 
 
-gelu.grad(
-    self=lambda g, self: (
-        g * (0.5 * (1 + erf(self * _ROOT_HALF)) + self * (exp(self * self * -0.5) * _DENSITY))
-    ),
-)
+def _gelu_grad(g: Any, self: Any, below: Any) -> Any:
+    if isinstance(g, Tensor):  # what forward kept has no history
+        below = _normal(self)
+    return g * (below + self * (exp(self * self * -0.5) * _DENSITY))
+
+
+gelu.grad(self=_gelu_grad)
 
 
 @pointwise(methods=False, node="GeluBackward0")

@@ -37,22 +37,20 @@ def indexed_cross_entropy(
     """
     counted = target != ignore_index
     place = (np.arange(len(target)), np.where(counted, target, 0))
-    shifted = logits - np.maximum.reduce(logits, axis=1, keepdims=True, initial=-np.inf)
+    shifted = logits - np.maximum.reduce(logits, axis=1, keepdims=True)
     difference = np.exp(shifted)
     totals = np.add.reduce(difference, axis=1, keepdims=True)
-    losses = np.where(counted, np.log(totals[:, 0]) - shifted[place], 0).astype(logits.dtype)
+    losses = np.where(counted, np.log(totals[:, 0]) - shifted[place], logits.dtype.type(0))
     difference /= totals
     difference[place] -= 1
-    count = np.add.reduce(counted, dtype=logits.dtype)
-    if reduction == "none":
-        loss = losses
-    else:
-        loss = np.add.reduce(losses) / (count if reduction == "mean" else 1)
-    return loss, difference, counted[:, None], count
+    count = int(np.count_nonzero(counted))
+    if reduction != "none":
+        losses = np.add.reduce(losses) / (count if reduction == "mean" else 1)
+    return losses, difference, counted[:, None], count
 
 
 def _indexed_grad(
-    g: Any, logits: Any, difference: Any, counted: Any, count: Any, reduction: str
+    g: Any, logits: Any, difference: Any, counted: Any, count: int, reduction: str
 ) -> Any:
     if isinstance(g, Tensor):  # what was prepared has no history: give it that of softmax
         p = softmax(logits, 1)
@@ -68,6 +66,8 @@ indexed_cross_entropy.grad(logits=_indexed_grad)
 
 def _check_classes(target: Array, classes: int, ignore_index: int) -> None:
     """Raise IndexError for a target that is no class."""
+    if not target.size or target.view(f"u{target.itemsize}").max() < classes:
+        return  # read without sign, a negative number is a huge one
     wrong = (target != ignore_index) & ((target < 0) | (target >= classes))
     if wrong.any():
         raise IndexError(
@@ -205,8 +205,9 @@ def cross_entropy(
         return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
     dim = 0 if input.ndim == 1 else 1
     if input.ndim == 2 and weight is None and label_smoothing == 0.0 and input.is_floating_point():
-        _check_indices(input, target, weight)
-        _check_classes(target._array, input.shape[1], ignore_index)
+        if target._array.shape != input._array.shape[:1] or target._array.dtype != np.int64:
+            _check_indices(input, target, weight)
+        _check_classes(target._array, input._array.shape[1], ignore_index)
         return indexed_cross_entropy.function(input, target, ignore_index, reduction)
     logs = log_softmax.function(input, dim)
     loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)

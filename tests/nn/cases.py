@@ -1,0 +1,251 @@
+"""Calls of `nn.functional` whose values and gradients PyTorch has computed, too.
+
+A case is a function of a library, its `nn.functional` and some float64 tensors that require grad;
+it is written in what both libraries have.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call and the shapes of its inputs; those after `positive` are numbers from 0.05 to 0.95."""
+
+    name: str
+    call: Callable[..., Any]
+    shapes: tuple[tuple[int, ...], ...]
+    positive: int
+
+    def arrays(self) -> list[np.ndarray]:
+        random = np.random.RandomState(zlib.crc32(self.name.encode()))
+        return [
+            random.uniform(0.05, 0.95, shape)
+            if i >= self.positive
+            else np.asarray(2 * random.standard_normal(shape))
+            for i, shape in enumerate(self.shapes)
+        ]
+
+    def answer(self, library: Any, functional: Any) -> dict[str, Any]:
+        """The result, and the gradients of its elements' sum with different weights."""
+        inputs = [
+            library.tensor(a.tolist(), dtype=library.float64).reshape(a.shape)
+            for a in self.arrays()
+        ]
+        for t in inputs:
+            t.requires_grad_()
+        result = self.call(library, functional, *inputs)
+        weights = np.cos(np.arange(result.numel())).tolist()
+        weighting = library.tensor(weights, dtype=library.float64).reshape(result.shape)
+        (result * weighting).sum().backward()
+        return {
+            "shape": list(result.shape),
+            "result": rounded(result.detach()),
+            "grads": [None if t.grad is None else rounded(t.grad) for t in inputs],
+        }
+
+
+def rounded(tensor: Any) -> list[float]:
+    """The elements with 12 significant digits: enough to tell, short enough to read."""
+    return [float(f"{x:.12g}") for x in tensor.reshape(-1).tolist()]
+
+
+CASES: list[Case] = []
+
+
+def case(name: str, call: Callable[..., Any], *shapes: tuple[int, ...], positive: int = 99) -> None:
+    assert all(c.name != name for c in CASES), name
+    CASES.append(Case(name, call, shapes, positive))
+
+
+# ---- activations --------------------------------------------------------------------------------
+
+PLAIN = """
+    relu leaky_relu elu selu celu gelu silu sigmoid tanh softplus softsign hardtanh relu6 hardswish
+    mish logsigmoid
+""".split()
+IN_PLACE = "relu leaky_relu elu selu celu silu hardtanh relu6 hardswish mish".split()
+
+for _name in PLAIN:
+    case(_name, lambda t, F, x, name=_name: getattr(F, name)(x), (3, 4))
+for _name in IN_PLACE:
+    case(f"{_name} in place", lambda t, F, x, n=_name: getattr(F, n)(x * 2, inplace=True), (3, 4))
+case("leaky_relu 0.3", lambda t, F, x: F.leaky_relu(x, 0.3), (3, 4))
+case("elu 2", lambda t, F, x: F.elu(x, 2.0), (3, 4))
+case("celu 2", lambda t, F, x: F.celu(x, 2.0), (3, 4))
+case("gelu tanh", lambda t, F, x: F.gelu(x, approximate="tanh"), (3, 4))
+case("softplus 2 1", lambda t, F, x: F.softplus(x, 2, 1), (3, 4))
+case("hardtanh -2 3", lambda t, F, x: F.hardtanh(x, -2, 3), (3, 4))
+case("threshold", lambda t, F, x: F.threshold(x, 0.1, 20.0), (3, 4))
+case("prelu one", lambda t, F, x, w: F.prelu(x, w), (3, 4), (1,))
+case("prelu channels", lambda t, F, x, w: F.prelu(x, w), (2, 4, 3), (4,))
+case("prelu of a number", lambda t, F, x, w: F.prelu(x, w), (), (1,))
+case("softmax", lambda t, F, x: F.softmax(x, 1), (3, 4))
+case("log_softmax", lambda t, F, x: F.log_softmax(x, 0), (3, 4))
+
+# ---- layers -------------------------------------------------------------------------------------
+
+for _shape in ((4,), (3, 4), (2, 3, 4), (0, 4)):
+    case(f"linear {_shape}", lambda t, F, x, w, b: F.linear(x, w, b), _shape, (5, 4), (5,))
+    case(f"linear, no bias {_shape}", lambda t, F, x, w: F.linear(x, w), _shape, (5, 4))
+case("linear, weight a vector", lambda t, F, x, w: F.linear(x, w), (3, 4), (4,))
+case("linear, bias a number", lambda t, F, x, w, b: F.linear(x, w, b), (3, 4), (5, 4), (1,))
+case("linear, bias per row", lambda t, F, x, w, b: F.linear(x, w, b), (3, 4), (5, 4), (3, 5))
+case("linear, transposed", lambda t, F, x, w, b: F.linear(x.t(), w.t(), b), (4, 3), (4, 5), (5,))
+INDICES = [[0, 1, 1], [4, 1, 0]]
+for _options in (
+    {},
+    {"padding_idx": 1},
+    {"padding_idx": -1},
+    {"scale_grad_by_freq": True},
+    {"scale_grad_by_freq": True, "padding_idx": 0},
+):
+    case(
+        f"embedding {_options}",
+        lambda t, F, w, options=_options: F.embedding(t.tensor(INDICES), w, **options),
+        (5, 3),
+    )
+for _p in (1.0, 2.0, 3.0, float("inf")):
+    case(
+        f"embedding max_norm {_p}",
+        lambda t, F, w, p=_p: (
+            F.embedding(
+                t.tensor(INDICES), (w * 1).detach().requires_grad_(), max_norm=1.0, norm_type=p
+            )
+            + w.sum() * 0
+        ),
+        (5, 3),
+    )
+case("normalize", lambda t, F, x: F.normalize(x), (3, 4))
+case("normalize p=3", lambda t, F, x: F.normalize(x, p=3.0, dim=0), (3, 4))
+case("cosine_similarity", lambda t, F, x, y: F.cosine_similarity(x, y), (3, 4), (3, 4))
+case("cosine_similarity broadcast", lambda t, F, x, y: F.cosine_similarity(x, y), (3, 4), (4,))
+case("pad", lambda t, F, x: F.pad(x, (1, 2, 0, 3), value=2.0), (3, 4))
+case("pad, cutting", lambda t, F, x: F.pad(x, (-1, -1, 1, -2)), (3, 4))
+
+# ---- classification -----------------------------------------------------------------------------
+
+TARGETS = {(3, 4): [0, 2, 2], (3, 4, 2): [[0, 2], [1, 2], [0, 0]], (4,): 1}
+for _reduction in ("mean", "sum", "none"):
+    for _shape, _target in TARGETS.items():
+        for _more in ({}, {"ignore_index": 2}):
+            _classes = {"reduction": _reduction, **_more}
+            _end = f"{_shape} {_classes}"
+            case(
+                f"nll_loss {_end}",
+                lambda t, F, x, y=_target, o=_classes: F.nll_loss(x, t.tensor(y), **o),
+                _shape,
+            )
+            case(
+                f"nll_loss weight {_end}",
+                lambda t, F, x, w, y=_target, o=_classes: F.nll_loss(
+                    x, t.tensor(y), weight=w.detach(), **o
+                ),
+                _shape,
+                (4,),
+                positive=1,
+            )
+            for _smoothing in (0.0, 0.2):
+                case(
+                    f"cross_entropy {_smoothing} {_end}",
+                    lambda t, F, x, y=_target, o=_classes, s=_smoothing: F.cross_entropy(
+                        x, t.tensor(y), label_smoothing=s, **o
+                    ),
+                    _shape,
+                )
+                case(
+                    f"cross_entropy {_smoothing} weight {_end}",
+                    lambda t, F, x, w, y=_target, o=_classes, s=_smoothing: F.cross_entropy(
+                        x, t.tensor(y), weight=w.detach(), label_smoothing=s, **o
+                    ),
+                    _shape,
+                    (4,),
+                    positive=1,
+                )
+        _dim = 0 if _shape == (4,) else 1
+        for _smoothing in (0.0, 0.2):
+            case(
+                f"cross_entropy probabilities {_smoothing} {_shape} {_reduction}",
+                lambda t, F, x, y, w, d=_dim, r=_reduction, s=_smoothing: F.cross_entropy(
+                    x, y.softmax(d), weight=w.detach(), reduction=r, label_smoothing=s
+                ),
+                _shape,
+                _shape,
+                (4,),
+                positive=2,
+            )
+
+# ---- other losses -------------------------------------------------------------------------------
+
+for _r in ("mean", "sum", "none"):
+    for _name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"):
+        case(
+            f"{_name} {_r}",
+            lambda t, F, x, y, n=_name, r=_r: getattr(F, n)(x, y, reduction=r),
+            (3, 4),
+            (3, 4),
+        )
+        if _name != "smooth_l1_loss":
+            case(
+                f"{_name} weight {_r}",
+                lambda t, F, x, y, w, n=_name, r=_r: getattr(F, n)(
+                    x, y, reduction=r, weight=w.detach()
+                ),
+                (3, 4),
+                (3, 4),
+                (3, 4),
+                positive=2,
+            )
+    for _beta in (0.3, 0.0):
+        case(
+            f"smooth_l1_loss beta {_beta} {_r}",
+            lambda t, F, x, y, r=_r, b=_beta: F.smooth_l1_loss(x, y, reduction=r, beta=b),
+            (3, 4),
+            (3, 4),
+        )
+    case(
+        f"huber_loss delta {_r}",
+        lambda t, F, x, y, r=_r: F.huber_loss(x, y, reduction=r, delta=0.3),
+        (3, 4),
+        (3, 4),
+    )
+    case(
+        f"binary_cross_entropy {_r}",
+        lambda t, F, x, y, w, r=_r: F.binary_cross_entropy(x, y, w.detach(), reduction=r),
+        (3, 4),
+        (3, 4),
+        (4,),
+        positive=0,
+    )
+    case(
+        f"binary_cross_entropy_with_logits {_r}",
+        lambda t, F, x, y, w, p, r=_r: F.binary_cross_entropy_with_logits(
+            x, y, weight=w.detach(), pos_weight=p.detach(), reduction=r
+        ),
+        (3, 4),
+        (3, 4),
+        (4,),
+        (4,),
+        positive=1,
+    )
+    for _log in (False, True):
+        case(
+            f"kl_div {_r} {_log}",
+            lambda t, F, x, y, r=_r, g=_log: F.kl_div(x, y, reduction=r, log_target=g),
+            (3, 4),
+            (3, 4),
+            positive=1,
+        )
+case(
+    "kl_div batchmean",
+    lambda t, F, x, y: F.kl_div(x, y, reduction="batchmean"),
+    (3, 4),
+    (3, 4),
+    positive=1,
+)

@@ -123,16 +123,14 @@ def _pair(name: str) -> type[ValuesAndIndices]:
     return type(name, (ValuesAndIndices,), {"__slots__": (), "__module__": "tinynet.return_types"})
 
 
-def _along(name: str, self: Array, dim: int, keepdim: bool, find: Any) -> tuple[Array, Array]:
+def _along(
+    name: str, self: Array, dim: int, keepdim: bool, reduce: Any, find: Any
+) -> tuple[Array, Array]:
     axis = axis_of(dim, self.ndim)
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
     _nonempty(name, self, dim)
-    indices = np.expand_dims(find(self, axis=axis), axis)
-    values = np.take_along_axis(self, indices, axis)
-    if not keepdim:
-        values, indices = np.squeeze(values, axis), np.squeeze(indices, axis)
-    return values, indices
+    return reduce(self, axis=axis, keepdims=keepdim), find(self, axis=axis, keepdims=keepdim)
 
 
 def _put_back(
@@ -148,13 +146,13 @@ def _put_back(
 @operation(outputs=("values", "indices"), node="MaxBackward0", result=_pair("max"), methods=False)
 def max_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the maxima along a dimension, and where the first of each stands."""
-    return _along("max", self, dim, keepdim, np.argmax)
+    return _along("max", self, dim, keepdim, largest, np.argmax)
 
 
 @operation(outputs=("values", "indices"), node="MinBackward0", result=_pair("min"), methods=False)
 def min_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the minima along a dimension, and where the first of each stands."""
-    return _along("min", self, dim, keepdim, np.argmin)
+    return _along("min", self, dim, keepdim, smallest, np.argmin)
 
 
 max_dim.grad(self=_put_back)

@@ -23,16 +23,17 @@ Array = np.ndarray[Any, Any]
 
 def positions(index: Array, shape: tuple[int, ...], axis: int) -> Array:
     """Return where the indices along one axis point to in the flattened array of ``shape``."""
-    found: Any = index
-    step, steps = 1, [0] * len(shape)
+    found: Array | None = None
+    step = 1  # between neighbours along dimension d
     for d in reversed(range(len(shape))):
-        steps[d] = step
+        if d == axis:
+            part = index if step == 1 else index * step
+        else:
+            n = index.shape[d]
+            part = np.arange(0, n * step, step or 1).reshape((n,) + (1,) * (len(shape) - d - 1))
+        found = part if found is None else found + part
         step *= shape[d]
-    found = index * steps[axis]
-    for d, n in enumerate(index.shape):
-        if d != axis:
-            along = (1,) * d + (n,) + (1,) * (len(shape) - d - 1)
-            found = found + (np.arange(n) * steps[d]).reshape(along)
+    assert found is not None  # shape has a dimension
     return found
 
 

@@ -38,7 +38,8 @@ def refuse_others(function: str, **given: Any) -> None:
 
 def refuse_outside(index: Array, n: int, dim: int) -> None:
     """Raise RuntimeError for indices outside ``[0, n)``."""
-    if index.size and (index.min() < 0 or index.max() >= n):
+    # Read without sign, a negative index is a huge one: one comparison finds both mistakes.
+    if index.size and index.view(f"u{index.itemsize}").max() >= n:
         wrong = index[(index < 0) | (index >= n)].flat[0]
         raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
 

@@ -26,7 +26,7 @@ def _shifted(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
     if self.dtype.kind != "f":
         raise NotImplementedError(f"\"{name}_kernel_impl\" not implemented for '{name_of(self)}'")
     if self.ndim == 0:
-        return self - self, -1
+        return np.asarray(self - self), -1
     if self.size == 0:
         return self.copy(), axis
     return self - largest(self, axis=axis, keepdims=True), axis
@@ -47,11 +47,10 @@ def softmax(self: Array, /, dim: int, dtype: Any = None) -> Array:
         >>> tn.tensor([0.0, 0.0, 0.0, 0.0]).softmax(dim=0)
         tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
-    shifted, axis = _shifted("softmax", self, dim, dtype)
-    powers = np.exp(shifted)
-    if self.ndim == 0:
-        return powers
-    powers /= add_up(powers, axis=axis, keepdims=True)
+    powers, axis = _shifted("softmax", self, dim, dtype)
+    np.exp(powers, out=powers)
+    if self.ndim:
+        powers /= add_up(powers, axis=axis, keepdims=True)
     return powers
 
 

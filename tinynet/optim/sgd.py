@@ -97,7 +97,8 @@ class SGD(Optimizer):
             if buffer is None:
                 buffer = state["momentum_buffer"] = np.array(grad)
             else:
+                dampening = group["dampening"]
                 buffer *= momentum
-                buffer += (1 - group["dampening"]) * grad
+                buffer += (1 - dampening) * grad if dampening else grad
             grad = grad + momentum * buffer if group["nesterov"] else buffer
         param -= lr * grad

@@ -36,6 +36,10 @@ DEEPCOPY = (
     "the moment.  If you were attempting to deepcopy a module, this may be because of a "
     "torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
 )
+UNSEEN = (
+    "one of the variables needed for gradient computation has been modified without autograd's "
+    "knowledge: the contents of [{}] differ from what was saved, at the same version."
+)
 CREATE_GRAPH = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter "
     "and its gradient which can cause a memory leak. We recommend using autograd.grad when "

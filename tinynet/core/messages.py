@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.callsite import Location, Site, locate
-from tinynet.core.scope import Scope, name_of, path_of
+from tinynet.core.scope import Scope, modules_of, name_of, path_of
 from tinynet.core.version import Change
 
 _WRITTEN = re.compile(r"^([A-Za-z_][\w.]*)\s*(\[|\.\w+_\(|(?:\*\*|//|[-+*/@])=)")
@@ -39,9 +39,12 @@ def _in_module(scope: Scope | None) -> str:
     return f"   module {path}" if path else ""
 
 
-def _saved_row(node: Any, saved: Location | None, is_output: bool, leaf: Any) -> list[str]:
+def _saved_row(
+    node: Any, saved: Location | None, is_output: bool, leaf: Any, scopes: Sequence[Scope | None]
+) -> list[str]:
     scope = getattr(node, "scope", None)
-    name = "" if leaf is None else name_of(leaf, scope)
+    names = [] if leaf is None else [name_of(leaf, s) for s in (scope, *scopes)]
+    name = next(filter(None, names), "")
     what = "its output" if is_output else f"an input of it{name and ': ' + name}"
     return row("saved", saved, f"for {node.name()} ({what}){_in_module(scope)}")
 
@@ -59,7 +62,7 @@ def modified_error(
 ) -> errors.AutogradError:
     """Return the error for a saved value that was changed in place, with its lines and fix."""
     saved = locate(node.site)
-    lines = _saved_row(node, saved, is_output, leaf)
+    lines = _saved_row(node, saved, is_output, leaf, [c.scope for c in changes])
     changed = [locate(c.site) for c in changes]
     hidden = version - expected - len(changes)
     if hidden:
@@ -73,7 +76,7 @@ def modified_error(
         saved_at=saved,
         changed_by=changed,
         needed_at=needed,
-        hint=_fix(changes[-1] if changes else None, changed[-1] if changed else None, saved),
+        hint=_fix(changes[-1] if changes else None, changed[-1] if changed else None, saved, leaf),
     )
 
 
@@ -94,7 +97,9 @@ def _counted(changes: list[tuple[Change, Location | None]]) -> list[tuple[str, L
     return rows
 
 
-def _fix(change: Change | None, where: Location | None, saved: Location | None) -> str:
+def _fix(
+    change: Change | None, where: Location | None, saved: Location | None, leaf: Any
+) -> str:
     if change is None:
         return "keep a copy of the saved value with `.clone()` and change the copy"
     if change.what.endswith(".step"):
@@ -109,6 +114,14 @@ def _fix(change: Change | None, where: Location | None, saved: Location | None) 
         )
     if change.what == "load_state_dict":
         return "load before the forward whose backward you need, or run the forward again"
+    if leaf is not None:
+        return (
+            "write to it after the backward() that needs the old values, or run the forward again "
+            "after the write"
+        )
+    module = next(iter(modules_of(change.scope)[::-1]), None)
+    if getattr(module, "inplace", False) is True:
+        return f"set `inplace=False` on {path_of(change.scope)}"
     match = _written(where)
     if where is None or match is None:
         return "change a copy: `.clone()` the tensor before the write, or use an out-of-place form"
@@ -116,9 +129,10 @@ def _fix(change: Change | None, where: Location | None, saved: Location | None) 
     same = saved is not None and (saved.filename, saved.line) == (where.filename, where.line)
     if same and match[2] == "[":
         return (
-            f"the line reads `{name}` and writes to it again the next time: collect the parts in a "
-            "list and `stack(parts)` them after the loop; or read from a copy: "
-            f"`{name}.clone()`"
+            f"the line reads `{name}` and then writes to it: in a loop, collect the parts in a "
+            "list and `stack(parts)` them after the loop; or read from a copy, "
+            f"`{name}[...].clone()` (one version counter serves all of a tensor's memory, also "
+            "parts that do not overlap)"
         )
     before = f"the write in line {where.line}" if same else f"line {where.line}"
     copy = f"change a copy: `{name} = {name}.clone()` before {before}"
@@ -156,7 +170,7 @@ def unseen_change_error(
 ) -> errors.AutogradError:
     """Return the error for a saved array that something changed behind autograd's back."""
     saved = locate(node.site)
-    lines = _saved_row(node, saved, is_output, None)
+    lines = _saved_row(node, saved, is_output, None, ())
     lines += row("changed", None, "between these lines, by code that autograd does not see")
     lines += row("needed", needed, "")
     return errors.AutogradError(
@@ -182,7 +196,7 @@ def freed_error(
     lines += row("needed", needed, "")
     hint = (
         "run the forward again before the second backward; or, if a value came from an earlier "
-        "step (a hidden state, a running sum), cut it loose there with `.detach()`. Only if both "
+        "step (a hidden state, a running sum), cut it loose there: `h = h.detach()`. Only if both "
         "backward calls are meant to share one graph: retain_graph=True in the first"
     )
     sentence = errors.freed(what) if what else errors.freed()
@@ -213,8 +227,9 @@ def leaf_moved_error(change: Change | None, needed: Location | None) -> errors.A
     lines = row("changed", where, f"by {change.what}: the leaf became a result" if change else "")
     lines += row("needed", needed, "")
     hint = (
-        "assign inside `with no_grad():` (the tensor stays a leaf), or assign to a copy: "
-        "`b = a.clone()`, then `b[...] = ...`"
+        "to fill or initialise it: assign inside `with no_grad():` (it stays a leaf), or fill a "
+        "plain tensor first and make the parameter of it last. To compute with it: assign to a "
+        "copy, `b = a.clone()`, then `b[...] = ...`"
     )
     return errors.AutogradError(
         errors.LEAF_MOVED, lines=lines, changed_by=[where], needed_at=needed, hint=hint

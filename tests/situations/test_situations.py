@@ -1,0 +1,39 @@
+"""The fifteen situations in which people meet autograd's rules, each from a real file.
+
+A sketch is a program that a user would write. Everything below its line `# ---- says ----` is what
+it must say, to the letter: the message of the error, or the warning.
+"""
+
+import linecache
+import warnings
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent / "sketches"
+SKETCHES = sorted(FOLDER.glob("*.py"))
+MARK = "# ---- says ----\n"
+
+
+def run(path, source):
+    """Run a sketch; return what it raised, or warned of."""
+    linecache.checkcache()
+    code = compile(source, str(path), "exec")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            exec(code, {"__name__": "__main__"})
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+    return "\n".join(f"{w.category.__name__}: {w.message}" for w in caught)
+
+
+@pytest.mark.parametrize("path", SKETCHES, ids=lambda path: path.stem)
+def test_says_exactly_this(path):
+    source, _, expected = path.read_text(encoding="utf-8").partition(MARK)
+    wanted = "\n".join(line.removeprefix("#").removeprefix(" ") for line in expected.splitlines())
+    assert run(path, source) == wanted
+
+
+def test_there_is_one_for_each_situation():
+    assert {path.stem[:3] for path in SKETCHES} == {f"s{n:02}" for n in range(1, 16)}

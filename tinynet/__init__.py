@@ -5,6 +5,7 @@ from tinynet import data as data
 from tinynet import nn as nn
 from tinynet import optim as optim
 from tinynet import utils as utils
+from tinynet.core.device import device as device
 from tinynet.core.generator import Generator as Generator
 from tinynet.core.generator import default_generator as default_generator
 from tinynet.core.generator import get_rng_state as get_rng_state
@@ -19,7 +20,6 @@ from tinynet.core.modes import set_grad_enabled as set_grad_enabled
 from tinynet.core.printing import set_printoptions as set_printoptions
 from tinynet.core.tensor import Size as Size
 from tinynet.core.tensor import Tensor as Tensor
-from tinynet.core.tensor import device as device
 from tinynet.dtypes import bool as bool
 from tinynet.dtypes import can_cast as can_cast
 from tinynet.dtypes import double as double

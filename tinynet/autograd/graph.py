@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -42,8 +43,10 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """
     edge = edge_of(tensor)
     if edge is None:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does "
-                           "not require gradients")
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does "
+            "not require gradients"
+        )
     target, number = edge
     return GradientEdge(target if isinstance(target, Node) else AccumulateGrad(target), number)
 
@@ -162,9 +165,7 @@ def register_multi_grad_hook(
             arrived.clear()
             fn(found)
 
-    handles = [
-        t.register_hook(lambda g, number=i: hook(number, g)) for i, t in enumerate(tensors)
-    ]
+    handles = [t.register_hook(functools.partial(hook, i)) for i, t in enumerate(tensors)]
     return _Handles(handles)
 
 

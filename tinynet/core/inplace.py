@@ -37,9 +37,7 @@ def set_strict_leaf_writes(strict: bool) -> None:
     settings.strict_leaf_writes = bool(strict)
 
 
-def wrote(
-    t: Tensor, what: str, producer: str | None = None, sources: Sequence[Array] = ()
-) -> None:
+def wrote(t: Tensor, what: str, producer: str | None = None, sources: Sequence[Array] = ()) -> None:
     """Law 2: count one write to the memory of ``t``, after it happened.
 
     Args:

@@ -210,7 +210,7 @@ class Saved:
 
     def __init__(self, array: Array | None, version: Version | None, edge: Edge | None):
         self.array = array
-        self.version: Version | Freed | None = version
+        self.version: Version | Freed | Guard | None = version
         self.at = 0 if version is None else version.n
         self.edge = edge
 

@@ -83,15 +83,7 @@ class Operation:
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
         self.formulas: dict[str, Callable[..., Any]] | None = None
         self.joint: Callable[..., Any] | None = None
-        self._register()
-        self.function = compiler.lazy(self, declared)
-        if methods:
-            method(self.function)
-        if operator is not None:
-            self.operator = compiler.lazy(self, declared, operator=True)
-            self._operators(operator)
-        if inplace:
-            self.inplace()
+        self._install(methods, operator, inplace)
 
     def _parameters(self, code: CodeType) -> None:
         """Tell the tensor inputs, which stand before ``/``, from the attributes."""
@@ -101,10 +93,18 @@ class Operation:
         self.attributes = names[count:]
         self.keyword_only = code.co_kwonlyargcount
 
-    def _register(self) -> None:
+    def _install(self, methods: bool, operator: str | None, inplace: bool) -> None:
         if self.name in REGISTRY:
             raise ValueError(f"operation {self.name!r} is declared twice")
         REGISTRY[self.name] = self
+        self.function = compiler.lazy(self, self.declared)
+        if methods:
+            method(self.function)
+        if operator is not None:
+            self.operator = compiler.lazy(self, self.declared, operator=True)
+            self._operators(operator)
+        if inplace:
+            self.inplace()
 
     # ---- derivative -------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """The modules whose ``forward`` is running.
 
-``nn.Module.__call__`` enters and leaves; recorders and error messages read. It stands in core because
-``nn`` and ``board`` may not import each other. Several threads that run modules at once share it:
-names in messages may then be those of another thread, nothing else depends on it.
+``nn.Module.__call__`` enters and leaves; recorders and error messages read. It stands in core
+because ``nn`` and ``board`` may not import each other. Several threads that run modules at once
+share it: names in messages may then be those of another thread, nothing else depends on it.
 """
 
 from __future__ import annotations

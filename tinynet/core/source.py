@@ -71,47 +71,51 @@ class Forward:
         self.body(f"{t}, a0 = {self.n}_op.function.arrays({t})")
 
     def pointwise(self) -> None:
+        if len(self.op.tensors) == 1:
+            self.plain()
+        elif len(self.op.tensors) == 2 and not self.op.exempt:
+            self.pair()
+        else:
+            self.several()
+
+    def pair(self) -> None:
+        """Two tensors, or a tensor and a number."""
         op, n = self.op, self.n
+        s, o = op.tensors
+        numbers = "" if op.numbers else "False and "
+        if op.mixed is not None:
+            numbers = f"type({o}) is not bool and "
+        whole = "pass  # converted below"
+        if op.ints != "float":
+            whole = (
+                "kind = promoted((a0, a1)); a0 = a0.astype(kind, copy=False); a1 = number(a1, kind)"
+            )
+        mixed_number = f"{n}_op.mixed(a0, asarray(a1)); " if op.mixed is not None else ""
+        mixed = f"{n}_op.mixed(a0, a1); " if op.mixed is not None else ""
+        self.body(f"""
+            if not isinstance({s}, Tensor): return {n}_op.coerce(({s}, {o}), {self.rest()})
+            a0 = {s}._array
+            if isinstance({o}, Tensor):
+                a1 = {o}._array
+                r1 = {o}._requires_grad
+                if a0.dtype is not a1.dtype:
+                    {mixed}kind = promoted((a0, a1))
+                    a0 = a0.astype(kind, copy=False)
+                    a1 = a1.astype(kind, copy=False)
+            elif {numbers}type({o}) in NUMBERS:
+                a1 = {o}
+                r1 = False
+                if a0.dtype.kind != 'f':
+                    {mixed_number}{whole}
+            else:
+                return {n}_op.coerce(({s}, {o}), {self.rest()})""")
+
+    def several(self) -> None:
+        """Tensors only."""
+        op = self.op
         inputs = "(" + ", ".join(op.tensors) + ",)"
-        if len(op.tensors) == 1:
-            (t,) = op.tensors
-            self.body(f"""
-                if not isinstance({t}, Tensor): return {n}_op.coerce({inputs}, {self.rest()})
-                a0 = {t}._array""")
-            return
-        if len(op.tensors) == 2 and not op.exempt:
-            s, o = op.tensors
-            numbers = "" if op.numbers else "False and "
-            if op.mixed is not None:
-                numbers = f"type({o}) is not bool and "
-            whole = "pass  # converted below"
-            if op.ints != "float":
-                whole = (
-                    "kind = promoted((a0, a1)); a0 = a0.astype(kind, copy=False); "
-                    "a1 = number(a1, kind)"
-                )
-            mixed_number = f"{n}_op.mixed(a0, asarray(a1)); " if op.mixed is not None else ""
-            mixed = f"{n}_op.mixed(a0, a1); " if op.mixed is not None else ""
-            self.body(f"""
-                if not isinstance({s}, Tensor): return {n}_op.coerce({inputs}, {self.rest()})
-                a0 = {s}._array
-                if isinstance({o}, Tensor):
-                    a1 = {o}._array
-                    r1 = {o}._requires_grad
-                    if a0.dtype is not a1.dtype:
-                        {mixed}kind = promoted((a0, a1))
-                        a0 = a0.astype(kind, copy=False)
-                        a1 = a1.astype(kind, copy=False)
-                elif {numbers}type({o}) in NUMBERS:
-                    a1 = {o}
-                    r1 = False
-                    if a0.dtype.kind != 'f':
-                        {mixed_number}{whole}
-                else:
-                    return {n}_op.coerce({inputs}, {self.rest()})""")
-            return
         checks = " and ".join(f"isinstance({t}, Tensor)" for t in op.tensors)
-        self.body(f"if not ({checks}): return {n}_op.coerce({inputs}, {self.rest()})")
+        self.body(f"if not ({checks}): return {self.n}_op.coerce({inputs}, {self.rest()})")
         for i, t in enumerate(op.tensors):
             self.body(f"a{i} = {t}._array")
         counted = [f"a{i}" for i, t in enumerate(op.tensors) if t not in op.exempt]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.device import CPU, device
 from tinynet.core.printing import format_tensor, shows_dtype
 from tinynet.core.version import Version, new_version
 
@@ -318,34 +319,6 @@ class Tensor(TensorMethods):
         return format_tensor(array, suffix, tails)
 
 
-class device:
-    """Where a tensor lives: always ``cpu``.
-
-    Example:
-        >>> tn.device("cpu")
-        device(type='cpu')
-    """
-
-    def __init__(self, type: str = "cpu", index: int | None = None):
-        if str(type).partition(":")[0] != "cpu":
-            raise RuntimeError(f"tinynet runs on the cpu only. Got device {type!r} instead.")
-        self.type = "cpu"
-        self.index = index
-
-    def __repr__(self) -> str:
-        return "device(type='cpu')"
-
-    def __str__(self) -> str:
-        return "cpu"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, device)
-
-    def __hash__(self) -> int:
-        return hash("cpu")
-
-
-CPU = device()
 _new = object.__new__
 
 

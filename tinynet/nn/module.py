@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from tinynet import dtypes
-from tinynet.core.modes import no_grad
 from tinynet.core import scope
-from tinynet.core.tensor import Tensor, device
+from tinynet.core.device import device
+from tinynet.core.modes import no_grad
+from tinynet.core.tensor import Tensor
 from tinynet.nn import hooks, members, state
 from tinynet.nn.members import BUFFER, BUFFERS, MODULE, PARAMETER, TRANSIENT
 from tinynet.nn.parameter import Buffer, Parameter

@@ -267,7 +267,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
         tensor([0.0000, 0.5000, 1.0000])
     """
     op, bounds = _bounds(self, min, max)
-    return op.function(self, *bounds)  # type: ignore[no-any-return]
+    return op.function(self, *bounds)
 
 
 @public

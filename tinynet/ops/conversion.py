@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.device import device
 from tinynet.core.operation import operation, public
-from tinynet.core.tensor import Tensor, device, method
+from tinynet.core.tensor import Tensor, method
 
 Array = np.ndarray[Any, Any]
 

@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 @operation(node="NllLossBackward0", hidden=("difference", "counted", "count"), methods=False)
 def indexed_cross_entropy(
     logits: Array, target: Array, /, ignore_index: int, reduction: str
-) -> tuple[Array, ...]:
+) -> tuple[Any, ...]:
     """Return the mean (or sum, or all) of ``-log softmax(logits)[target]`` over rows of logits.
 
     Args:

@@ -1,0 +1,33 @@
+"""The device: there is only the cpu."""
+
+from __future__ import annotations
+
+
+class device:
+    """Where a tensor lives: always ``cpu``.
+
+    Example:
+        >>> tn.device("cpu")
+        device(type='cpu')
+    """
+
+    def __init__(self, type: str = "cpu", index: int | None = None):
+        if str(type).partition(":")[0] != "cpu":
+            raise RuntimeError(f"tinynet runs on the cpu only. Got device {type!r} instead.")
+        self.type = "cpu"
+        self.index = index
+
+    def __repr__(self) -> str:
+        return "device(type='cpu')"
+
+    def __str__(self) -> str:
+        return "cpu"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device)
+
+    def __hash__(self) -> int:
+        return hash("cpu")
+
+
+CPU = device()

@@ -56,6 +56,7 @@ class AutogradError(RuntimeError):
         changed_by: where it was changed, oldest first.
         needed_at: where the backward ran.
         hint: the fix, as the message shows it.
+        topic: name of the page in ``tinynet/explanations`` that says more.
     """
 
     def __init__(
@@ -67,15 +68,19 @@ class AutogradError(RuntimeError):
         changed_by: Sequence[Any] = (),
         needed_at: Any = None,
         hint: str = "",
+        topic: str = "",
     ):
         body = [sentence, *lines]
         if hint:
             body.append(f"  fix      {hint}")
+        if topic:
+            body.append(f"  explain  python -m tinynet explain {topic}")
         super().__init__("\n".join(body))
         self.saved_at = saved_at
         self.changed_by = list(changed_by)
         self.needed_at = needed_at
         self.hint = hint
+        self.topic = topic
 
 
 # Users of PyTorch know it as RuntimeError: tracebacks begin with its very words.
@@ -120,6 +125,33 @@ def view_written(multiple: bool, node: str, indirectly: bool) -> str:
     return f"A view was created in no_grad mode and {what if indirectly else direct}. " + AMBIGUOUS
 
 
+def not_recorded(index: int, needed: Any) -> AutogradError:
+    """Backward was called on a tensor without history."""
+    return AutogradError(
+        NOT_RECORDED.format(index),
+        needed_at=needed,
+        hint=(
+            "no leaf behind it requires grad, or it was detached on the way: look for the first "
+            "tensor of the forward whose requires_grad is False (setting it on this one trains "
+            "nothing)"
+        ),
+        topic="not-recorded",
+    )
+
+
+def not_scalar(shape: Sequence[int], needed: Any) -> AutogradError:
+    """Backward was called on several elements without a gradient."""
+    return AutogradError(
+        SCALAR_ONLY,
+        needed_at=needed,
+        hint=(
+            f"this tensor has the shape {list(shape)}: reduce it first, `.sum().backward()` or "
+            "`.mean().backward()`, or pass its gradient, `.backward(gradient)`"
+        ),
+        topic="scalar-only",
+    )
+
+
 def not_leaf_flag() -> RuntimeError:
     """``requires_grad`` was set on a non-leaf."""
     return RuntimeError(
@@ -142,11 +174,14 @@ def grad_shape(index: int, grad: Sequence[int], output: Sequence[int]) -> Runtim
     )
 
 
-def unused(index: int) -> RuntimeError:
+def unused(index: int, needed: Any) -> AutogradError:
     """An input of ``autograd.grad`` is not part of the graph."""
-    return RuntimeError(
+    return AutogradError(
         f"The differentiated Tensor at index {index} appears to not have been used in the graph. "
-        "Set allow_unused=True if this is the desired behavior."
+        "Set allow_unused=True if this is the desired behavior.",
+        needed_at=needed,
+        hint="ask for the very tensor that the forward used: every operation makes a new one",
+        topic="unused-input",
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.callsite import here
+from tinynet.core.callsite import here, locate
 from tinynet.core.inplace import moved
 from tinynet.core.modes import mode
 from tinynet.core.node import Array, Edge, Freed, Hooks, Node
@@ -317,10 +317,10 @@ def start(
     for i, (t, g) in enumerate(zip(tensors, grads, strict=True)):
         edge = t.edge
         if edge is None:
-            raise RuntimeError(errors.NOT_RECORDED.format(i))
+            raise errors.not_recorded(i, locate(here()))
         if g is None:
             if t._array.size != 1:
-                raise RuntimeError(errors.SCALAR_ONLY)
+                raise errors.not_scalar(t._array.shape, locate(here()))
             g = wrap(np.ones_like(t._array))
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
@@ -373,7 +373,7 @@ def grad(
     found = [task.captured.get(edge) for edge in ends]
     for i, g in enumerate(found):
         if g is None and not allow_unused:
-            raise errors.unused(i)
+            raise errors.unused(i, locate(here()))
     return found
 
 

@@ -77,6 +77,7 @@ def modified_error(
         changed_by=changed,
         needed_at=needed,
         hint=_fix(changes[-1] if changes else None, changed[-1] if changed else None, saved, leaf),
+        topic="inplace-saved",
     )
 
 
@@ -183,6 +184,7 @@ def unseen_change_error(
             "(`from_numpy(a)`, `x.numpy()`), are not tracked: use `.detach()` instead of `.data`, "
             "and copy arrays with `tensor(a)`"
         ),
+        topic="unseen-change",
     )
 
 
@@ -201,7 +203,13 @@ def freed_error(
     )
     sentence = errors.freed(what) if what else errors.freed()
     return errors.AutogradError(
-        sentence, lines=lines, saved_at=saved, changed_by=[first], needed_at=needed, hint=hint
+        sentence,
+        lines=lines,
+        saved_at=saved,
+        changed_by=[first],
+        needed_at=needed,
+        hint=hint,
+        topic="freed-graph",
     )
 
 
@@ -217,7 +225,11 @@ def leaf_write_error(sentence: str, where: Location | None) -> errors.AutogradEr
         "will not see it)"
     )
     return errors.AutogradError(
-        sentence, lines=row("changed", where, ""), changed_by=[where], hint=hint
+        sentence,
+        lines=row("changed", where, ""),
+        changed_by=[where],
+        hint=hint,
+        topic="leaf-inplace",
     )
 
 
@@ -232,7 +244,12 @@ def leaf_moved_error(change: Change | None, needed: Location | None) -> errors.A
         "copy, `b = a.clone()`, then `b[...] = ...`"
     )
     return errors.AutogradError(
-        errors.LEAF_MOVED, lines=lines, changed_by=[where], needed_at=needed, hint=hint
+        errors.LEAF_MOVED,
+        lines=lines,
+        changed_by=[where],
+        needed_at=needed,
+        hint=hint,
+        topic="leaf-moved",
     )
 
 
@@ -248,4 +265,6 @@ def view_write_error(
             "index instead of iterating or splitting: `x[i] = x[i] * 2`, or out of place on the "
             "whole: `x = x * 2` (iterating over a tensor calls unbind)"
         )
-    return errors.AutogradError(sentence, lines=lines, changed_by=[where], hint=hint)
+    return errors.AutogradError(
+        sentence, lines=lines, changed_by=[where], hint=hint, topic="view-inplace"
+    )

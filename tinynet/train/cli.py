@@ -1,15 +1,17 @@
-"""The command line: ``tinynet train CONFIG`` and ``tinynet eval RUN``."""
+"""The command line: ``tinynet train CONFIG``, ``tinynet eval RUN``, ``tinynet explain TOPIC``."""
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import signal
 import sys
 from collections.abc import Sequence
 
+from tinynet.explanations import explain, topics
 from tinynet.train.folder import version
-from tinynet.train.problems import TrainError
+from tinynet.train.problems import TrainError, UsageError
 from tinynet.train.runner import evaluate_run, run
 
 _EPILOG = """\
@@ -17,6 +19,7 @@ examples:
   tinynet train configs/digits_mlp.toml
   tinynet train configs/digits_mlp.toml --set optimizer.lr=3e-4 --set run.seed=1
   tinynet eval runs/digits_mlp/2026-01-31_12-00-00
+  tinynet explain inplace-saved
 
 exit codes: 0 done, 1 the run failed, 2 a mistake in the config or the arguments,
 130 stopped by Ctrl-C.
@@ -60,8 +63,25 @@ def _command(arguments: argparse.Namespace) -> int:
     if arguments.command == "eval":
         evaluate_run(arguments.run)
         return 0
+    if arguments.command == "explain":
+        print(_explanation(arguments.topic))
+        return 0
     result = run(arguments.config, arguments.set, out=arguments.out)
     return 0 if result.stopped_by is None else 128 + result.stopped_by
+
+
+def _explanation(topic: str | None) -> str:
+    """The page on a topic; without one, the titles of all pages."""
+    if topic is None:
+        titles = {name: explain(name).splitlines()[0].removeprefix("# ") for name in topics()}
+        return "\n".join(f"{name:<16} {title}" for name, title in titles.items())
+    if topic not in topics():
+        near = difflib.get_close_matches(topic, topics(), n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise UsageError(
+            f"There is no explanation of {topic!r}.{hint} There are: {', '.join(topics())}"
+        )
+    return explain(topic).rstrip()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -91,4 +111,10 @@ def _parser() -> argparse.ArgumentParser:
         "eval", help="measure the model of a run again", description=_EVAL
     )
     evaluate.add_argument("run", metavar="RUN", help="a run folder, or a checkpoint in one")
+    explanation = commands.add_parser(
+        "explain",
+        help="say what an error means and what to do",
+        description="Print the page on an error whose message names it; without one, list them.",
+    )
+    explanation.add_argument("topic", metavar="TOPIC", nargs="?", help="such as inplace-saved")
     return parser

@@ -11,3 +11,4 @@ weight[:, 0] = 0
 #                                         ^^^^^^^^^^^^
 #   needed   s02_part_of_a_parameter.py:6 (weight * weight).sum().backward()
 #   fix      to fill or initialise it: assign inside `with no_grad():` (it stays a leaf), or fill a plain tensor first and make the parameter of it last. To compute with it: assign to a copy, `b = a.clone()`, then `b[...] = ...`
+#   explain  python -m tinynet explain leaf-moved

@@ -17,3 +17,4 @@ forward(tn.ones(3, requires_grad=True)).sum().backward()
 #                                             ^^^^
 #   needed   s03_saved_output.py:10   forward(tn.ones(3, requires_grad=True)).sum().backward()
 #   fix      change a copy: `b = b.clone()` before line 6; or out of place: `b = where(mask, new, b)`
+#   explain  python -m tinynet explain inplace-saved

@@ -23,3 +23,4 @@ net(tn.ones(2, 3, requires_grad=True)).sum().backward()
 #                                                       ^^^^^^^^^^^^^^^^^^^^^^^^^
 #   needed   s04_inplace_module.py:16 net(tn.ones(2, 3, requires_grad=True)).sum().backward()
 #   fix      set `inplace=False` on Net.relu
+#   explain  python -m tinynet explain inplace-saved

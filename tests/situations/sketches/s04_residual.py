@@ -24,3 +24,4 @@ net(tn.ones(2, 3)).sum().backward()
 #   changed  s04_residual.py:13 in forward h += x                             by __iadd__, version 0 -> 1   module Sequential.1
 #   needed   s04_residual.py:18       net(tn.ones(2, 3)).sum().backward()
 #   fix      change a copy: `h = h.clone()` before line 13; or out of place: `h = h + ...`
+#   explain  python -m tinynet explain inplace-saved

@@ -16,3 +16,4 @@ G_loss.backward()
 #   changed  s05_step_between_two_backwards.py:9 opt_D.step()                       by SGD.step, version 1 -> 2
 #   needed   s05_step_between_two_backwards.py:10 G_loss.backward()
 #   fix      call step() after every backward() that needs the old parameters, or run the forward again after the step; `.detach()` what should not be trained
+#   explain  python -m tinynet explain inplace-saved

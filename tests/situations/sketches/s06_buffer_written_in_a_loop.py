@@ -14,3 +14,4 @@ h.sum().backward()
 #                                              ^^^^
 #   needed   s06_buffer_written_in_a_loop.py:7 h.sum().backward()
 #   fix      the line reads `h` and then writes to it: in a loop, collect the parts in a list and `stack(parts)` them after the loop; or read from a copy, `h[...].clone()` (one version counter serves all of a tensor's memory, also parts that do not overlap)
+#   explain  python -m tinynet explain inplace-saved

@@ -17,3 +17,4 @@ b = embedding(tn.tensor([1, 2])) @ W.t()
 #                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 #   needed   s08_embedding_renorm.py:10 (a.unsqueeze(0) + b.unsqueeze(1)).sigmoid().prod().backward()
 #   fix      look up first and use the weight afterwards, or use a copy of it: `weight.clone()` (max_norm rescales the weight's rows in place at each lookup)
+#   explain  python -m tinynet explain inplace-saved

@@ -9,3 +9,4 @@ for row in x:
 #   view     s09_iterating_is_unbind.py:4 for row in x:                      the view was made here
 #   changed  s09_iterating_is_unbind.py:5 row.mul_(2)
 #   fix      index instead of iterating or splitting: `x[i] = x[i] * 2`, or out of place on the whole: `x = x * 2` (iterating over a tensor calls unbind)
+#   explain  python -m tinynet explain view-inplace

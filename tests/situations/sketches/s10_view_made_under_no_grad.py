@@ -11,3 +11,4 @@ v.mul_(2)
 #                                                 ^^^^^
 #   changed  s10_view_made_under_no_grad.py:6 v.mul_(2)
 #   fix      put both lines inside the no_grad block, or both outside
+#   explain  python -m tinynet explain view-inplace

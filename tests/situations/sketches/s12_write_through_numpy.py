@@ -16,3 +16,4 @@ y.sum().backward()
 #   changed  between these lines, by code that autograd does not see
 #   needed   s12_write_through_numpy.py:10 y.sum().backward()
 #   fix      writes through `.data`, or to a numpy array that shares the tensor's memory (`from_numpy(a)`, `x.numpy()`), are not tracked: use `.detach()` instead of `.data`, and copy arrays with `tensor(a)`
+#   explain  python -m tinynet explain unseen-change

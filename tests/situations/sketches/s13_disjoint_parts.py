@@ -12,3 +12,4 @@ a.sum().backward()
 #                                     ^^^^
 #   needed   s13_disjoint_parts.py:5  a.sum().backward()
 #   fix      the line reads `a` and then writes to it: in a loop, collect the parts in a list and `stack(parts)` them after the loop; or read from a copy, `a[...].clone()` (one version counter serves all of a tensor's memory, also parts that do not overlap)
+#   explain  python -m tinynet explain inplace-saved

@@ -15,3 +15,4 @@ loss.backward()
 #   changed  s14_clamp_between.py:8   p.clamp_(-0.01, 0.01)              by clamp_, version 1 -> 2
 #   needed   s14_clamp_between.py:9   loss.backward()
 #   fix      write to it after the backward() that needs the old values, or run the forward again after the write
+#   explain  python -m tinynet explain inplace-saved

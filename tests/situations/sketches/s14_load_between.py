@@ -14,3 +14,4 @@ loss.backward()
 #   changed  s14_load_between.py:7    net.load_state_dict(before)        by load_state_dict, version 1 -> 2
 #   needed   s14_load_between.py:8    loss.backward()
 #   fix      load before the forward whose backward you need, or run the forward again
+#   explain  python -m tinynet explain inplace-saved

@@ -1,0 +1,3 @@
+"""The sketches are programs that fail on purpose; the test runs them itself."""
+
+collect_ignore_glob = ["sketches/*"]

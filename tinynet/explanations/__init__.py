@@ -1,0 +1,32 @@
+"""What errors mean and how to get out of them: a page each, beside this file.
+
+The messages name the page: ``python -m tinynet explain inplace-saved``.
+"""
+
+from importlib import resources
+
+
+def topics() -> list[str]:
+    """Return the names of all pages.
+
+    Example:
+        >>> "inplace-saved" in topics()
+        True
+    """
+    pages = (page.name for page in resources.files(__name__).iterdir())
+    return sorted(name.removesuffix(".md") for name in pages if name.endswith(".md"))
+
+
+def explain(topic: str) -> str:
+    """Return the page on ``topic``, as Markdown.
+
+    Raises:
+        KeyError: there is no such page.
+
+    Example:
+        >>> explain("scalar-only").splitlines()[0]
+        '# backward on a tensor of several elements'
+    """
+    if topic not in topics():
+        raise KeyError(topic)
+    return (resources.files(__name__) / f"{topic}.md").read_text(encoding="utf-8")

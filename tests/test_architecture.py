@@ -39,7 +39,12 @@ IMPORTS_BY_NAME = {"train/imports.py"}
 
 FILE_LINES, FUNCTION_LINES, CORE_AND_OPS_LINES = 400, 40, 4000
 # path in tinynet/, path:function or "core + ops" -> (lines allowed, the reason)
-EXCEPTIONS: dict[str, tuple[int, str]] = {}
+EXCEPTIONS: dict[str, tuple[int, str]] = {
+    "core + ops": (
+        10_000,
+        "247 operations and composites, each with PyTorch's refusals; a third is docs",
+    ),
+}
 
 
 def name_of(path):

@@ -1,1 +1,6 @@
-"""Doors under PyTorch's import paths: what stands elsewhere, re-exported."""
+"""Doors under PyTorch's import paths: what stands elsewhere, re-exported.
+
+``tinynet.utils.tensorboard`` has to be imported by its own name: it may need tensorboardX.
+"""
+
+from tinynet.utils import data as data

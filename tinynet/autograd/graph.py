@@ -133,7 +133,7 @@ def register_multi_grad_hook(
     tensors: Sequence[Tensor],
     fn: Callable[[Sequence[Tensor | None]], None],
     *,
-    mode: str = "all",  # noqa: A002
+    mode: str = "all",
 ) -> Any:
     """Call ``fn`` once the gradients of several tensors are known.
 

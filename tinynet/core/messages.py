@@ -98,9 +98,8 @@ def _counted(changes: list[tuple[Change, Location | None]]) -> list[tuple[str, L
     return rows
 
 
-def _fix(
-    change: Change | None, where: Location | None, saved: Location | None, leaf: Any
-) -> str:
+def _fix(change: Change | None, where: Location | None, saved: Location | None, leaf: Any) -> str:
+    """Return what to write instead, fitting the kind of write."""
     if change is None:
         return "keep a copy of the saved value with `.clone()` and change the copy"
     if change.what.endswith(".step"):
@@ -123,6 +122,11 @@ def _fix(
     module = next(iter(modules_of(change.scope)[::-1]), None)
     if getattr(module, "inplace", False) is True:
         return f"set `inplace=False` on {path_of(change.scope)}"
+    return _rewritten(where, saved)
+
+
+def _rewritten(where: Location | None, saved: Location | None) -> str:
+    """Return how the user's own line could be written without the write."""
     match = _written(where)
     if where is None or match is None:
         return "change a copy: `.clone()` the tensor before the write, or use an out-of-place form"

@@ -128,7 +128,9 @@ def test_hooks_can_be_disabled():
 def test_one_hook_for_several_gradients():
     seen = []
     a, b = leaf(), leaf()
-    handle = graph.register_multi_grad_hook([a, b], lambda gs: seen.append([g.tolist() for g in gs]))
+    handle = graph.register_multi_grad_hook(
+        [a, b], lambda gs: seen.append([g.tolist() for g in gs])
+    )
     (a + 2 * b).sum().backward()
     assert seen == [[[1.0] * 3, [2.0] * 3]]
     handle.remove()

@@ -54,7 +54,10 @@ def sources(nodes, op):
 def what_ran(model, *args, **kwargs):
     """The names and shapes of the operations of a forward, in their order, seen without board."""
     ran = []
-    with tn.no_grad(), observing(lambda op, ins, outs, attrs: ran.append((op.title, outs[0].shape))):
+    with (
+        tn.no_grad(),
+        observing(lambda op, ins, outs, attrs: ran.append((op.title, outs[0].shape))),
+    ):
         model(*args, **kwargs)
     return ran
 

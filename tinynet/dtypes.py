@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+Array = np.ndarray[Any, Any]
 type_of_number: dict[type, int] = {bool: 0, int: 1, float: 2}
 
 
@@ -67,7 +68,7 @@ _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2}
 _DEFAULT_OF_CATEGORY = [bool.numpy, int64.numpy, float32.numpy]
 
 
-def of(array: np.ndarray[Any, Any]) -> dtype:
+def of(array: Array) -> dtype:
     """Return the dtype of a numpy array; TypeError for one that tinynet does not have."""
     return from_numpy(array.dtype)
 

@@ -17,11 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from tinynet.dtypes import Array
 
 ATTRIBUTE_LIMIT = 1024  # TensorBoard shows longer attributes as "too large"
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_.\-]+")

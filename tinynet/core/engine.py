@@ -17,8 +17,9 @@ from tinynet import errors
 from tinynet.core.callsite import here, locate
 from tinynet.core.inplace import moved
 from tinynet.core.modes import mode
-from tinynet.core.node import Array, Edge, Freed, Hooks, Node
+from tinynet.core.node import Edge, Freed, Hooks, Node
 from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.dtypes import Array
 
 _newest_first = operator.attrgetter("sequence")
 

@@ -11,11 +11,12 @@ from tinynet import dtypes, errors
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.messages import freed_error, leaf_moved_error, leaf_write_error
 from tinynet.core.modes import mode
-from tinynet.core.node import Array, Edge, Freed, Node, count_nodes
+from tinynet.core.node import Edge, Freed, Node, count_nodes
 from tinynet.core.observe import observers, report_write
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
 from tinynet.core.version import Version
 from tinynet.core.views import Chain, View, edge_of, forbidden_view, requires_grad
+from tinynet.dtypes import Array
 
 
 class _Settings:

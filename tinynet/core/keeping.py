@@ -16,10 +16,11 @@ import numpy as np
 from tinynet.core.callsite import here, locate
 from tinynet.core.messages import unseen_change_error
 from tinynet.core.modes import mode, no_grad
-from tinynet.core.node import Array, Edge, Guard, Node, Saved, modified_problem
+from tinynet.core.node import Edge, Guard, Node, Saved, modified_problem
 from tinynet.core.recorded import tensor_at
 from tinynet.core.tensor import Tensor
 from tinynet.core.version import Version
+from tinynet.dtypes import Array
 
 
 class Keeper:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tinynet import dtypes, errors
 from tinynet.core.callsite import Location, Site, locate
 from tinynet.core.scope import Scope, modules_of, name_of, path_of
 from tinynet.core.version import Change
+from tinynet.dtypes import Array
 
 _WRITTEN = re.compile(r"^([A-Za-z_][\w.]*)\s*(\[|\.\w+_\(|(?:\*\*|//|[-+*/@])=)")
 _WIDTH = 34
@@ -29,7 +28,7 @@ def row(label: str, where: Location | None, note: str) -> list[str]:
     return lines
 
 
-def kind_of(array: np.ndarray[Any, Any]) -> str:
+def kind_of(array: Array) -> str:
     """Return ``tinynet.FloatTensor [2, 3]``."""
     return f"tinynet.{dtypes.of(array).tensor_name} {list(array.shape)}"
 
@@ -51,7 +50,7 @@ def _saved_row(
 
 def modified_error(
     node: Any,
-    array: np.ndarray[Any, Any],
+    array: Array,
     output: str,
     version: int,
     expected: int,
@@ -171,7 +170,7 @@ def _out_of_place(name: str, write: str) -> str:
 
 
 def unseen_change_error(
-    node: Any, array: np.ndarray[Any, Any], is_output: bool, needed: Location | None
+    node: Any, array: Array, is_output: bool, needed: Location | None
 ) -> errors.AutogradError:
     """Return the error for a saved array that something changed behind autograd's back."""
     saved = locate(node.site)

@@ -12,13 +12,11 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.messages import freed_error, modified_error
 from tinynet.core.version import Version
+from tinynet.dtypes import Array
 
-Array = np.ndarray[Any, Any]
 Edge = tuple[Any, int]
 
 count_nodes = itertools.count().__next__

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
-Callback = Callable[
-    [Any, list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]], dict[str, Any]], None
-]
+from tinynet.dtypes import Array
+
+Callback = Callable[[Any, list[Array], list[Array], dict[str, Any]], None]
 
 observers: list[tuple[int, Callback]] = []
 _lock = threading.Lock()

@@ -9,6 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tinynet.dtypes import Array
+
 _PREFIX = "tensor("
 _CUT = "..."
 
@@ -100,9 +102,7 @@ def _check_size(name: str, value: Any, whole: bool) -> None:
 # ---- the whole tensor ----------------------------------------------------------------------
 
 
-def format_tensor(
-    array: np.ndarray[Any, Any], dtype_suffix: str = "", tail: Sequence[str] = ()
-) -> str:
+def format_tensor(array: Array, dtype_suffix: str = "", tail: Sequence[str] = ()) -> str:
     """Return ``array`` as PyTorch prints a tensor that holds these values.
 
     Args:
@@ -124,7 +124,7 @@ def format_tensor(
     return _with_tail(_PREFIX + _format_values(array), [*facts, *tail])
 
 
-def shows_dtype(array: np.ndarray[Any, Any], default: np.dtype[Any]) -> bool:
+def shows_dtype(array: Array, default: np.dtype[Any]) -> bool:
     """Return whether the dtype must be named beside the values.
 
     Elements give away a bool, an int64 and the default float; without elements only the default
@@ -134,7 +134,7 @@ def shows_dtype(array: np.ndarray[Any, Any], default: np.dtype[Any]) -> bool:
     return not plain
 
 
-def _shows_size(array: np.ndarray[Any, Any]) -> bool:
+def _shows_size(array: Array) -> bool:
     return array.ndim != 1 if array.size == 0 else _options.edgeitems == 0
 
 
@@ -155,7 +155,7 @@ def _with_tail(text: str, tail: list[str]) -> str:
 # ---- the values ----------------------------------------------------------------------------
 
 
-def _format_values(array: np.ndarray[Any, Any]) -> str:
+def _format_values(array: Array) -> str:
     if array.size == 0:
         return "[]"
     edge = _options.edgeitems
@@ -171,7 +171,7 @@ def _format_values(array: np.ndarray[Any, Any]) -> str:
     return _format_block(array, lambda value: show(value).rjust(width), width, cut)
 
 
-def _edges(array: np.ndarray[Any, Any], edge: int, cut: tuple[bool, ...]) -> np.ndarray[Any, Any]:
+def _edges(array: Array, edge: int, cut: tuple[bool, ...]) -> Array:
     """Keep only the rows, columns, ... that a summary shows."""
     for axis, (size, short) in enumerate(zip(array.shape, cut, strict=True)):
         if short:
@@ -180,7 +180,7 @@ def _edges(array: np.ndarray[Any, Any], edge: int, cut: tuple[bool, ...]) -> np.
 
 
 def _format_block(
-    array: np.ndarray[Any, Any],
+    array: Array,
     show: Callable[[Any], str],
     width: int,
     cut: tuple[bool, ...],
@@ -207,11 +207,11 @@ def _format_block(
 # ---- one value -----------------------------------------------------------------------------
 
 
-def _plain_style(array: np.ndarray[Any, Any]) -> tuple[Callable[[Any], str], int]:
+def _plain_style(array: Array) -> tuple[Callable[[Any], str], int]:
     return str, max(len(str(value)) for value in array.ravel().tolist())
 
 
-def _float_style(array: np.ndarray[Any, Any]) -> tuple[Callable[[float], str], int]:
+def _float_style(array: Array) -> tuple[Callable[[float], str], int]:
     """Choose one notation and width for all floats of a tensor.
 
     Zeros, infinities and nans do not take part in the choice. Whole numbers are written ``7.``,

@@ -18,13 +18,13 @@ from tinynet import dtypes, errors
 from tinynet.core.device import CPU, device
 from tinynet.core.printing import format_tensor, shows_dtype
 from tinynet.core.version import Version, new_version
+from tinynet.dtypes import Array
 
 if TYPE_CHECKING:  # what the other files add, written out by ops/stubs.py
     from tinynet.core.methods import TensorMethods
 else:
     TensorMethods = object
 
-Array = np.ndarray[Any, Any]
 F = TypeVar("F")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.data.dataset import Samples
+from tinynet.dtypes import Array
 from tinynet.ops.joining import stack
 
 
@@ -77,7 +78,7 @@ def _unsupported(found: Any) -> TypeError:
     )
 
 
-def _tensor(array: np.ndarray[Any, Any]) -> Tensor:
+def _tensor(array: Array) -> Tensor:
     dtypes.of(array)  # raises TypeError for what tinynet does not have
     return wrap(array)
 

@@ -11,6 +11,7 @@ from tinynet import errors
 from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.data.sampler import permutation
+from tinynet.dtypes import Array
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -103,7 +104,7 @@ def _are_rows(indices: Sequence[Any], length: int) -> bool:
     return -length <= min(indices) and max(indices) < length
 
 
-def _gather(tensor: Any, rows: np.ndarray[Any, Any]) -> Tensor:
+def _gather(tensor: Any, rows: Array) -> Tensor:
     if tensor.requires_grad:
         gathered: Tensor = tensor[wrap(rows)]
         return gathered

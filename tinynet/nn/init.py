@@ -14,6 +14,7 @@ from tinynet.core.generator import Generator, default_generator
 from tinynet.core.inplace import wrote
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
 from tinynet.nn.notice import warn
 
 _LINEAR = {
@@ -163,7 +164,7 @@ def trunc_normal_(
 
 def _truncated(
     draw: np.random.Generator, count: int, mean: float, std: float, a: float, b: float
-) -> np.ndarray[Any, Any]:
+) -> Array:
     """Draw from the truncated normal distribution by rejection."""
     low, high = (0.5 * math.erf((bound - mean) / (std * math.sqrt(2))) for bound in (a, b))
     peak = (max(a, min(mean, b)) - mean) / std  # where the density in [a, b] is highest

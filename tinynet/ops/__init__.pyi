@@ -6,7 +6,7 @@ from typing import Any
 from tinynet import dtypes
 from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor
-from tinynet.ops.creation import Array
+from tinynet.dtypes import Array
 from tinynet.ops.extrema import ValuesAndIndices
 from tinynet.ops.reduction import Dims
 

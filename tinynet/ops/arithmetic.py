@@ -12,9 +12,8 @@ from tinynet import dtypes
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor, method, wrap
+from tinynet.dtypes import Array
 from tinynet.ops.exponential import clamp_numbers, reciprocal
-
-Array = np.ndarray[Any, Any]
 
 # ---- sum, difference, product, quotient ---------------------------------------------------------
 

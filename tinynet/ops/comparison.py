@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tinynet.core.operation import pointwise
-
-Array = np.ndarray[Any, Any]
+from tinynet.dtypes import Array
 
 # ---- comparison ---------------------------------------------------------------------------------
 

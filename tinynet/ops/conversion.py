@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tinynet import dtypes
 from tinynet.core.device import device
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, method
-
-Array = np.ndarray[Any, Any]
+from tinynet.dtypes import Array
 
 
 @operation(methods=False, node="ToCopyBackward0")

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.operation import operation
+from tinynet.dtypes import Array
 from tinynet.ops.shape import axis_of, reshape
-
-Array = np.ndarray[Any, Any]
 
 
 @operation(methods=False, node="FlipBackward0")

@@ -11,9 +11,8 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.tensor import Tensor, legacy_array, method, wrap
+from tinynet.dtypes import Array
 from tinynet.ops.shape import sizes
-
-Array = np.ndarray[Any, Any]
 
 # ---- from data ----------------------------------------------------------------------------------
 

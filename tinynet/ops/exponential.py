@@ -9,8 +9,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.operation import pointwise
-
-Array = np.ndarray[Any, Any]
+from tinynet.dtypes import Array
 
 # ---- exponentials and logarithms ----------------------------------------------------------------
 

@@ -8,14 +8,13 @@ import numpy as np
 
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
 from tinynet.ops import arithmetic
 from tinynet.ops.conversion import converted
 from tinynet.ops.gathering import gather_sum
 from tinynet.ops.reduction import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.refuse import bad_dim, refuse_others
 from tinynet.ops.shape import axis_of, unsqueeze
-
-Array = np.ndarray[Any, Any]
 
 # ---- what they share ----------------------------------------------------------------------------
 

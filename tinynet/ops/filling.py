@@ -9,8 +9,7 @@ import numpy as np
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
-
-Array = np.ndarray[Any, Any]
+from tinynet.dtypes import Array
 
 
 @operation(methods=False, node="FillBackward2")

@@ -12,11 +12,10 @@ from tinynet.core.modes import mode
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.core.views import requires_grad
+from tinynet.dtypes import Array
 from tinynet.ops import reshaping
 from tinynet.ops.refuse import name_of, refuse_others, refuse_outside
 from tinynet.ops.shape import axis_of, embed, reshape
-
-Array = np.ndarray[Any, Any]
 
 # ---- what they share ----------------------------------------------------------------------------
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from tinynet.core import engine
 from tinynet.core.operation import operation
+from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import add
 from tinynet.ops.conversion import cast
 from tinynet.ops.shape import expand
-
-Array = np.ndarray[Any, Any]
 
 
 @operation(methods=False, node="CopyBackwards")

@@ -20,9 +20,9 @@ from tinynet.core.modes import mode
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import VIEW, Tensor, method, wrap
 from tinynet.core.views import requires_grad
+from tinynet.dtypes import Array
 from tinynet.ops import shape
 
-Array = np.ndarray[Any, Any]
 Indices = tuple[Array | None, ...]
 
 # ---- reading a key ------------------------------------------------------------------------------

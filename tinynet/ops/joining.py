@@ -10,8 +10,7 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core.operation import Operation, sequence
 from tinynet.core.tensor import Tensor
-
-Array = np.ndarray[Any, Any]
+from tinynet.dtypes import Array
 
 
 def _arrays(name: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -11,10 +10,9 @@ from tinynet import dtypes
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor, method
+from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import reflected, where
 from tinynet.ops.exponential import log
-
-Array = np.ndarray[Any, Any]
 
 
 @pointwise(node="PowBackward1", methods=False, operator="pow")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -12,10 +11,9 @@ from tinynet.core.modes import mode
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, method
 from tinynet.core.views import requires_grad
+from tinynet.dtypes import Array
 from tinynet.ops import reshaping, shape
 from tinynet.ops.refuse import c_name, name_of, refuse_others
-
-Array = np.ndarray[Any, Any]
 
 # ---- what may be multiplied ---------------------------------------------------------------------
 

@@ -11,9 +11,8 @@ from tinynet.core.generator import Generator, default_generator
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
 from tinynet.ops.shape import sizes
-
-Array = np.ndarray[Any, Any]
 
 
 def _numpy(generator: Generator | None) -> np.random.Generator:

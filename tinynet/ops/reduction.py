@@ -11,12 +11,12 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
 from tinynet.ops.copying import flip_dims
 from tinynet.ops.joining import cat, stack
 from tinynet.ops.refuse import bad_dim, name_of, refuse_others
 from tinynet.ops.shape import axis_of, expand, reshape
 
-Array = np.ndarray[Any, Any]
 Dims = int | Sequence[int] | None
 
 # numpy's types know no ``keepdims: bool``

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tinynet import dtypes, errors
 from tinynet.core.tensor import Tensor
-
-Array = np.ndarray[Any, Any]
+from tinynet.dtypes import Array
 
 _C_NAMES = {
     "Half": "c10::Half", "Long": "long int", "Short": "short int",

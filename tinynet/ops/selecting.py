@@ -10,12 +10,11 @@ from tinynet import errors
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.gathering import number_as, positions
 from tinynet.ops.refuse import c_name, name_of, refuse_others, refuse_outside
 from tinynet.ops.shape import axis_of, reshape
-
-Array = np.ndarray[Any, Any]
 
 # ---- slices -------------------------------------------------------------------------------------
 

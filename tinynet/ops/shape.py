@@ -12,9 +12,8 @@ from tinynet import errors
 from tinynet.core.messages import kind_of
 from tinynet.core.operation import operation, view
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
 from tinynet.ops.joining import cat, stack
-
-Array = np.ndarray[Any, Any]
 
 # ---- what they share ----------------------------------------------------------------------------
 

@@ -8,12 +8,11 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.operation import operation
+from tinynet.dtypes import Array
 from tinynet.ops.exponential import exp
 from tinynet.ops.reduction import Dims, add_up, axes_of, largest, restore, sum_dims
 from tinynet.ops.refuse import bad_dim, name_of
 from tinynet.ops.shape import axis_of
-
-Array = np.ndarray[Any, Any]
 
 
 def _shifted(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:

@@ -11,6 +11,7 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.conversion import converted
 from tinynet.ops.exponential import abs as absolute
@@ -29,8 +30,6 @@ from tinynet.ops.reduction import (
     sum_dims,
 )
 from tinynet.ops.refuse import name_of, refuse_others
-
-Array = np.ndarray[Any, Any]
 
 # ---- variance and standard deviation ------------------------------------------------------------
 

@@ -15,9 +15,9 @@ from tinynet.core.inplace import refuse_overlap
 from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.node import RemovableHandle
 from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.dtypes import Array
 from tinynet.optim.diagnosis import Diagnosis
 
-Array = np.ndarray[Any, Any]
 Group = dict[str, Any]
 Params = Iterable[Tensor] | Iterable[Group] | Iterable[tuple[str, Tensor]]
 

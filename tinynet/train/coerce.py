@@ -34,6 +34,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
 from tinynet.train.problems import did_you_mean, one_of
 
 _SEQUENCES = (
@@ -202,7 +203,7 @@ def _tensor(value: Any, text: str | None) -> Tensor:
     return wrap(array.astype(dtypes.default_float()) if array.dtype.kind == "f" else array)
 
 
-def _array(value: Any, text: str | None) -> np.ndarray[Any, Any]:
+def _array(value: Any, text: str | None) -> Array:
     try:
         array = np.asarray(value)
     except ValueError:

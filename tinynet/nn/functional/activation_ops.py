@@ -15,10 +15,9 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.operation import pointwise
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import erf, exp, sigmoid, tanh
-
-Array = np.ndarray[Any, Any]
 
 
 def _floating(x: Array, kernel: str) -> Array:

@@ -13,12 +13,11 @@ import numpy as np
 
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.products import matmul, mm
 from tinynet.ops.refuse import c_name, name_of
 from tinynet.ops.shape import reshape
-
-Array = np.ndarray[Any, Any]
 
 # ---- operations ---------------------------------------------------------------------------------
 

@@ -13,13 +13,12 @@ import numpy as np
 
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
 from tinynet.ops.gathering import gather
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import reshape
 from tinynet.ops.softmax import log_softmax, softmax
-
-Array = np.ndarray[Any, Any]
 
 # ---- cross-entropy of rows of logits, as an operation -------------------------------------------
 

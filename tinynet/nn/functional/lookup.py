@@ -6,17 +6,14 @@ make one node more per look-up and could not leave out a padding row or divide b
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.inplace import refuse_overlap, wrote
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
-
-Array = np.ndarray[Any, Any]
 
 # ---- operations ---------------------------------------------------------------------------------
 

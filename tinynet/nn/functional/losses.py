@@ -10,6 +10,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.operation import operation, pointwise
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
 from tinynet.nn.functional.activation_ops import log_sigmoid
 from tinynet.nn.functional.checks import (
     check_reduction,
@@ -21,8 +22,6 @@ from tinynet.nn.notice import warn
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import clamp_numbers, exp, log
 from tinynet.ops.refuse import name_of
-
-Array = np.ndarray[Any, Any]
 
 # ---- differences --------------------------------------------------------------------------------
 

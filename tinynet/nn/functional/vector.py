@@ -9,9 +9,8 @@ import numpy as np
 
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
-
-Array = np.ndarray[Any, Any]
 
 # ---- length and direction -----------------------------------------------------------------------
 

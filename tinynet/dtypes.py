@@ -51,6 +51,8 @@ class dtype:
         return self.name
 
 
+DtypeLike = dtype | type | None  # a type is Python's float, int or bool
+
 float16 = half = dtype("float16", "Half")
 float32 = float = dtype("float32", "Float")
 float64 = double = dtype("float64", "Double")

@@ -31,3 +31,4 @@ class device:
 
 
 CPU = device()
+DeviceLike = device | str | None

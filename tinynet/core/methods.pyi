@@ -7,8 +7,11 @@ from typing import Any, Self
 from tinynet.core.generator import Generator
 from tinynet.core.node import Edge, Node, RemovableHandle
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import DtypeLike
+from tinynet.ops.arithmetic import Bound
 from tinynet.ops.extrema import ValuesAndIndices
 from tinynet.ops.reduction import Dims
+from tinynet.ops.shape import Ints
 
 class TensorMethods:
     """The base of Tensor for type checkers."""
@@ -224,10 +227,10 @@ class TensorMethods:
     def div(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
         """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
         asked."""
-    def clamp(self, min: Any = None, max: Any = None) -> Tensor:
+    def clamp(self, min: Bound = None, max: Bound = None) -> Tensor:
         """Return the elements moved into ``[min, max]``; either bound may be left out, or a
         tensor."""
-    def clamp_(self, min: Any = None, max: Any = None) -> Self:
+    def clamp_(self, min: Bound = None, max: Bound = None) -> Self:
         """Move the elements of this tensor into ``[min, max]`` and return it."""
     def clamp_min(self, min: Tensor | builtins.float) -> Tensor:
         """Return the elements, at least ``min``."""
@@ -237,12 +240,14 @@ class TensorMethods:
         """Write the quotient to this tensor and return it."""
     def where(self, condition: Tensor, other: Tensor | builtins.float) -> Tensor:
         """Return this tensor where the condition holds and ``other`` elsewhere."""
-    def to(self, *args: Any, dtype: Any = None, copy: builtins.bool = False, **_: Any) -> Tensor:
+    def to(
+        self, *args: Any, dtype: DtypeLike = None, copy: builtins.bool = False, **_: Any
+    ) -> Tensor:
         """Return the tensor in another dtype, or in that of another tensor; itself if nothing
         changes."""
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor in the dtype of another one."""
-    def type(self, dtype: Any = None) -> Any:
+    def type(self, dtype: DtypeLike = None) -> Any:
         """Return the name of the tensor's type, or the tensor in another dtype."""
     def cpu(self) -> Tensor:
         """Return the tensor itself: it always is on the cpu."""
@@ -275,19 +280,19 @@ class TensorMethods:
     def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """Return views of all slices along a dimension; iterating over a tensor does the same."""
     def new_tensor(
-        self, data: Any, *, dtype: Any = None, requires_grad: builtins.bool = False
+        self, data: Any, *, dtype: DtypeLike = None, requires_grad: builtins.bool = False
     ) -> Tensor:
         """Return a new tensor of ``data`` in this tensor's dtype."""
     def new_zeros(
-        self, *size: Any, dtype: Any = None, requires_grad: builtins.bool = False
+        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
     ) -> Tensor:
         """Return zeros of a size in this tensor's dtype."""
     def new_ones(
-        self, *size: Any, dtype: Any = None, requires_grad: builtins.bool = False
+        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
     ) -> Tensor:
         """Return ones of a size in this tensor's dtype."""
     def new_empty(
-        self, *size: Any, dtype: Any = None, requires_grad: builtins.bool = False
+        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
     ) -> Tensor:
         """Return unspecified values of a size in this tensor's dtype."""
     def new_full(
@@ -295,7 +300,7 @@ class TensorMethods:
         size: Sequence[builtins.int],
         fill_value: Any,
         *,
-        dtype: Any = None,
+        dtype: DtypeLike = None,
         requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Return one value of a size in this tensor's dtype."""
@@ -423,9 +428,9 @@ class TensorMethods:
         """Write the result of ``triu`` to this tensor and return it."""
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """Return a copy with the same history."""
-    def view(self, *size: Any) -> Tensor:
+    def view(self, *size: Ints) -> Tensor:
         """Return a view of another shape; one length may be -1."""
-    def reshape(self, *size: Any) -> Tensor:
+    def reshape(self, *size: Ints) -> Tensor:
         """Return the tensor in another shape: a view where possible, else a copy."""
     def view_as(self, other: Tensor) -> Tensor:
         """Return a view of the shape of another tensor."""
@@ -439,13 +444,13 @@ class TensorMethods:
         """Return the tensor with one dimension made into several."""
     def squeeze(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
         """Return a view without dimensions of length 1: all, or those given."""
-    def expand(self, *size: Any) -> Tensor:
+    def expand(self, *size: Ints) -> Tensor:
         """Return a view in which dimensions of length 1 repeat; -1 keeps a length."""
     def expand_as(self, other: Tensor) -> Tensor:
         """Return a view expanded to the shape of another tensor."""
     def broadcast_to(self, size: Sequence[builtins.int]) -> Tensor:
         """Return a view expanded to a shape."""
-    def permute(self, *dims: Any) -> Tensor:
+    def permute(self, *dims: Ints) -> Tensor:
         """Return a view with the dimensions in another order."""
     def movedim(self, source: builtins.int, destination: builtins.int) -> Tensor:
         """Return a view with one dimension moved to another place."""
@@ -470,13 +475,13 @@ class TensorMethods:
         self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
     ) -> Tensor:
         """Return a view of a diagonal."""
-    def flip(self, *dims: Any) -> Tensor:
+    def flip(self, *dims: Ints) -> Tensor:
         """Return a copy with the order along the dimensions reversed."""
     def roll(self, shifts: Any, dims: Any = None) -> Tensor:
         """Return a copy with the elements moved along the dimensions; what leaves enters again."""
-    def repeat(self, *repeats: Any) -> Tensor:
+    def repeat(self, *repeats: Ints) -> Tensor:
         """Return a copy, repeated along each dimension."""
-    def tile(self, *dims: Any) -> Tensor:
+    def tile(self, *dims: Ints) -> Tensor:
         """Return a copy, repeated; missing repeats are 1."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
         """Return the tensor itself if it is contiguous, else a contiguous copy."""
@@ -498,9 +503,9 @@ class TensorMethods:
         self,
         dim: builtins.int,
         index: Tensor,
-        src: Any = None,
+        src: Tensor | builtins.float | None = None,
         *,
-        value: Any = None,
+        value: builtins.float | None = None,
         reduce: str | None = None,
     ) -> Tensor:
         """Return a copy with elements written where ``index`` points to along a dimension."""
@@ -508,9 +513,9 @@ class TensorMethods:
         self,
         dim: builtins.int,
         index: Tensor,
-        src: Any = None,
+        src: Tensor | builtins.float | None = None,
         *,
-        value: Any = None,
+        value: builtins.float | None = None,
         reduce: str | None = None,
     ) -> Self:
         """Write elements where ``index`` points to along a dimension, and return the tensor."""
@@ -520,20 +525,26 @@ class TensorMethods:
     def scatter_add_(self, dim: builtins.int, index: Tensor, src: Tensor) -> Self:
         """Add elements of ``src`` where ``index`` points to along a dimension; return the
         tensor."""
-    def sum(self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: Any = None) -> Tensor:
+    def sum(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
         """Return the sum over the given dimensions (all unless given); integers sum as int64."""
     def mean(
-        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: Any = None
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
     ) -> Tensor:
         """Return the mean over the given dimensions (all unless given); NaN of no elements."""
     def prod(
-        self, dim: builtins.int | None = None, keepdim: builtins.bool = False, *, dtype: Any = None
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DtypeLike = None,
     ) -> Tensor:
         """Return the product over one dimension (all elements unless given); of integers as
         int64."""
-    def cumsum(self, dim: builtins.int, *, dtype: Any = None) -> Tensor:
+    def cumsum(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Tensor:
         """Return the running sum along a dimension; of integers as int64."""
-    def cumsum_(self, dim: builtins.int, *, dtype: Any = None) -> Self:
+    def cumsum_(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Self:
         """Write the result of ``cumsum`` to this tensor and return it."""
     def all(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
         """Return True where all elements along the dimensions (all unless given) are nonzero."""
@@ -574,7 +585,7 @@ class TensorMethods:
         stable: builtins.bool = True,
     ) -> Tensor:
         """Return the indices that put the elements in order along a dimension."""
-    def fill_(self, value: Any) -> Self:
+    def fill_(self, value: Tensor | builtins.float) -> Self:
         """Write one value to this tensor and return it."""
     def zero_(self) -> Self:
         """Write zeros to this tensor and return it."""
@@ -582,7 +593,7 @@ class TensorMethods:
         """Return the part that ``key`` names."""
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
-    def copy_(self, src: Any, non_blocking: builtins.bool = False) -> Self:
+    def copy_(self, src: Tensor, non_blocking: builtins.bool = False) -> Self:
         """Write the values of another tensor (broadcast, cast) to this one and return it."""
     def index_put_(
         self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
@@ -631,21 +642,23 @@ class TensorMethods:
     ) -> Self:
         """Add slices of ``source``, times ``alpha``, where ``index`` names them; return the
         tensor."""
-    def index_fill(self, dim: builtins.int, index: Tensor, value: Any) -> Tensor:
+    def index_fill(
+        self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float
+    ) -> Tensor:
         """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
-    def index_fill_(self, dim: builtins.int, index: Tensor, value: Any) -> Self:
+    def index_fill_(self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float) -> Self:
         """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the
         tensor."""
-    def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
+    def masked_fill(self, mask: Tensor, value: Tensor | builtins.float) -> Tensor:
         """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
-    def masked_fill_(self, mask: Tensor, value: Any) -> Self:
+    def masked_fill_(self, mask: Tensor, value: Tensor | builtins.float) -> Self:
         """Write a number, or a 0-d tensor, where the mask (broadcast) is True; return the
         tensor."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements where the mask is True, in one dimension; the two are broadcast."""
-    def softmax(self, dim: builtins.int, dtype: Any = None) -> Tensor:
+    def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
         """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
-    def log_softmax(self, dim: builtins.int, dtype: Any = None) -> Tensor:
+    def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
         """Return the logarithm of softmax, exact also where softmax is close to 0."""
     def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
         """Return the logarithm of the sum of the exponentials over the dimensions, without
@@ -674,6 +687,6 @@ class TensorMethods:
         dim: Dims = None,
         keepdim: builtins.bool = False,
         *,
-        dtype: Any = None,
+        dtype: DtypeLike = None,
     ) -> Tensor:
         """Return the p-norm of the elements over the given dimensions (all unless given)."""

@@ -13,6 +13,7 @@ from tinynet.ops import (
     creation,
     exponential,
     joining,
+    legacy,
     random,
     shape,
 )
@@ -34,7 +35,9 @@ from tinynet.ops import statistics as statistics
 _ONLY_FUNCTIONS = {
     creation: (
         "tensor as_tensor from_numpy zeros ones empty full eye arange linspace "
-        "zeros_like ones_like empty_like full_like "
+        "zeros_like ones_like empty_like full_like"
+    ),
+    legacy: (
         "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor "
         "ByteTensor BoolTensor"
     ),

@@ -4,11 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import dtypes
+from tinynet.core.device import DeviceLike
 from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor
-from tinynet.dtypes import Array
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.arithmetic import Bound
 from tinynet.ops.extrema import ValuesAndIndices
 from tinynet.ops.reduction import Dims
+from tinynet.ops.shape import Ints
 
 __all__ = [
     "BoolTensor",
@@ -243,8 +246,8 @@ def arange(
     end: Any = None,
     step: Any = 1,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return the values from ``start`` (0) to before ``end``, ``step`` (1) apart."""
@@ -258,7 +261,7 @@ def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tenso
 def argsort(self: Tensor, dim: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return the indices that put the elements in order along a dimension."""
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
 
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
@@ -291,7 +294,7 @@ def ceil(self: Tensor) -> Tensor:
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most ``chunks`` views of equal size (the last may be smaller)."""
 
-def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor."""
 
 def clamp_max(self: Tensor, max: Tensor | float) -> Tensor:
@@ -300,7 +303,7 @@ def clamp_max(self: Tensor, max: Tensor | float) -> Tensor:
 def clamp_min(self: Tensor, min: Tensor | float) -> Tensor:
     """Return the elements, at least ``min``."""
 
-def clip(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clip(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor."""
 
 def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
@@ -315,7 +318,7 @@ def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 def cos(self: Tensor) -> Tensor:
     """Return the cosine of angles in radians."""
 
-def cumsum(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+def cumsum(self: Tensor, dim: int, *, dtype: DtypeLike = None) -> Tensor:
     """Return the running sum along a dimension; of integers as int64."""
 
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
@@ -330,11 +333,13 @@ def divide(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = N
 def dot(self: Tensor, tensor: Tensor) -> Tensor:
     """Return the inner product of two vectors."""
 
-def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty(
+    *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return a tensor with unspecified values."""
 
 def empty_like(
-    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any
+    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """Return unspecified values in the shape and dtype of a tensor."""
 
@@ -350,13 +355,15 @@ def exp(self: Tensor) -> Tensor:
 def expm1(self: Tensor) -> Tensor:
     """Return ``exp(x) - 1``, exact for small x."""
 
-def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def eye(
+    n: int, m: int | None = None, *, dtype: DtypeLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return a matrix with ones on the diagonal."""
 
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return the tensor with a range of dimensions made into one."""
 
-def flip(self: Tensor, *dims: Any) -> Tensor:
+def flip(self: Tensor, *dims: Ints) -> Tensor:
     """Return a copy with the order along the dimensions reversed."""
 
 def floor(self: Tensor) -> Tensor:
@@ -372,14 +379,19 @@ def full(
     size: Sequence[int],
     fill_value: Any,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of one value; its dtype is that of the value unless given."""
 
 def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False, **_: Any
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    **_: Any,
 ) -> Tensor:
     """Return one value in the shape and dtype of a tensor."""
 
@@ -396,7 +408,7 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: f
     """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
     them."""
 
-def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
 
 def index_put(
@@ -426,7 +438,7 @@ def le(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is less or equal."""
 
 def linspace(
-    start: float, end: float, steps: int, *, dtype: Any = None, requires_grad: bool = False
+    start: float, end: float, steps: int, *, dtype: DtypeLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return ``steps`` values, evenly spaced from ``start`` to ``end`` inclusive."""
 
@@ -442,7 +454,7 @@ def log1p(self: Tensor) -> Tensor:
 def log2(self: Tensor) -> Tensor:
     """Return the logarithm to base 2."""
 
-def log_softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
+def log_softmax(self: Tensor, dim: int, dtype: DtypeLike = None) -> Tensor:
     """Return the logarithm of softmax, exact also where softmax is close to 0."""
 
 def logical_and(self: Tensor, other: Tensor | float) -> Tensor:
@@ -463,7 +475,7 @@ def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
 def lt(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is less."""
 
-def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+def masked_fill(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
 
 def masked_select(self: Tensor, mask: Tensor) -> Tensor:
@@ -478,7 +490,9 @@ def max(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = No
 def maximum(self: Tensor, other: Tensor) -> Tensor:
     """Return the elementwise maximum; NaN where either is NaN."""
 
-def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def mean(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
     """Return the mean over the given dimensions (all unless given); NaN of no elements."""
 
 def min(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -532,7 +546,7 @@ def norm(
     dim: Dims = None,
     keepdim: bool = False,
     *,
-    dtype: Any = None,
+    dtype: DtypeLike = None,
 ) -> Tensor:
     """Return the p-norm of the elements over the given dimensions (all unless given)."""
 
@@ -544,36 +558,40 @@ def normal(
 def numel(input: Tensor) -> int:
     """Return the number of elements."""
 
-def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones(
+    *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return a tensor of ones."""
 
-def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+def ones_like(
+    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
     """Return ones in the shape and dtype of a tensor."""
 
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
     """Return the matrix of the products of all pairs of elements of two vectors."""
 
-def permute(self: Tensor, *dims: Any) -> Tensor:
+def permute(self: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order."""
 
 def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
 
 def prod(
-    self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
+    self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the product over one dimension (all elements unless given); of integers as int64."""
 
 def rand(
-    *size: Any,
+    *size: Ints,
     generator: Generator | None = None,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return numbers drawn uniformly from [0, 1)."""
 
-def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def rand_like(input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
     """Return uniform numbers in the shape and dtype of a tensor."""
 
 def randint(
@@ -582,27 +600,29 @@ def randint(
     size: Any = None,
     *,
     generator: Generator | None = None,
-    dtype: Any = None,
+    dtype: DtypeLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return whole numbers drawn uniformly from ``low`` (0) to before ``high``."""
 
-def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: Any = None) -> Tensor:
+def randint_like(
+    input: Tensor, low: int, high: int | None = None, *, dtype: DtypeLike = None
+) -> Tensor:
     """Return whole numbers in the shape and dtype of a tensor."""
 
 def randn(
-    *size: Any,
+    *size: Ints,
     generator: Generator | None = None,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return numbers drawn from the normal distribution with mean 0 and variance 1."""
 
-def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def randn_like(input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
     """Return normal numbers in the shape and dtype of a tensor."""
 
-def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None) -> Tensor:
+def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = None) -> Tensor:
     """Return the numbers 0 to n - 1 in random order."""
 
 def ravel(self: Tensor) -> Tensor:
@@ -617,7 +637,7 @@ def relu(self: Tensor) -> Tensor:
 def remainder(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``."""
 
-def reshape(self: Tensor, *size: Any) -> Tensor:
+def reshape(self: Tensor, *size: Ints) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy."""
 
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
@@ -636,9 +656,9 @@ def scatter(
     self: Tensor,
     dim: int,
     index: Tensor,
-    src: Any = None,
+    src: Tensor | float | None = None,
     *,
-    value: Any = None,
+    value: float | None = None,
     reduce: str | None = None,
 ) -> Tensor:
     """Return a copy with elements written where ``index`` points to along a dimension."""
@@ -658,7 +678,7 @@ def sign(self: Tensor) -> Tensor:
 def sin(self: Tensor) -> Tensor:
     """Return the sine of angles in radians."""
 
-def softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
+def softmax(self: Tensor, dim: int, dtype: DtypeLike = None) -> Tensor:
     """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
 
 def sort(
@@ -708,7 +728,9 @@ def sub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
 def subtract(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``self - alpha * other``."""
 
-def sum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def sum(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
     """Return the sum over the given dimensions (all unless given); integers sum as int64."""
 
 def swapaxes(self: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -727,11 +749,11 @@ def tanh(self: Tensor) -> Tensor:
     """Return the hyperbolic tangent."""
 
 def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    data: Any, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a new leaf tensor with a copy of ``data``."""
 
-def tile(self: Tensor, *dims: Any) -> Tensor:
+def tile(self: Tensor, *dims: Ints) -> Tensor:
     """Return a copy, repeated; missing repeats are 1."""
 
 def topk(
@@ -787,10 +809,12 @@ def var_mean(
 def where(condition: Tensor, self: Any = ..., other: Any = ...) -> Any:
     """Return ``self`` where the condition holds and ``other`` elsewhere."""
 
-def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return a tensor of zeros."""
 
 def zeros_like(
-    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any
+    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """Return zeros in the shape and dtype of a tensor."""

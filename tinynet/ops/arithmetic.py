@@ -255,7 +255,7 @@ clamp_tensors.grad(
 
 
 @public
-def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
 
     Raises:
@@ -270,7 +270,7 @@ def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
 
 
 @public
-def clamp_(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Move the elements of this tensor into ``[min, max]`` and return it."""
     op, bounds = _bounds(self, min, max)
     return run_inplace(op, self, bounds, {}, what="clamp_")

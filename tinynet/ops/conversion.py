@@ -8,7 +8,7 @@ from tinynet import dtypes
 from tinynet.core.device import device
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, method
-from tinynet.dtypes import Array
+from tinynet.dtypes import Array, DtypeLike
 
 
 @operation(methods=False, node="ToCopyBackward0")
@@ -30,7 +30,7 @@ def converted(t: Tensor, kind: Any, copy: bool = False) -> Tensor:
 
 
 @public
-def to(self: Tensor, *args: Any, dtype: Any = None, copy: bool = False, **_: Any) -> Tensor:
+def to(self: Tensor, *args: Any, dtype: DtypeLike = None, copy: bool = False, **_: Any) -> Tensor:
     """Return the tensor in another dtype, or in that of another tensor; itself if nothing changes.
 
     A floating-point result keeps the history. Devices are accepted where they name the cpu.
@@ -61,7 +61,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @public
-def type(self: Tensor, dtype: Any = None) -> Any:
+def type(self: Tensor, dtype: DtypeLike = None) -> Any:
     """Return the name of the tensor's type, or the tensor in another dtype."""
     if dtype is None:
         return f"tinynet.{self.dtype.tensor_name}"

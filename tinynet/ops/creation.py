@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.tensor import Tensor, legacy_array, method, wrap
-from tinynet.dtypes import Array
-from tinynet.ops.shape import sizes
+from tinynet.core.device import DeviceLike
+from tinynet.core.tensor import Tensor, method, wrap
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.shape import Ints, sizes
 
 # ---- from data ----------------------------------------------------------------------------------
 
@@ -99,7 +100,7 @@ def _not_numbers(data: Any) -> Exception:
 
 
 def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    data: Any, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a new leaf tensor with a copy of ``data``.
 
@@ -130,7 +131,7 @@ def tensor(
     return _finish(_array_of(data, dtype), requires_grad)
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
@@ -188,7 +189,9 @@ def _float_kind(dtype: Any) -> Any:
     return dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
 
 
-def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return a tensor of zeros.
 
     Example:
@@ -198,12 +201,16 @@ def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool
     return _finish(np.zeros(_shape(size, "zeros"), _float_kind(dtype)), requires_grad)
 
 
-def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones(
+    *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return a tensor of ones."""
     return _finish(np.ones(_shape(size, "ones"), _float_kind(dtype)), requires_grad)
 
 
-def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty(
+    *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return a tensor with unspecified values."""
     return _finish(np.empty(_shape(size, "empty"), _float_kind(dtype)), requires_grad)
 
@@ -212,8 +219,8 @@ def full(
     size: Sequence[int],
     fill_value: Any,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of one value; its dtype is that of the value unless given."""
@@ -227,7 +234,9 @@ def full(
     return _finish(np.full(_shape((size,), "full"), fill_value, kind), requires_grad)
 
 
-def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def eye(
+    n: int, m: int | None = None, *, dtype: DtypeLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return a matrix with ones on the diagonal."""
     for name, count in (("n", n), ("m", m)):
         if count is not None and count < 0:
@@ -240,8 +249,8 @@ def arange(
     end: Any = None,
     step: Any = 1,
     *,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return the values from ``start`` (0) to before ``end``, ``step`` (1) apart.
@@ -273,7 +282,7 @@ def arange(
 
 
 def linspace(
-    start: float, end: float, steps: int, *, dtype: Any = None, requires_grad: bool = False
+    start: float, end: float, steps: int, *, dtype: DtypeLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return ``steps`` values, evenly spaced from ``start`` to ``end`` inclusive."""
     if steps < 0:
@@ -296,19 +305,21 @@ def _like(make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool) -> T
 
 
 def zeros_like(
-    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any
+    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """Return zeros in the shape and dtype of a tensor."""
     return _like(np.zeros, "zeros_like", input, dtype, requires_grad)
 
 
-def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any) -> Tensor:
+def ones_like(
+    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
+) -> Tensor:
     """Return ones in the shape and dtype of a tensor."""
     return _like(np.ones, "ones_like", input, dtype, requires_grad)
 
 
 def empty_like(
-    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **_: Any
+    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
     """Return unspecified values in the shape and dtype of a tensor."""
     return _like(np.empty, "empty_like", input, dtype, requires_grad)
@@ -318,7 +329,7 @@ def full_like(
     input: Tensor,
     fill_value: Any,
     *,
-    dtype: Any = None,
+    dtype: DtypeLike = None,
     requires_grad: bool = False,
     **_: Any,
 ) -> Tensor:
@@ -329,27 +340,33 @@ def full_like(
 
 @method
 def new_tensor(
-    self: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False
+    self: Tensor, data: Any, *, dtype: DtypeLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a new tensor of ``data`` in this tensor's dtype."""
     return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
 @method
-def new_zeros(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def new_zeros(
+    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return zeros of a size in this tensor's dtype."""
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
     return _finish(np.zeros(_shape(size, "new_zeros"), kind), requires_grad)
 
 
 @method
-def new_ones(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def new_ones(
+    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return ones of a size in this tensor's dtype."""
     return ones(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
 @method
-def new_empty(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def new_empty(
+    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return unspecified values of a size in this tensor's dtype."""
     return empty(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
@@ -360,35 +377,9 @@ def new_full(
     size: Sequence[int],
     fill_value: Any,
     *,
-    dtype: Any = None,
+    dtype: DtypeLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return one value of a size in this tensor's dtype."""
     kind = self.dtype if dtype is None else dtype
     return full(size, fill_value, dtype=kind, requires_grad=requires_grad)
-
-
-# ---- the legacy constructors --------------------------------------------------------------------
-
-
-def _legacy(dtype: dtypes.dtype) -> Any:
-    def construct(*data: Any) -> Tensor:
-        return wrap(legacy_array(data, dtype.numpy))
-
-    construct.__name__ = construct.__qualname__ = dtype.tensor_name
-    construct.__doc__ = (
-        f"Return a {dtype.name} tensor of a size (``{dtype.tensor_name}(10)``; zeros) "
-        f"or of data (``{dtype.tensor_name}([1, 2])``)."
-    )
-    return construct
-
-
-FloatTensor = _legacy(dtypes.float32)
-DoubleTensor = _legacy(dtypes.float64)
-HalfTensor = _legacy(dtypes.float16)
-LongTensor = _legacy(dtypes.int64)
-IntTensor = _legacy(dtypes.int32)
-ShortTensor = _legacy(dtypes.int16)
-CharTensor = _legacy(dtypes.int8)
-ByteTensor = _legacy(dtypes.uint8)
-BoolTensor = _legacy(dtypes.bool)

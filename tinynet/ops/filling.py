@@ -40,7 +40,7 @@ zeroed.grad(self=lambda g: g * 0)
 
 
 @public
-def fill_(self: Tensor, value: Any) -> Tensor:
+def fill_(self: Tensor, value: Tensor | float) -> Tensor:
     """Write one value to this tensor and return it."""
     if isinstance(value, Tensor):
         if value._array.ndim:

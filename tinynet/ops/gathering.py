@@ -266,9 +266,9 @@ def scatter(
     self: Tensor,
     dim: int,
     index: Tensor,
-    src: Any = None,
+    src: Tensor | float | None = None,
     *,
-    value: Any = None,
+    value: float | None = None,
     reduce: str | None = None,
 ) -> Tensor:
     """Return a copy with elements written where ``index`` points to along a dimension.
@@ -299,9 +299,9 @@ def scatter_(
     self: Tensor,
     dim: int,
     index: Tensor,
-    src: Any = None,
+    src: Tensor | float | None = None,
     *,
-    value: Any = None,
+    value: float | None = None,
     reduce: str | None = None,
 ) -> Tensor:
     """Write elements where ``index`` points to along a dimension, and return the tensor."""

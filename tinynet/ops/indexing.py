@@ -358,7 +358,7 @@ method(setitem, "__setitem__")
 
 
 @public
-def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Write the values of another tensor (broadcast, cast) to this one and return it."""
     if not isinstance(src, Tensor):
         raise errors.must_be_tensor("copy_", "other", 1, src)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.device import DeviceLike
 from tinynet.core.generator import Generator, default_generator
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, wrap
-from tinynet.dtypes import Array
-from tinynet.ops.shape import sizes
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.shape import Ints, sizes
 
 
 def _numpy(generator: Generator | None) -> np.random.Generator:
@@ -55,10 +56,10 @@ def _uniform(generator: Generator | None, shape: tuple[int, ...], kind: Any) -> 
 
 
 def rand(
-    *size: Any,
+    *size: Ints,
     generator: Generator | None = None,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return numbers drawn uniformly from [0, 1).
@@ -72,10 +73,10 @@ def rand(
 
 
 def randn(
-    *size: Any,
+    *size: Ints,
     generator: Generator | None = None,
-    dtype: Any = None,
-    device: Any = None,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return numbers drawn from the normal distribution with mean 0 and variance 1."""
@@ -89,7 +90,7 @@ def randint(
     size: Any = None,
     *,
     generator: Generator | None = None,
-    dtype: Any = None,
+    dtype: DtypeLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return whole numbers drawn uniformly from ``low`` (0) to before ``high``.
@@ -106,25 +107,27 @@ def randint(
     return _made(_numpy(generator).integers(low, high, tuple(size)), kind, requires_grad)
 
 
-def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None) -> Tensor:
+def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = None) -> Tensor:
     """Return the numbers 0 to n - 1 in random order."""
     _shape((n,))
     return _made(_numpy(generator).permutation(n), dtypes.int64 if dtype is None else dtype, False)
 
 
-def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def rand_like(input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
     """Return uniform numbers in the shape and dtype of a tensor."""
     kind = input.dtype if dtype is None else dtype
     return rand(*input.shape, dtype=kind, requires_grad=requires_grad)
 
 
-def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def randn_like(input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
     """Return normal numbers in the shape and dtype of a tensor."""
     kind = input.dtype if dtype is None else dtype
     return randn(*input.shape, dtype=kind, requires_grad=requires_grad)
 
 
-def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: Any = None) -> Tensor:
+def randint_like(
+    input: Tensor, low: int, high: int | None = None, *, dtype: DtypeLike = None
+) -> Tensor:
     """Return whole numbers in the shape and dtype of a tensor."""
     if high is None:
         low, high = 0, low

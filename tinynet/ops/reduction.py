@@ -11,7 +11,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
-from tinynet.dtypes import Array
+from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.copying import flip_dims
 from tinynet.ops.joining import cat, stack
 from tinynet.ops.refuse import bad_dim, name_of, refuse_others
@@ -91,7 +91,7 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
 
 
 @operation(node="SumBackward0", methods=False)
-def sum_all(self: Array, /, dtype: Any = None) -> Array:
+def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the sum of all elements."""
     return add_up(self, axis=None, dtype=_sum_kind(self, dtype))
 
@@ -100,7 +100,7 @@ sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
 
 
 @operation(node="SumBackward1", methods=False)
-def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: Any = None) -> Array:
+def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the sums over dimensions."""
     axes = axes_of(dim, self.ndim, "sum")
     return add_up(self, axis=axes, keepdims=keepdim, dtype=_sum_kind(self, dtype))
@@ -110,7 +110,9 @@ sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim
 
 
 @public
-def sum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def sum(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
     """Return the sum over the given dimensions (all unless given); integers sum as int64.
 
     Args:
@@ -129,7 +131,7 @@ def sum(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = N
 
 
 @operation(node="MeanBackward0", methods=False)
-def mean_all(self: Array, /, dtype: Any = None) -> Array:
+def mean_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the mean of all elements."""
     kind = _mean_kind(self, dtype)
     return add_up(self, axis=None, dtype=kind) / kind.type(self.size)
@@ -139,7 +141,7 @@ mean_all.grad(self=lambda g, self_shape: expand(g / max(math.prod(self_shape), 1
 
 
 @operation(node="MeanBackward1", methods=False)
-def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: Any = None) -> Array:
+def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the means over dimensions."""
     kind = _mean_kind(self, dtype)
     axes = axes_of(dim, self.ndim, "mean")
@@ -155,7 +157,9 @@ mean_dims.grad(
 
 
 @public
-def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def mean(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
     """Return the mean over the given dimensions (all unless given); NaN of no elements.
 
     Args:
@@ -180,7 +184,7 @@ def mean(self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
 
 
 @operation(node="ProdBackward0", methods=False)
-def prod_all(self: Array, /, dtype: Any = None) -> Array:
+def prod_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the product of all elements."""
     return multiply_up(self, axis=None, dtype=_sum_kind(self, dtype))
 
@@ -191,7 +195,7 @@ prod_all.grad(
 
 
 @operation(node="ProdBackward1", methods=False)
-def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: Any = None) -> Array:
+def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the products over one dimension."""
     axes = axes_of(dim, self.ndim)
     return multiply_up(self, axis=axes, keepdims=keepdim, dtype=_sum_kind(self, dtype))
@@ -236,7 +240,7 @@ def _tree(x: Any, n: int) -> Any:
 
 @public
 def prod(
-    self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
+    self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the product over one dimension (all elements unless given); of integers as int64.
 
@@ -256,7 +260,7 @@ def prod(
 
 
 @operation(inplace=True)
-def cumsum(self: Array, /, dim: int, *, dtype: Any = None) -> Array:
+def cumsum(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
     """Return the running sum along a dimension; of integers as int64.
 
     Example:

@@ -11,13 +11,13 @@ from tinynet.core.inplace import run_inplace_view
 from tinynet.core.operation import public
 from tinynet.core.tensor import Size, Tensor, method
 from tinynet.ops import copying, shape
-from tinynet.ops.shape import axis_of, infer, sizes
+from tinynet.ops.shape import Ints, axis_of, infer, sizes
 
 # ---- shape --------------------------------------------------------------------------------------
 
 
 @public
-def view(self: Tensor, *size: Any) -> Tensor:
+def view(self: Tensor, *size: Ints) -> Tensor:
     """Return a view of another shape; one length may be -1.
 
     Raises:
@@ -31,7 +31,7 @@ def view(self: Tensor, *size: Any) -> Tensor:
 
 
 @public
-def reshape(self: Tensor, *size: Any) -> Tensor:
+def reshape(self: Tensor, *size: Ints) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy."""
     return shape.reshape(self, infer(sizes(size), self._array.size))
 
@@ -92,7 +92,7 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 
 @public
-def expand(self: Tensor, *size: Any) -> Tensor:
+def expand(self: Tensor, *size: Ints) -> Tensor:
     """Return a view in which dimensions of length 1 repeat; -1 keeps a length.
 
     Example:
@@ -118,7 +118,7 @@ def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
 
 
 @public
-def permute(self: Tensor, *dims: Any) -> Tensor:
+def permute(self: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order."""
     return shape.permute_dims.function(self, sizes(dims))
 
@@ -256,7 +256,7 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
 
 
 @public
-def flip(self: Tensor, *dims: Any) -> Tensor:
+def flip(self: Tensor, *dims: Ints) -> Tensor:
     """Return a copy with the order along the dimensions reversed."""
     return copying.flip_dims.function(self, sizes(dims))
 
@@ -274,13 +274,13 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
 
 @public
-def repeat(self: Tensor, *repeats: Any) -> Tensor:
+def repeat(self: Tensor, *repeats: Ints) -> Tensor:
     """Return a copy, repeated along each dimension."""
     return copying.repeat_dims.function(self, sizes(repeats))
 
 
 @public
-def tile(self: Tensor, *dims: Any) -> Tensor:
+def tile(self: Tensor, *dims: Ints) -> Tensor:
     """Return a copy, repeated; missing repeats are 1."""
     counts = sizes(dims)
     return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)

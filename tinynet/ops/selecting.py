@@ -205,7 +205,7 @@ slices_filled_by.grad(
 
 
 @public
-def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names.
 
     Example:
@@ -219,7 +219,7 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 
 
 @public
-def index_fill_(self: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
     """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the tensor."""
     refuse_others("index_fill_", self=self, index=index)
     if isinstance(value, Tensor):
@@ -280,7 +280,7 @@ def _fills(name: str, self: Any, mask: Any, value: Any) -> Any:
 
 
 @public
-def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+def masked_fill(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True.
 
     Raises:
@@ -294,7 +294,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 
 @public
-def masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Write a number, or a 0-d tensor, where the mask (broadcast) is True; return the tensor."""
     op = _fills("masked_fill_", self, mask, value)
     return run_inplace(op, self, (mask, value), {}, what="masked_fill_")

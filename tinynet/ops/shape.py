@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ def axis_of(dim: int, ndim: int) -> int:
     if not -count <= dim < count:
         raise errors.dim_range(dim, ndim)
     return dim % count
+
+
+Ints = int | Sequence[int]
 
 
 def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.operation import operation
-from tinynet.dtypes import Array
+from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.exponential import exp
 from tinynet.ops.reduction import Dims, add_up, axes_of, largest, restore, sum_dims
 from tinynet.ops.refuse import bad_dim, name_of
@@ -32,7 +32,7 @@ def _shifted(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
 
 
 @operation()
-def softmax(self: Array, /, dim: int, dtype: Any = None) -> Array:
+def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the exponentials, divided by their sum along a dimension: positive, with sum 1.
 
     Args:
@@ -59,7 +59,7 @@ softmax.grad(
 
 
 @operation(node="LogSoftmaxBackward0")
-def log_softmax(self: Array, /, dim: int, dtype: Any = None) -> Array:
+def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the logarithm of softmax, exact also where softmax is close to 0.
 
     Args:

@@ -11,7 +11,7 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
-from tinynet.dtypes import Array
+from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.arithmetic import where
 from tinynet.ops.conversion import converted
 from tinynet.ops.exponential import abs as absolute
@@ -278,7 +278,7 @@ def norm(
     dim: Dims = None,
     keepdim: bool = False,
     *,
-    dtype: Any = None,
+    dtype: DtypeLike = None,
 ) -> Tensor:
     """Return the p-norm of the elements over the given dimensions (all unless given).
 
@@ -306,9 +306,10 @@ def norm(
     if dtype is not None:
         kind = dtypes.as_numpy(dtype)
         if kind.itemsize < self._array.dtype.itemsize:
+            wanted = dtypes.from_numpy(kind).scalar_name
             raise RuntimeError(
                 f"linalg.vector_norm: the dtype of the input ({name_of(self._array)}) should be "
-                f"convertible without narrowing to the specified dtype ({dtype.scalar_name})"
+                f"convertible without narrowing to the specified dtype ({wanted})"
             )
         self = converted(self, kind)
     return vector_norm.function(self, float(p), dim, keepdim)

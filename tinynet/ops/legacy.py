@@ -1,0 +1,31 @@
+"""The legacy constructors: ``FloatTensor(2, 3)``, ``LongTensor([1, 2])``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet import dtypes
+from tinynet.core.tensor import Tensor, legacy_array, wrap
+
+
+def _legacy(dtype: dtypes.dtype) -> Any:
+    def construct(*data: Any) -> Tensor:
+        return wrap(legacy_array(data, dtype.numpy))
+
+    construct.__name__ = construct.__qualname__ = dtype.tensor_name
+    construct.__doc__ = (
+        f"Return a {dtype.name} tensor of a size (``{dtype.tensor_name}(10)``; zeros) "
+        f"or of data (``{dtype.tensor_name}([1, 2])``)."
+    )
+    return construct
+
+
+FloatTensor = _legacy(dtypes.float32)
+DoubleTensor = _legacy(dtypes.float64)
+HalfTensor = _legacy(dtypes.float16)
+LongTensor = _legacy(dtypes.int64)
+IntTensor = _legacy(dtypes.int32)
+ShortTensor = _legacy(dtypes.int16)
+CharTensor = _legacy(dtypes.int8)
+ByteTensor = _legacy(dtypes.uint8)
+BoolTensor = _legacy(dtypes.bool)

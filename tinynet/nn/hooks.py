@@ -6,7 +6,7 @@ Functions with a ``self`` are methods of ``Module`` that stand here by subject.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tinynet.core.node import RemovableHandle
 from tinynet.nn.gates import Gates
@@ -16,12 +16,17 @@ if TYPE_CHECKING:
     from tinynet.nn.module import Module
 
 
-class Hook(NamedTuple):
+class Hook:
     """A registered function and how it wants to be called."""
 
-    function: Callable[..., Any]
-    with_kwargs: bool = False
-    always: bool = False
+    __slots__ = ("always", "function", "with_kwargs")
+
+    def __init__(
+        self, function: Callable[..., Any], with_kwargs: bool = False, always: bool = False
+    ):
+        self.function = function
+        self.with_kwargs = with_kwargs
+        self.always = always
 
 
 class ModuleHooks:

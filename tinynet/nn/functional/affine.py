@@ -111,6 +111,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         )
     if weight.ndim == 2:
         if bias is None:
+            if input.ndim == 1:
+                return matmul(input, weight.t())
             return linear_map.function(input, weight)
         return affine_map.function(input, weight, bias)
     if weight.ndim > 2:

@@ -36,7 +36,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     """
     check_probability(p)
     tensor_only("dropout", input=input)
-    if not training or p == 0.0:
+    if not training or p == 0.0 or not input._array.size:
         return input
     if input._array.dtype.kind != "f":
         raise RuntimeError(

@@ -121,6 +121,12 @@ DEPARTURES = (
         cases="nn_functional/nll_loss-*",
     ),
     Departure(
+        "The same for binary_cross_entropy_with_logits.",
+        said=r"\w+Backward\d",
+        ours=lambda said: r"\w+Backward\d",
+        cases="nn_functional/binary_cross_entropy_with_logits-*",
+    ),
+    Departure(
         "The same for linear.",
         said=r"\w+Backward\d",
         ours=lambda said: r"\w+Backward\d",

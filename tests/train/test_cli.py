@@ -22,7 +22,14 @@ ENVIRONMENT = {
 PROGRAM = [sys.executable, "-m", "tinynet"]
 
 
+def interruptible():
+    """Undo an ignored Ctrl-C, which a shell without job control gives what runs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(*arguments, **options):
+    if os.name != "nt":
+        options.setdefault("preexec_fn", interruptible)
     return subprocess.Popen(
         [*PROGRAM, *arguments],
         stdout=subprocess.PIPE,

@@ -72,6 +72,8 @@ def _reporting(op: Any) -> Callable[..., Any]:
             return result
         if op.multiple:
             result = tuple(np.asarray(r) for r in result)
+        elif op.hidden:
+            result = (np.asarray(result[0]), *result[1:])
         else:
             result = np.asarray(result)  # the very object that becomes the Tensor's array
         count = len(op.tensors)
@@ -85,7 +87,7 @@ def _reporting(op: Any) -> Callable[..., Any]:
             if isinstance(a, (bool, int, float))
         }
         attributes = {**constants, **dict(zip(names, args[count:], strict=False)), **kwargs}
-        outputs = list(result) if op.multiple else [result]
+        outputs = list(result) if op.multiple else [result[0] if op.hidden else result]
         for callback in watching:
             callback(op, inputs, outputs, attributes)
         return result

@@ -23,7 +23,7 @@ PROGRAM = [sys.executable, "-m", "tinynet"]
 
 
 def interruptible():
-    """Undo an ignored Ctrl-C, which a shell without job control gives what runs in the background."""
+    """Undo an ignored Ctrl-C: shells without job control give it to what runs in the background."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -23,7 +23,7 @@ from tinynet.core.recorded import backward_recorded, unpack
 from tinynet.core.scope import running
 from tinynet.core.source import Backward, Forward, saved_arrays, saved_constants
 from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
-from tinynet.core.version import Version
+from tinynet.core.version import NUMBER, Version
 from tinynet.core.views import MULTIPLE, edge_of, make_view, view_edge
 
 NAMESPACE = observable.namespace
@@ -35,6 +35,7 @@ NAMESPACE.update(
     new=object.__new__,
     NUMBERS=frozenset({float, int, bool}),
     VIEW=VIEW,
+    NUMBER=NUMBER,
     MULTIPLE=MULTIPLE,
     Version=Version,
     OUTSIDE=OUTSIDE,

@@ -17,8 +17,8 @@ from tinynet import errors
 from tinynet.core.callsite import here, locate
 from tinynet.core.inplace import moved
 from tinynet.core.modes import mode
-from tinynet.core.node import Edge, Freed, Hooks, Node
-from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.core.node import NOWHERE, Edge, Freed, Hooks, Node
+from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
 from tinynet.dtypes import Array
 
 _newest_first = operator.attrgetter("sequence")
@@ -111,7 +111,7 @@ class Task:
         if node.hooks is not None and node.hooks.post:
             results = self._post_hooks(node.hooks, results, g)
         for edge, r in zip(node.edges, results, strict=True):
-            if edge is None:
+            if edge is None or edge[0] is NOWHERE:
                 continue
             target = edge[0]
             if wanted is not None and target not in wanted:
@@ -163,7 +163,13 @@ class Task:
     def _fit(self, g: Any, shape: tuple[int, ...], dtype: Any) -> Any:
         array = g._array if self.recorded else g
         if array.shape != shape:
-            g = Recorded.sum_to(g, shape) if self.recorded else sum_to(g, shape)
+            try:
+                g = Recorded.sum_to(g, shape) if self.recorded else sum_to(g, shape)
+            except ValueError:
+                raise RuntimeError(
+                    f"a function returned an invalid gradient - got {list(array.shape)} but "
+                    f"expected shape compatible with {list(shape)}"
+                ) from None
         if array.dtype is not dtype:
             g = Recorded.cast(g, dtype) if self.recorded else g.astype(dtype)
         return g
@@ -171,7 +177,10 @@ class Task:
     # ---- hooks and captures -----------------------------------------------------------------
 
     def _tensor(self, g: Any) -> Tensor:
-        return g if self.recorded else wrap(np.asarray(g))
+        if self.recorded:
+            return g  # type: ignore[no-any-return]
+        array = np.asarray(g)  # a broadcast gradient cannot be written to: users get a copy
+        return wrap(array if array.flags.writeable else array.copy(order="C"))
 
     def _hooked(self, hooks: Hooks, number: int, g: Any) -> Any:
         """Run the hooks on one tensor's gradient, and keep it if the tensor retains it."""
@@ -271,7 +280,7 @@ def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:
         node = stack.pop()
         order.append(node)
         for edge in node.edges:
-            if edge is None:
+            if edge is None or edge[0] is NOWHERE:
                 continue
             target = edge[0]
             if target in seen:
@@ -288,13 +297,15 @@ def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:
 def accumulate(leaf: Tensor, g: Tensor, own: bool, recorded: bool) -> None:
     """Add ``g`` to ``leaf.grad``; in place unless the pass is recorded, as PyTorch does."""
     grad = leaf._grad
-    if grad is None:
+    if not leaf._requires_grad:
+        pass  # switched off since: nobody wants it any more
+    elif grad is None:
         if recorded:
             leaf._grad = Recorded.clone(g)
         elif own:
             leaf._grad = g
         else:
-            leaf._grad = wrap(np.array(g._array, order="K"))
+            leaf._grad = wrap(dense_copy(g._array))
     elif recorded:
         leaf._grad = Recorded.add(grad, g)
     else:
@@ -317,7 +328,7 @@ def start(
     given: list[Tensor] = []
     for i, (t, g) in enumerate(zip(tensors, grads, strict=True)):
         edge = t.edge
-        if edge is None:
+        if edge is None or edge[0] is NOWHERE:
             raise errors.not_recorded(i, locate(here()))
         if g is None:
             if t._array.size != 1:
@@ -350,6 +361,8 @@ def backward(
     if not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     ends = _ends(inputs)
+    for t in inputs:
+        t.retain_grad()  # as in PyTorch: from now on, for one that is no leaf
     task = Task(edges, given, keep, create_graph, ends)
     task.run()
     for t, edge in zip(inputs, ends, strict=True):

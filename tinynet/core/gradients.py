@@ -9,7 +9,7 @@ from typing import Any
 
 from tinynet import errors
 from tinynet.core import engine
-from tinynet.core.node import RemovableHandle, new_hooks
+from tinynet.core.node import NOWHERE, RemovableHandle, new_hooks
 from tinynet.core.tensor import Tensor, method
 from tinynet.core.views import edge_of, grad_fn, requires_grad
 
@@ -92,7 +92,7 @@ def _hooks_of(t: Tensor) -> tuple[Any, int]:
     """Return who holds a tensor's hooks (its node, or a leaf itself), and its output number."""
     edge = edge_of(t)
     assert edge is not None
-    return edge
+    return (t, 0) if edge[0] is NOWHERE else edge
 
 
 @method
@@ -161,9 +161,9 @@ def retain_grad(self: Tensor) -> None:
 
 def retains_grad(t: Tensor) -> bool:
     """Return True for a non-leaf that keeps its gradient."""
-    if t._edge is None or grad_fn(t) is None:
+    if t._edge is None:
         return False
-    holder, number = _hooks_of(t)
+    holder, number = t._edge  # not regenerated: nobody asks for the history here
     kept = None if holder.hooks is None else holder.hooks.retained.get(number)
     return kept is not None and kept() is t
 

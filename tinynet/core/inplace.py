@@ -11,11 +11,11 @@ from tinynet import dtypes, errors
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.messages import freed_error, leaf_moved_error, leaf_write_error
 from tinynet.core.modes import mode
-from tinynet.core.node import Edge, Freed, Node, count_nodes
+from tinynet.core.node import Edge, Freed, Node, count_nodes, move_retained
 from tinynet.core.observe import observers, report_write
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
 from tinynet.core.version import Version
-from tinynet.core.views import Chain, View, edge_of, forbidden_view, requires_grad
+from tinynet.core.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad, root
 from tinynet.dtypes import Array
 
 
@@ -60,12 +60,12 @@ def permit(t: Tensor, indexed: bool = False) -> None:
         indexed: the write is an indexed assignment, which a leaf itself allows (see the seeds).
     """
     view: View | None = t._view
-    if view is not None and t._requires_grad is VIEW:
+    if view is not None and not view.hidden:
         if view.origin is not None:
             raise forbidden_view(view, indirectly=False)
-        if view.base._requires_grad and view.base._edge is None:
+        if requires_grad(t) and root(view)._edge is None:
             raise leaf_write_error(errors.VIEW_OF_LEAF, locate(here()))
-    elif t._requires_grad and t._edge is None:
+    if requires_grad(t) and grad_fn(t) is None:
         if not indexed or settings.strict_leaf_writes:
             raise leaf_write_error(errors.LEAF_IN_PLACE, locate(here()))
 
@@ -74,9 +74,10 @@ def rebase(t: Tensor, node: Node) -> None:
     """Law 4: give ``t`` the history ``node``, which an in-place operation on it just made."""
     view: View | None = t._view
     if view is not None and t._requires_grad is VIEW:
-        rebase_part(view.base, view.chain, node, node.site)
+        rebase_part(root(view), view.chain, node, node.site)
         return  # t regenerates its own edge from the base when it is next asked for
     node.edges = (_before(t, node.edges[0]), *node.edges[1:])
+    move_retained(t._edge, (node, 0))
     t._edge = (node, 0)
     t._requires_grad = True
 
@@ -90,8 +91,10 @@ def rebase_part(base: Tensor, chain: Chain, inner: Node | None, site: Site | Non
         inner: the node of the write; None if a constant was written.
         site: the user's line.
     """
-    base._edge = (CopySlices(base, _before(base, edge_of(base)), chain, inner, site), 0)
+    before = edge_of(base)
+    base._edge = (CopySlices(base, _before(base, before), chain, inner, site), 0)
     base._requires_grad = True
+    move_retained(before, base._edge)
 
 
 def _before(t: Tensor, edge: Edge | None) -> Edge | None:
@@ -250,6 +253,7 @@ def run_inplace(
         operands = [a._array for a in args if isinstance(a, Tensor)]
         wrote(t, what or f"{op.name}_", None, operands)
         return t
+    refuse_partial_overlap(t, args)
     source = t
     if recorded and op.saves_first:  # its own write would otherwise invalidate what it saves
         source = wrap(t._array.copy())
@@ -302,18 +306,32 @@ def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str) -> Te
     """Let ``t`` become the view that ``op`` makes of it (``squeeze_``, ``t_``)."""
     if mode.grad and requires_grad(t):
         permit(t)
+    counter = counter_of(t)
+    viewed = hasattr(counter, "viewed")
     made = op.function(t, *args)
     node = made._edge[0] if made._edge is not None else None
-    t._array = made._array
+    if t._view is None and viewed and (mode.grad or t._edge is not None):
+        _become_view(t)
     if t._view is not None:
-        t._view = View(t._view.base, made._view.chain, counter_of(t).n, t._view.origin)
-        t._edge = made._edge
-    elif node is not None:
+        view = View(root(t._view), (*t._view.chain, (op, args)), -1, t._view.origin, t._view.site)
+        view.output, view.hidden = t._view.output, t._view.hidden
+        t._view = view
+    t._array = made._array
+    if node is not None:
         t._edge = made._edge
     wrote(t, what, None if node is None else node.name())
-    if t._view is not None:
-        t._view.at = counter_of(t).n
+    if t._view is not None and mode.grad:
+        t._view.at = counter.n
     return t
+
+
+def _become_view(t: Tensor) -> None:
+    """Make ``t`` a view of what it is now, so that the chains of its views keep their root."""
+    old = wrap(t._array)
+    old._counter, old._edge, old._requires_grad = t._counter, t._edge, t._requires_grad
+    t._view = View(old, (), counter_of(t).n, None)
+    t._view.hidden = True
+    t._requires_grad = VIEW
 
 
 def write(t: Tensor, values: Array, constant: bool = False) -> None:
@@ -326,6 +344,35 @@ def write(t: Tensor, values: Array, constant: bool = False) -> None:
     if not constant:
         refuse_overlap(array)
     array[...] = values
+
+
+def refuse_partial_overlap(t: Tensor, inputs: tuple[Any, ...]) -> None:
+    """Raise if an input shares a part of the memory of ``t``, but not as the same tensor."""
+    for x in inputs:
+        if isinstance(x, Tensor) and x is not t and x._counter is not None:
+            if x._counter is t._counter and _overlap_partly(t._array, x._array):
+                raise RuntimeError(
+                    "unsupported operation: some elements of the input tensor and the written-to "
+                    "tensor refer to a single memory location. Please clone() the tensor before "
+                    "performing the operation."
+                )
+
+
+def _overlap_partly(a: Array, b: Array) -> bool:
+    """Return True for two dense arrays whose memory overlaps without being the same elements."""
+    if not a.size or not b.size or not _dense(a) or not _dense(b):
+        return False  # PyTorch does not look, either
+    (start, end), (other_start, other_end) = np.lib.array_utils.byte_bounds(a), (
+        np.lib.array_utils.byte_bounds(b)
+    )
+    if (start, end) == (other_start, other_end):
+        return a.strides != b.strides
+    return start < other_end and other_start < end
+
+
+def _dense(a: Array) -> bool:
+    low, high = np.lib.array_utils.byte_bounds(a)
+    return bool(high - low == a.nbytes)
 
 
 def refuse_overlap(array: Array) -> None:
@@ -345,7 +392,7 @@ def detach_(self: Tensor) -> Tensor:
     Raises:
         RuntimeError: the tensor is a view.
     """
-    if self._view is not None:
+    if self._view is not None and not self._view.hidden:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using "
             "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as "
@@ -353,6 +400,6 @@ def detach_(self: Tensor) -> Tensor:
             "these gradients. To fix this error, please refer to the Optimizer.zero_grad() "
             "function in torch/optim/optimizer.py as the solution."
         )
-    self._edge = None
+    self._edge = self._view = None
     self._requires_grad = False
     return self

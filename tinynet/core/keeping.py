@@ -19,7 +19,7 @@ from tinynet.core.modes import mode, no_grad
 from tinynet.core.node import Edge, Guard, Node, Saved, modified_problem
 from tinynet.core.recorded import tensor_at
 from tinynet.core.tensor import Tensor
-from tinynet.core.version import Version
+from tinynet.core.version import NUMBER, Version
 from tinynet.dtypes import Array
 
 
@@ -30,7 +30,7 @@ class Keeper:
         """Take over the arrays that a compiled node just saved."""
         for name in node.saved:
             version = getattr(node, f"saved_{name}_version")
-            if isinstance(version, Version):
+            if isinstance(version, Version) and version is not NUMBER:
                 index = node.inputs.index(name) if name in node.inputs else None
                 edge = (node, 0) if index is None else node.edges[index]
                 array = getattr(node, f"saved_{name}")

@@ -131,7 +131,7 @@ class Node:
         """The edges as PyTorch shows them, with an ``AccumulateGrad`` for each leaf."""
         return tuple(
             (None, 0)
-            if edge is None
+            if edge is None or edge[0] is NOWHERE
             else (edge if isinstance(edge[0], Node) else (AccumulateGrad(edge[0]), 0))
             for edge in self.edges
         )
@@ -187,6 +187,34 @@ class AccumulateGrad(Node):
 
     def __hash__(self) -> int:
         return id(self.variable)
+
+
+class Nowhere(Node):
+    """Where the gradient of a view goes that was made without recording.
+
+    Its base requires grad, so operations on the view are recorded; but the view has no history, and
+    is no leaf of its own either, so what arrives here is dropped.
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.edges = ()
+        self.hooks = None
+        self.site = None
+        self.sequence = -1
+
+
+NOWHERE = Nowhere()
+
+
+def move_retained(before: Edge | None, after: Edge | None) -> None:
+    """Let ``retain_grad`` follow a tensor whose history is now ``after``."""
+    if before is None or after is None or not isinstance(before[0], Node):
+        return
+    old: Hooks | None = before[0].hooks
+    if old is not None and before[1] in old.retained:
+        new_hooks(after[0]).retained[after[1]] = old.retained.pop(before[1])
 
 
 def new_hooks(holder: Any) -> Hooks:

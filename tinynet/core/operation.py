@@ -8,6 +8,7 @@ than importing numpy).
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -267,7 +268,7 @@ class Operation:
             self.mixed(*arrays)
         if isinstance(error, ValueError) and "broadcast" in str(error):
             shapes = [a.shape for a in arrays if isinstance(a, np.ndarray)]
-            for a, b in zip(shapes, shapes[1:], strict=False):
+            for a, b in itertools.combinations(shapes, 2):
                 for x, y in zip(a[::-1], b[::-1], strict=False):
                     if x != y and 1 not in (x, y):
                         return errors.not_broadcastable(a, b)

@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet.core.node import Edge, Freed, Guard, restore
 from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.version import NUMBER
 
 
 def unpack(node: Any, name: str) -> Any:
@@ -22,6 +23,8 @@ def unpack(node: Any, name: str) -> Any:
         return wrap(array) if isinstance(array, np.ndarray) else array
     if version.n != getattr(node, f"saved_{name}_at"):
         array = restore(node, name)
+    if version is NUMBER:
+        return array
     if name in node.inputs:
         edge = node.edges[node.inputs.index(name)]
     else:

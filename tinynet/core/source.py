@@ -304,7 +304,8 @@ class Forward:
                 f"if {array}.__class__ is ndarray:",
                 *("    " + line for line in version),
                 "else:",
-                f"    {slot}_version = None",
+                f"    {slot}_version = NUMBER",
+                f"    {slot}_at = 0",
             ]
         return [f"{slot} = {array}", *version]
 

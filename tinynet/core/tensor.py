@@ -292,7 +292,7 @@ class Tensor(TensorMethods):
             return found
         t: Tensor = _new(type(self))
         memo[id(self)] = t
-        fill(t, self._array.copy(order="K"))
+        fill(t, dense_copy(self._array))
         t._counter = new_version()
         t._counter.n = 1  # PyTorch's copy is written to once
         t._counter.writes = []
@@ -343,6 +343,11 @@ def _rebuild(cls: type[Tensor], array: Array, requires_grad: bool, state: dict[s
     t._requires_grad = requires_grad
     t.__dict__.update(state)
     return t
+
+
+def dense_copy(array: Array) -> Array:
+    """Return a copy without gaps in memory, in the order of the original (expanded: row-major)."""
+    return array.copy(order="C" if 0 in array.strides else "K")
 
 
 def counter_of(t: Tensor) -> Version:

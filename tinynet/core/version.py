@@ -31,8 +31,9 @@ class Change(NamedTuple):
 class Version:
     """Counts the writes to a storage and remembers the last few."""
 
-    __slots__ = ("n", "writes")
+    __slots__ = ("n", "viewed", "writes")
     n: int
+    viewed: bool  # unset until a view is made
     writes: list[tuple[Any, ...]]  # fields of Change; unset until the first write
 
     def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:
@@ -58,3 +59,6 @@ def new_version() -> Version:
     version = Version()
     version.n = 0
     return version
+
+
+NUMBER = new_version()  # of saved Python numbers: they never change, but are freed like the rest

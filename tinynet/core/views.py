@@ -13,7 +13,7 @@ from tinynet import errors
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.messages import view_write_error
 from tinynet.core.modes import enable_grad
-from tinynet.core.node import Edge, Node
+from tinynet.core.node import NOWHERE, Edge, Node, move_retained
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
 
 NO_GRAD = "no_grad"
@@ -32,9 +32,10 @@ class View:
         origin: None, NO_GRAD (made under no_grad) or MULTIPLE (one of several outputs).
         site: where it was made.
         output: what it is called in messages, ``"0 of Unbind"``.
+        hidden: the tensor only became a view of what it was, by an operation such as ``t_``.
     """
 
-    __slots__ = ("at", "base", "chain", "origin", "output", "site")
+    __slots__ = ("at", "base", "chain", "hidden", "origin", "output", "site")
 
     def __init__(
         self, base: Tensor, chain: Chain, at: int, origin: str | None, site: Site | None = None
@@ -45,11 +46,13 @@ class View:
         self.origin = origin
         self.site = site
         self.output = ""
+        self.hidden = False
 
 
 def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], grad: bool) -> View:
     """Law 1: let ``target``, just made by view operation ``op``, alias ``source``."""
     counter = counter_of(source)
+    counter.viewed = True
     target._counter = counter
     outer = source._view
     origin = None if grad else NO_GRAD
@@ -71,22 +74,29 @@ def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], gr
 def view_edge(t: Tensor) -> Edge | None:
     """Law 5: return the edge of a view, regenerated if its base has a new history."""
     view = t._view
-    base = view.base
-    if not base._requires_grad:
-        edge: Edge | None = t._edge
-        return edge
+    base = root(view)
+    if t._edge is None and not base._requires_grad:
+        return None
     counter: Any = t._counter  # a view has one
     if view.at != counter.n:
         if view.origin is not None:
             raise forbidden_view(view, indirectly=True)
-        t._edge = None
+        before, t._edge = t._edge, None
         with enable_grad():
             replayed = base
             for op, args in view.chain:
                 replayed = op.function(replayed, *args)
-        t._edge = replayed._edge
+        t._edge = replayed._edge or (NOWHERE, 0)  # the base may want no gradient any more
         view.at = counter.n
-    return t._edge or (t, 0)
+        move_retained(before, t._edge)
+    return t._edge or ((NOWHERE, 0) if base._requires_grad else None)
+
+
+def root(view: View) -> Tensor:
+    """Return the base; where ``t_`` or the like made it a view, what it was before."""
+    while view.base._view is not None:
+        view.base = view.base._view.base
+    return view.base
 
 
 def forbidden_view(view: View, indirectly: bool) -> RuntimeError:
@@ -107,20 +117,20 @@ def edge_of(t: Tensor) -> Edge | None:
 def requires_grad(t: Tensor) -> bool:
     """Return whether operations on the tensor are recorded."""
     if t._requires_grad is VIEW:
-        return t._edge is not None or bool(t._view.base._requires_grad)
+        return t._edge is not None or bool(root(t._view)._requires_grad)
     return bool(t._requires_grad)
 
 
 def grad_fn(t: Tensor) -> Node | None:
     """Return the node that made the tensor; None for a leaf."""
     edge = view_edge(t) if t._requires_grad is VIEW else t._edge
-    return None if edge is None or edge[0] is t else edge[0]
+    return None if edge is None or edge[0] is NOWHERE else edge[0]
 
 
 def set_requires_grad(t: Tensor, value: bool) -> None:
     """Switch recording of a leaf on or off."""
     value = bool(value)
-    if grad_fn(t) is not None:
+    if t._edge is not None:
         if not value:
             raise errors.not_leaf_flag()
         return
@@ -147,6 +157,8 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 def _assign_requires_grad(t: Tensor, value: bool) -> None:
     if value and t._array.dtype.kind != "f":
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+    if value and t._edge is not None:
+        raise RuntimeError("you can only change requires_grad flags of leaf variables.")
     set_requires_grad(t, value)
 
 
@@ -161,7 +173,7 @@ def is_leaf(t: Tensor) -> bool:
 
 def base_of(t: Tensor) -> Tensor | None:
     """Return the tensor that this one is a view of; None if it is none."""
-    return None if t._view is None else t._view.base
+    return None if t._view is None or t._view.hidden else root(t._view)
 
 
 def output_number(t: Tensor) -> int:
@@ -177,7 +189,7 @@ method(property(output_number), "output_nr")
 @method
 def _is_view(self: Tensor) -> bool:
     """Return True if the tensor is a view of another one that autograd knows."""
-    return self._view is not None
+    return self._view is not None and not self._view.hidden
 
 
 @method

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.core.tensor import counter_of, dense_copy, Tensor, wrap
 
 T = TypeVar("T", bound=Tensor)
 
@@ -47,7 +47,7 @@ class Parameter(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         """Return a leaf with a copy of the values, without the gradient."""
         if id(self) not in memo:
-            memo[id(self)] = type(self)(wrap(self._array.copy(order="K")), self._requires_grad)
+            memo[id(self)] = type(self)(wrap(dense_copy(self._array)), self._requires_grad)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
@@ -80,7 +80,7 @@ class Buffer(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Buffer:
         """Return a buffer with a copy of the values."""
         if id(self) not in memo:
-            copied = wrap(self._array.copy(order="K"))
+            copied = wrap(dense_copy(self._array))
             memo[id(self)] = type(self)(copied, persistent=self.persistent)
         return memo[id(self)]
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.operation import operation
+from tinynet.core.tensor import dense_copy
 from tinynet.dtypes import Array
 from tinynet.ops.shape import axis_of, reshape
 
@@ -85,7 +86,7 @@ triu.grad(self=lambda g, diagonal: triu(g, diagonal))
 @operation()
 def clone(self: Array, /, *, memory_format: Any = None) -> Array:
     """Return a copy with the same history."""
-    return self.copy(order="K")
+    return dense_copy(self)
 
 
 clone.grad(self=lambda g: g)

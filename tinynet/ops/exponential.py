@@ -229,6 +229,18 @@ def sigmoid(self: Array, /) -> Array:
 sigmoid.grad(self=lambda g, result: g * (result * (1 - result)))
 
 
+@pointwise(methods=False, node="ThresholdBackwardBackward0")
+def relu_backward(self: Array, result: Array, /) -> Array:
+    """Return the gradient where relu's result is above zero; recorded in both, as in PyTorch."""
+    return self * (result > 0)
+
+
+relu_backward.grad(
+    self=lambda g, result: relu_backward(g, result),
+    result=lambda g: g * 0,
+)
+
+
 @pointwise(inplace=True)
 def relu(self: Array, /) -> Array:
     """Return ``max(x, 0)``."""
@@ -237,7 +249,7 @@ def relu(self: Array, /) -> Array:
     return np.maximum(self, np.zeros((), self.dtype))
 
 
-relu.grad(self=lambda g, result: g * (result > 0))
+relu.grad(self=lambda g, result: relu_backward(g, result))
 
 
 @pointwise(methods=False, node="ClampBackward1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tinynet.core import engine
 from tinynet.core.operation import operation
+from tinynet.core.tensor import dense_copy
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import add
 from tinynet.ops.conversion import cast
@@ -13,7 +14,7 @@ from tinynet.ops.shape import expand
 @operation(methods=False, node="CopyBackwards")
 def kept(self: Array, /) -> Array:
     """Return the copy that becomes ``.grad``."""
-    return self.copy(order="K")
+    return dense_copy(self)
 
 
 kept.grad(self=lambda g: g)

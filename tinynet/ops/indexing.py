@@ -31,7 +31,8 @@ Indices = tuple[Array | None, ...]
 def _as_index(item: Any) -> Array | None:
     """Return a tensor, array or list of an advanced index as an array; None for anything else."""
     if isinstance(item, Tensor):
-        found = item._array
+        # A copy: what backward uses must not change when the index tensor is written later.
+        found = item._array.copy() if mode.grad else item._array
     elif isinstance(item, (np.ndarray, list, range)):
         found = np.asarray(item, dtype=np.int64) if len(item) == 0 else np.asarray(item)
     else:
@@ -225,8 +226,8 @@ def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool)
         if accumulate:
             np.add.at(whole, key, values.astype(self.dtype))
         else:
-            whole[key] = values
-    except ValueError:
+            whole[key] = _squeezed(values, whole, key)
+    except (ValueError, TypeError):
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
             f"indexing result of shape {list(self[key].shape)}"
@@ -234,6 +235,15 @@ def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool)
     except IndexError as error:
         raise IndexError(str(error).replace("axis", "dimension")) from None
     return whole
+
+
+def _squeezed(values: Array, whole: Array, key: tuple[Any, ...]) -> Array:
+    """Drop leading dimensions of length 1, which numpy does not for masks."""
+    while values.ndim > 1 and values.shape[0] == 1 and any(
+        isinstance(i, np.ndarray) and i.dtype == bool for i in key
+    ):
+        values = values[0]
+    return values
 
 
 index_set.grad(

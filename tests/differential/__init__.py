@@ -1,0 +1,1 @@
+"""Differential test of autograd's semantics: small programs, PyTorch's recorded answers."""

@@ -14,6 +14,17 @@ VIEW_AND_INPLACE = (
     "allow the output views to be modified inplace. You should replace the inplace operation by "
     "an out-of-place one."
 )
+VIEW_OF_FUNCTION = (
+    "This view was created inside a custom Function (or because an input was returned as-is) and "
+    "the autograd logic to handle view+inplace would override the custom backward associated with "
+    "the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
+    "this by cloning the output of the custom Function."
+)
+LEAF_WRITTEN = "a leaf Variable that requires grad has been used in an in-place operation."
+DIRTY_NOT_RETURNED = (
+    "Some elements marked as dirty during the forward method were not returned as output. The "
+    "inputs that are modified inplace must all be outputs of the Function."
+)
 AMBIGUOUS = (
     "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
     "code by moving both the view and the inplace either both inside the no_grad block (if you "
@@ -112,13 +123,19 @@ VIEW_OF_LEAF = (
 LEAF_MOVED = "leaf variable has been moved into the graph interior"
 
 
-def view_written(multiple: bool, node: str, indirectly: bool) -> str:
-    """Return the sentence for an in-place write to a view that does not allow it."""
-    if multiple:
+def view_written(origin: str, node: str, indirectly: bool) -> str:
+    """Return the sentence for an in-place write to a view that does not allow it.
+
+    Args:
+        origin: ``"multiple"``, ``"function"`` or ``"no_grad"``.
+        node: what the view is the output of, ``"0 of Unbind"``.
+        indirectly: its base was written, not the view itself.
+    """
+    if origin in ("multiple", "function"):
         what = "its base or another view of its base has been modified inplace"
         return (
             f"Output {node} is a view and {what if indirectly else 'is being modified inplace'}. "
-            + VIEW_AND_INPLACE
+            + (VIEW_AND_INPLACE if origin == "multiple" else VIEW_OF_FUNCTION)
         )
     what = "its base or another view of its base has been modified inplace with grad mode enabled"
     direct = "is being modified inplace with grad mode enabled"

@@ -169,7 +169,7 @@ def test_a_leaf_is_served_once_all_its_uses_have_arrived():
 @pytest.mark.parametrize(
     ("hook", "error", "message"),
     [
-        (lambda g: 5, TypeError, "expected Tensor, but hook returned 'int'"),
+        (lambda g: 5, TypeError, "expected Variable, but hook returned 'int'"),
         (lambda g: tn.ones(2, 2), RuntimeError, "has changed the size of value"),
     ],
 )

@@ -97,7 +97,8 @@ def grad(
         )
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True"
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
         )
     starts, ends = _list(outputs, "outputs"), _list(inputs, "inputs")
     grads = _grads(grad_outputs, len(starts))

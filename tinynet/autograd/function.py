@@ -8,17 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core.callsite import here, locate
-from tinynet.core.inplace import rebase
+from tinynet.core.inplace import rebase, wrote
 from tinynet.core.keeping import Keeper
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import enable_grad, mode, no_grad
 from tinynet.core.node import Edge, Freed, Guard, Node, Saved, count_nodes, modified_problem
 from tinynet.core.recorded import tensor_at
 from tinynet.core.scope import running
-from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.version import Version
-from tinynet.core.views import edge_of, requires_grad
+from tinynet.core.views import FUNCTION, edge_of, make_view, requires_grad
+from tinynet.ops.shape import alias
 
 
 class FunctionNode(Node):
@@ -38,6 +40,7 @@ class FunctionNode(Node):
         self.edges = tuple(edge_of(a) for a in args if isinstance(a, Tensor))
         self.needs_input_grad = tuple(isinstance(a, Tensor) and requires_grad(a) for a in args)
         self._is_tensor = tuple(isinstance(a, Tensor) for a in args)
+        self._shapes = tuple(a._array.shape if isinstance(a, Tensor) else None for a in args)
         self._to_save: tuple[Tensor | None, ...] = ()
         self._saved: list[tuple[Saved, int | None] | None] | Freed = []
         self._dirty: tuple[Tensor, ...] = ()
@@ -49,10 +52,10 @@ class FunctionNode(Node):
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs, outputs or intermediate tensors for backward; versions are checked."""
-        for t in tensors:
+        for i, t in enumerate(tensors):
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(
-                    f"save_for_backward can only save variables, but argument is of type "
+                    f"save_for_backward can only save variables, but argument {i} is of type "
                     f"{type(t).__name__}"
                 )
         self._to_save = tensors
@@ -150,12 +153,16 @@ class FunctionNode(Node):
         for i, (r, is_tensor) in enumerate(zip(results, self._is_tensor, strict=True)):
             if r is not None and not is_tensor:
                 raise RuntimeError(
-                    f"function {self.name()} returned a gradient different from None at position "
+                    f"function {self.name()} returned a gradient different than None at position "
                     f"{i + 1}, but the corresponding forward input was not a Variable"
                 )
             if r is not None and not isinstance(r, Tensor):
-                raise TypeError(
-                    f"expected Variable or None (got {type(r).__name__}) from {self.name()}"
+                raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
+            if r is not None and not _expands(self._shapes[i], r._array.shape):
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {i} - got "
+                    f"{list(r._array.shape)} but expected shape compatible with "
+                    f"{list(self._shapes[i] or ())}"
                 )
         if freed is not None and self._saved:
             self._saved = freed
@@ -237,13 +244,13 @@ class Function:
         _warn_of_stored_tensors(node, args, output)
         several = isinstance(output, tuple)
         outputs = output if several else (output,)
-        for i, o in enumerate(outputs):
-            if not isinstance(o, Tensor) and not several:
-                raise TypeError(
-                    f"{cls.__name__}.forward: expected to return a Tensor or a tuple with them. "
-                    f"Got {type(o).__name__} instead (output {i})."
-                )
-        if not recorded:
+        for t in node._dirty:
+            if not any(t is o for o in outputs):
+                raise RuntimeError(errors.DIRTY_NOT_RETURNED)
+            if recorded and requires_grad(t) and t.is_leaf:
+                raise RuntimeError(errors.LEAF_WRITTEN)
+            wrote(t, f"{cls.__name__}.forward")
+        if not recorded or not any(isinstance(o, Tensor) for o in outputs):
             return output
         made = tuple(
             _output(node, o, i, args) if isinstance(o, Tensor) else o for i, o in enumerate(outputs)
@@ -282,14 +289,30 @@ def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -
         node.sequence = count_nodes()
         rebase(t, node)
         return t
-    if t._view is not None or any(t is a for a in args):
-        made = wrap(t._array)  # an input, or a view of one, comes back as a tensor of its own
-        made._counter = counter_of(t)
+    if any(t is a for a in args):  # an input comes back as a view of it
+        made = wrap(t._array)
+        make_view(t, made, alias, (), True)
         node._to_save = tuple(made if s is t else s for s in node._to_save)
         t = made
+    view = t._view
+    if view is not None and not view.hidden:
+        view.origin = FUNCTION
+        view.output = f"{number} of {node.function.__name__}"
+        view.at = counter_of(t).n
+        view.site = here()
+        t._edge, t._requires_grad = edge, VIEW
+        return t
     t._edge = edge
     t._requires_grad = True
     return t
+
+
+def _expands(shape: tuple[int, ...] | None, to: tuple[int, ...]) -> bool:
+    """Return True if a gradient of shape ``to`` can be summed to ``shape``."""
+    if shape is None or len(shape) > len(to):
+        return False
+    pairs = zip(shape[::-1], to[::-1], strict=False)
+    return all(n in (1, m) for n, m in pairs)
 
 
 def _describe(node: FunctionNode, outputs: tuple[Any, ...]) -> None:

@@ -8,39 +8,23 @@ from __future__ import annotations
 
 import operator
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.broadcasting import Recorded, sum_to
 from tinynet.core.callsite import here, locate
 from tinynet.core.inplace import moved
 from tinynet.core.modes import mode
-from tinynet.core.node import NOWHERE, Edge, Freed, Hooks, Node
+from tinynet.core.node import NOWHERE, Edge, Freed, Hooks, Node, check_replaced
 from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
-from tinynet.dtypes import Array
 
 _newest_first = operator.attrgetter("sequence")
 
 
-class Recorded:
-    """The operations that the engine itself needs when gradients are recorded; set by ``ops``."""
-
-    add: Callable[[Tensor, Tensor], Tensor]
-    clone: Callable[[Tensor], Tensor]
-    sum_to: Callable[[Tensor, tuple[int, ...]], Tensor]
-    cast: Callable[[Tensor, Any], Tensor]
-
-
-def sum_to(g: Array, shape: tuple[int, ...]) -> Array:
-    """Undo broadcasting: sum ``g`` to ``shape``."""
-    extra = g.ndim - len(shape)
-    axes = [*range(extra)]
-    axes += [i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1]
-    if axes:
-        g = np.add.reduce(g, axis=tuple(axes), keepdims=True)
-    return g.reshape(shape)
+watcher: Any = None  # goes along from node to node in anomaly mode, see autograd/anomaly.py
 
 
 class Task:
@@ -88,9 +72,10 @@ class Task:
         try:
             for edge, g in zip(self.edges, self.grads, strict=True):
                 self._deliver(edge, g if self.recorded else g._array, False, False)
+            visit = self._visit if watcher is None else watcher.visitor(self)
             for node in self.order:
                 if node in self.pending:
-                    self._visit(node)
+                    visit(node)
             for leaf in [t for t in self.pending if isinstance(t, Tensor)]:
                 self._leaf(leaf, *self.pending.pop(leaf))
         finally:
@@ -108,6 +93,8 @@ class Task:
                 return
         step = node.backward_recorded if self.recorded else node.backward
         results = step(g, self.freed, wanted)
+        if watcher is not None:
+            watcher.check(node, g, results)
         if node.hooks is not None and node.hooks.post:
             results = self._post_hooks(node.hooks, results, g)
         for edge, r in zip(node.edges, results, strict=True):
@@ -195,17 +182,22 @@ class Task:
             elif self.recorded:
                 t._grad = Recorded.add(t._grad, seen)
             else:
-                t._grad = wrap(t._grad._array + seen._array)
+                t._grad = wrap(np.asarray(t._grad._array + seen._array))
         return g
 
     def _replaced(self, returned: Any, g: Any, hook: Any) -> Any:
         if returned is None:
             return g
         if not isinstance(returned, Tensor):
-            raise TypeError(f"expected Tensor, but hook returned '{type(returned).__name__}'")
-        shape = self._tensor(g)._array.shape
-        if returned._array.shape != shape:
-            name = getattr(hook, "__name__", type(hook).__name__)
+            raise TypeError(f"expected Variable, but hook returned '{type(returned).__name__}'")
+        was = self._tensor(g)
+        name = getattr(hook, "__name__", type(hook).__name__)
+        if returned._array.dtype != was._array.dtype:
+            raise RuntimeError(
+                f"hook '{name}' has changed the type of value (was "
+                f"tinynet.{was.dtype.tensor_name} got tinynet.{returned.dtype.tensor_name})"
+            )
+        if returned._array.shape != was._array.shape:
             raise RuntimeError(f"hook '{name}' has changed the size of value")
         return returned if self.recorded else returned._array
 
@@ -229,7 +221,7 @@ class Task:
             given = tuple(None if x is None else self._tensor(x) for x in results)
             returned = hook(given, seen)
             if returned is not None:
-                returned = returned if isinstance(returned, tuple) else (returned,)
+                check_replaced(hook, returned, len(results))
                 results = tuple(x if self.recorded or x is None else x._array for x in returned)
         return results
 
@@ -313,7 +305,8 @@ def accumulate(leaf: Tensor, g: Tensor, own: bool, recorded: bool) -> None:
         counter_of(grad).bump(None, "gradient accumulation")
     if leaf._hooks is not None:
         for hook in [*leaf._hooks.accumulated.values()]:
-            hook(leaf)
+            if hook(leaf) is not None:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def start(

@@ -13,6 +13,7 @@ from tinynet.core.messages import freed_error, leaf_moved_error, leaf_write_erro
 from tinynet.core.modes import mode
 from tinynet.core.node import Edge, Freed, Node, count_nodes, move_retained
 from tinynet.core.observe import observers, report_write
+from tinynet.core.overlap import refuse_overlap, refuse_partial_overlap
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
 from tinynet.core.version import Version
 from tinynet.core.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad, root
@@ -344,45 +345,6 @@ def write(t: Tensor, values: Array, constant: bool = False) -> None:
     if not constant:
         refuse_overlap(array)
     array[...] = values
-
-
-def refuse_partial_overlap(t: Tensor, inputs: tuple[Any, ...]) -> None:
-    """Raise if an input shares a part of the memory of ``t``, but not as the same tensor."""
-    for x in inputs:
-        if isinstance(x, Tensor) and x is not t and x._counter is not None:
-            if x._counter is t._counter and _overlap_partly(t._array, x._array):
-                raise RuntimeError(
-                    "unsupported operation: some elements of the input tensor and the written-to "
-                    "tensor refer to a single memory location. Please clone() the tensor before "
-                    "performing the operation."
-                )
-
-
-def _overlap_partly(a: Array, b: Array) -> bool:
-    """Return True for two dense arrays whose memory overlaps without being the same elements."""
-    if not a.size or not b.size or not _dense(a) or not _dense(b):
-        return False  # PyTorch does not look, either
-    (start, end), (other_start, other_end) = np.lib.array_utils.byte_bounds(a), (
-        np.lib.array_utils.byte_bounds(b)
-    )
-    if (start, end) == (other_start, other_end):
-        return a.strides != b.strides
-    return start < other_end and other_start < end
-
-
-def _dense(a: Array) -> bool:
-    low, high = np.lib.array_utils.byte_bounds(a)
-    return bool(high - low == a.nbytes)
-
-
-def refuse_overlap(array: Array) -> None:
-    """Raise if elements of ``array`` share memory (an expanded tensor)."""
-    if (
-        array.size
-        and 0 in array.strides
-        and any(stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True))
-    ):
-        raise errors.overlapping()
 
 
 @method

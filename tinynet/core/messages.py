@@ -257,13 +257,15 @@ def leaf_moved_error(change: Change | None, needed: Location | None) -> errors.A
 
 
 def view_write_error(
-    sentence: str, made: Location | None, where: Location | None, multiple: bool
+    sentence: str, made: Location | None, where: Location | None, origin: str
 ) -> errors.AutogradError:
     """Return the error for an in-place write to a view that does not allow it."""
     lines = row("view", made, "the view was made here")
     lines += row("changed", where, "")
     hint = "put both lines inside the no_grad block, or both outside"
-    if multiple:
+    if origin == "function":
+        hint = "write to a copy: `.clone()` the output of the Function"
+    if origin == "multiple":
         hint = (
             "index instead of iterating or splitting: `x[i] = x[i] * 2`, or out of place on the "
             "whole: `x = x * 2` (iterating over a tensor calls unbind)"

@@ -603,8 +603,6 @@ class TensorMethods:
         self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
     ) -> Tensor:
         """Return a copy with values written (or added) at the indices."""
-    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
-        """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
     def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
     def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
@@ -656,6 +654,8 @@ class TensorMethods:
         tensor."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements where the mask is True, in one dimension; the two are broadcast."""
+    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
+        """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
     def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
         """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
     def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:

@@ -143,7 +143,12 @@ class set_grad_enabled(_GradMode):
     """
 
     def __init__(self, mode_: bool):
-        super().__init__(bool(mode_))
+        if not isinstance(mode_, bool):
+            raise TypeError(
+                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, "
+                f"not {type(mode_).__name__}"
+            )
+        super().__init__(mode_)
         self._before.append(mode.grad)
         mode.grad = self._value and mode.on
 

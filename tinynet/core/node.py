@@ -229,6 +229,18 @@ def new_hooks(holder: Any) -> Hooks:
     return hooks
 
 
+def check_replaced(hook: Any, returned: Any, count: int) -> None:
+    """Refuse what a hook on a node may not return."""
+    if not isinstance(returned, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(returned).__name__}'")
+    if len(returned) != count:
+        name = getattr(hook, "__name__", type(hook).__name__)
+        raise RuntimeError(
+            f"hook '{name}' has returned an incorrect number of values "
+            f"(got {len(returned)}, but expected {count})"
+        )
+
+
 class Saved:
     """A value saved outside a compiled node: an array, its version, and the edge of its tensor."""
 

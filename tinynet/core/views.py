@@ -18,6 +18,7 @@ from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
 
 NO_GRAD = "no_grad"
 MULTIPLE = "multiple"
+FUNCTION = "function"
 
 Chain = tuple[tuple[Any, tuple[Any, ...]], ...]
 
@@ -29,7 +30,8 @@ class View:
         base: the tensor at the root; never a view itself.
         chain: the view operations from the base, each with its arguments.
         at: the version at which the view's edge was valid.
-        origin: None, NO_GRAD (made under no_grad) or MULTIPLE (one of several outputs).
+        origin: None, NO_GRAD (made under no_grad), MULTIPLE (one of several outputs) or FUNCTION
+            (an output of an ``autograd.Function``).
         site: where it was made.
         output: what it is called in messages, ``"0 of Unbind"``.
         hidden: the tensor only became a view of what it was, by an operation such as ``t_``.
@@ -101,9 +103,9 @@ def root(view: View) -> Tensor:
 
 def forbidden_view(view: View, indirectly: bool) -> RuntimeError:
     """Return the error for writing to a view that does not allow it, or to its base."""
-    multiple = view.origin == MULTIPLE
-    sentence = errors.view_written(multiple, view.output, indirectly)
-    return view_write_error(sentence, locate(view.site), locate(here()), multiple)
+    origin = view.origin or NO_GRAD
+    sentence = errors.view_written(origin, view.output, indirectly)
+    return view_write_error(sentence, locate(view.site), locate(here()), origin)
 
 
 def edge_of(t: Tensor) -> Edge | None:
@@ -217,6 +219,10 @@ def set_data(t: Tensor, value: Tensor) -> None:
     """Replace the values without autograd's knowledge."""
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if requires_grad(t) and value._array.dtype.kind != "f":
+        raise RuntimeError(
+            "data set to a tensor that requires gradients must be floating point or complex dtype"
+        )
     t._array = value._array
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.tensor import counter_of, dense_copy, Tensor, wrap
+from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
 
 T = TypeVar("T", bound=Tensor)
 

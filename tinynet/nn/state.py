@@ -9,8 +9,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tinynet.core.inplace import refuse_overlap, wrote
+from tinynet.core.inplace import wrote
 from tinynet.core.node import RemovableHandle
+from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor
 from tinynet.nn.members import BUFFER, MODULE, PARAMETER, members
 from tinynet.nn.parameter import Parameter

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tinynet.core import engine
+from tinynet.core.broadcasting import Recorded
+from tinynet.core.broadcasting import sum_to as summed
 from tinynet.core.operation import operation
 from tinynet.core.tensor import dense_copy
 from tinynet.dtypes import Array
@@ -23,12 +24,12 @@ kept.grad(self=lambda g: g)
 @operation(methods=False, node="SumBackward1")
 def sum_to(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return the sum to ``shape``: broadcasting undone."""
-    return engine.sum_to(self, shape)
+    return summed(self, shape)
 
 
 sum_to.grad(self=lambda g, self_shape: expand(g, self_shape))
 
-engine.Recorded.add = staticmethod(add.function)
-engine.Recorded.clone = staticmethod(kept.function)
-engine.Recorded.sum_to = staticmethod(sum_to.function)
-engine.Recorded.cast = staticmethod(cast.function)
+Recorded.add = staticmethod(add.function)
+Recorded.clone = staticmethod(kept.function)
+Recorded.sum_to = staticmethod(sum_to.function)
+Recorded.cast = staticmethod(cast.function)

@@ -15,9 +15,10 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.callsite import here
-from tinynet.core.inplace import permit, rebase_part, refuse_overlap, run_inplace, wrote
+from tinynet.core.inplace import permit, rebase_part, run_inplace, wrote
 from tinynet.core.modes import mode
 from tinynet.core.operation import operation, public
+from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import VIEW, Tensor, method, wrap
 from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
@@ -239,8 +240,10 @@ def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool)
 
 def _squeezed(values: Array, whole: Array, key: tuple[Any, ...]) -> Array:
     """Drop leading dimensions of length 1, which numpy does not for masks."""
-    while values.ndim > 1 and values.shape[0] == 1 and any(
-        isinstance(i, np.ndarray) and i.dtype == bool for i in key
+    while (
+        values.ndim > 1
+        and values.shape[0] == 1
+        and any(isinstance(i, np.ndarray) and i.dtype == bool for i in key)
     ):
         values = values[0]
     return values
@@ -391,16 +394,3 @@ def index_put(
     """Return a copy with values written (or added) at the indices."""
     _, found = parse(tuple(indices), self._array.shape)
     return index_set.function(self, values, found, accumulate)
-
-
-@public
-def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
-    """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
-    found = np.nonzero(
-        np.atleast_1d(self._array) if as_tuple else self._array.reshape(self._array.shape or (1,))
-    )
-    if as_tuple:
-        return tuple(wrap(i) for i in found)
-    if self._array.ndim == 0:
-        return wrap(np.zeros((len(found[0]), 0), np.int64))
-    return wrap(np.stack(found, 1))

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import here
-from tinynet.core.inplace import refuse_overlap
 from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.node import RemovableHandle
+from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor, counter_of, wrap
 from tinynet.dtypes import Array
 from tinynet.optim.diagnosis import Diagnosis

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.inplace import refuse_overlap, wrote
+from tinynet.core.inplace import wrote
 from tinynet.core.operation import operation
+from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only

@@ -1,0 +1,30 @@
+"""Undoing broadcasting, on arrays and (by operations that ``ops`` lends) on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+
+
+class Recorded:
+    """The operations that the engine itself needs when gradients are recorded; set by ``ops``."""
+
+    add: Callable[[Tensor, Tensor], Tensor]
+    clone: Callable[[Tensor], Tensor]
+    sum_to: Callable[[Tensor, tuple[int, ...]], Tensor]
+    cast: Callable[[Tensor, Any], Tensor]
+
+
+def sum_to(g: Array, shape: tuple[int, ...]) -> Array:
+    """Undo broadcasting: sum ``g`` to ``shape``."""
+    extra = g.ndim - len(shape)
+    axes = [*range(extra)]
+    axes += [i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1]
+    if axes:
+        g = np.add.reduce(g, axis=tuple(axes), keepdims=True)
+    return g.reshape(shape)

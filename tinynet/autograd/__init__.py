@@ -1,5 +1,6 @@
 """Gradients: ``backward``, ``grad``, ``Function``, grad modes, ``gradcheck``."""
 
+from tinynet.autograd import functional as functional
 from tinynet.autograd import graph as graph
 from tinynet.autograd.checked import checked as checked
 from tinynet.autograd.derivatives import backward as backward
@@ -21,6 +22,7 @@ __all__ = [
     "backward",
     "checked",
     "enable_grad",
+    "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",

@@ -1,0 +1,144 @@
+"""Jacobians as ``gradcheck`` compares them: by finite differences, and by backward.
+
+A Jacobian is a matrix with a row per element of the input and a column per element of the output.
+Fast mode has vectors in their place: of ``J`` only ``J @ u`` and ``v @ J`` are found, for random
+``u`` and ``v``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.autograd.derivatives import grad
+from tinynet.core.tensor import Size, Tensor, wrap
+
+Array = np.ndarray[Any, Any]
+Function = Callable[..., Any]
+
+
+class GradcheckError(RuntimeError):
+    """A derivative disagrees with finite differences."""
+
+
+NOT_REENTRANT = (
+    "Backward is not reentrant, i.e., running backward with same input and grad_output multiple "
+    "times gives different values, although analytical gradient matches numerical gradient."
+    "The tolerance for nondeterminism was {}.\n\n"
+    "If that is to be expected of the function, pass nondet_tol=<tol>."
+)
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """Return ``value`` as a tuple."""
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)
+
+
+def floating(made: Any) -> list[Tensor]:
+    """Return those outputs of a function that can have a derivative."""
+    return [t for t in as_tuple(made) if isinstance(t, Tensor) and t._array.dtype.kind == "f"]
+
+
+def differentiable(made: Any) -> list[Tensor]:
+    """Return those outputs of a function that require grad."""
+    return [t for t in as_tuple(made) if isinstance(t, Tensor) and t.requires_grad]
+
+
+# ---- finite differences -------------------------------------------------------------------------
+
+
+def _slopes(function: Function, inputs: Sequence[Any], eps: float, place: Any, move: Any) -> Any:
+    """Return, per output, the central difference between two states of the inputs."""
+    sides = []
+    for sign in (-1, 1):
+        move(sign)
+        sides.append([t._array.copy() for t in floating(function(*inputs))])
+    move(0)
+    where = "" if place is None else f"on index {place} "
+    for a, b in zip(*sides, strict=True):
+        for what, x, y in (
+            ("shape", Size(a.shape), Size(b.shape)),
+            ("dtype", dtypes.of(a), dtypes.of(b)),
+        ):
+            if x != y:
+                raise AssertionError(
+                    f"Expected `func` to return outputs with the same {what} when inputs are "
+                    f"perturbed {where}by {eps}, but got: {what}s {x} and {y}."
+                )
+    return [(b - a).ravel() / (2 * eps) for a, b in zip(*sides, strict=True)]
+
+
+def numerical(function: Function, inputs: Sequence[Any], t: Tensor, eps: float) -> list[Array]:
+    """Return the Jacobian of each floating output with respect to ``t``."""
+    array = t._array
+    rows = []
+    for place in np.ndindex(array.shape):
+        before = array[place].copy()
+
+        def move(sign: int, place: Any = place, before: Any = before) -> None:
+            array[place] = before + sign * eps
+
+        rows.append(_slopes(function, inputs, eps, place, move))
+    if not rows:
+        return [np.zeros((0, o._array.size)) for o in floating(function(*inputs))]
+    return [np.stack(one) for one in zip(*rows, strict=True)]
+
+
+def numerical_along(
+    function: Function, inputs: Sequence[Any], t: Tensor, eps: float, u: Array
+) -> list[Array]:
+    """Return, for each floating output, its derivative when ``t`` moves along ``u``."""
+    array = t._array
+    before = array.copy()
+    step = eps * u.reshape(array.shape)
+
+    def move(sign: int) -> None:
+        array[...] = before + sign * step
+
+    found: list[Array] = _slopes(function, inputs, eps, None, move)
+    return found
+
+
+# ---- backward -----------------------------------------------------------------------------------
+
+
+def analytical(
+    output: Tensor,
+    inputs: Sequence[Tensor],
+    nondet_tol: float,
+    v: Array | None = None,
+) -> list[Array]:
+    """Return the Jacobian of ``output`` with respect to each input, or ``v @ J`` as one column.
+
+    Raises:
+        GradcheckError: two passes differ by more than ``nondet_tol``.
+    """
+    starts = _units(output._array) if v is None else [v.reshape(output._array.shape)]
+    once, again = (_jacobians(output, inputs, starts) for _ in range(2))
+    for a, b in zip(once, again, strict=True):
+        if a.size and np.abs(a - b).max() > nondet_tol:
+            raise GradcheckError(NOT_REENTRANT.format(nondet_tol))
+    return once
+
+
+def _units(like: Array) -> list[Array]:
+    found = []
+    for place in np.ndindex(like.shape):
+        unit = np.zeros_like(like, order="C")
+        unit[place] = 1
+        found.append(unit)
+    return found
+
+
+def _jacobians(output: Tensor, inputs: Sequence[Tensor], starts: Sequence[Array]) -> list[Array]:
+    """Return, per input, a matrix with the gradient of each ``start @ output`` as a column."""
+    found = [np.zeros((t._array.size, len(starts)), t._array.dtype) for t in inputs]
+    for k, start in enumerate(starts):
+        grads = grad(output, inputs, wrap(start), retain_graph=True, allow_unused=True)
+        for matrix, g in zip(found, grads, strict=True):
+            if g is not None:
+                matrix[:, k] = g._array.ravel()
+    return found

@@ -1,0 +1,363 @@
+"""Jacobians, Hessians, and their products with vectors, of functions of tensors.
+
+All of them run backward. A product ``J v`` takes two passes: the gradient of ``u @ J`` with respect
+to ``u`` is ``J``, whatever ``u`` is (Townsend 2017, "A new trick for calculating Jacobian vector
+products").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet.autograd.functional_arguments import (
+    CONSTANT_SLOPE,
+    LINEAR,
+    NOT_STRICT,
+    Gradients,
+    Tensors,
+    as_tuple,
+    check_slope,
+    filled,
+    fresh,
+    gradients,
+    input_vector,
+    outputs_of,
+    results,
+    single_output,
+    vector,
+)
+from tinynet.core.modes import enable_grad
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.ops import stack, zeros_like
+
+OneOrMore = Tensor | Tensors
+
+
+# ---- products -----------------------------------------------------------------------------------
+
+
+def vjp(
+    func: Callable[..., Any],
+    inputs: OneOrMore,
+    v: OneOrMore | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return ``func(*inputs)`` and the product of ``v`` with its Jacobian, ``v @ J``.
+
+    Args:
+        func: function of tensors that returns a tensor or a tuple of them.
+        inputs: its arguments.
+        v: of the shape of the output; may be left out for a single output of one element.
+        create_graph: return results that can be differentiated.
+        strict: raise where an output does not depend on an input, instead of returning zeros.
+
+    Raises:
+        RuntimeError: ``v`` does not fit, or strict mode found something.
+        TypeError: an input or output is no tensor.
+
+    Example:
+        >>> x = tn.tensor([1.0, 2.0, 3.0])
+        >>> tn.autograd.functional.vjp(lambda x: x * x, x, tn.ones(3))
+        (tensor([1., 4., 9.]), tensor([2., 4., 6.]))
+    """
+    with enable_grad():
+        tuple_in, given = as_tuple(inputs, "inputs", "vjp")
+        given = fresh(given, create_graph)
+        tuple_out, outputs = outputs_of("vjp", func(*given), strict)
+        directions = None
+        if v is not None:
+            directions = vector(v, outputs, tuple_out, "vjp", create_graph)
+        elif len(outputs) != 1 or outputs[0].numel() != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the user-provided function returns a single "
+                "Tensor with a single element."
+            )
+    grads = gradients(outputs, given, directions, create_graph)
+    found = filled(grads, given, strict, create_graph, "back")
+    return results(outputs, tuple_out, create_graph), results(found, tuple_in, create_graph)
+
+
+def jvp(
+    func: Callable[..., Any],
+    inputs: OneOrMore,
+    v: OneOrMore | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return ``func(*inputs)`` and the product of its Jacobian with ``v``, ``J @ v``.
+
+    Args:
+        func: function of tensors that returns a tensor or a tuple of them; its derivatives must
+            be differentiable.
+        inputs: its arguments.
+        v: of the shape of the inputs; may be left out for a single input of one element.
+        create_graph, strict: as in ``vjp``.
+
+    Raises:
+        RuntimeError, TypeError: as ``vjp``.
+
+    Example:
+        >>> x = tn.tensor([1.0, 2.0, 3.0])
+        >>> tn.autograd.functional.jvp(lambda x: (x * x).sum(), x, tn.tensor([1.0, 0.0, 0.0]))
+        (tensor(14.), tensor(2.))
+    """
+    with enable_grad():
+        tuple_in, given = as_tuple(inputs, "inputs", "jvp")
+        given = fresh(given, create_graph)
+        directions = input_vector(v, given, tuple_in, "jvp", create_graph)
+        tuple_out, outputs = outputs_of("jvp", func(*given), strict)
+        dual, slope = _transposed(outputs, given)
+        check_slope(slope, strict, LINEAR)
+    grads = gradients(slope, dual, directions, create_graph)
+    found = filled(grads, outputs, strict, create_graph, "back_trick")
+    return results(outputs, tuple_out, create_graph), results(found, tuple_out, create_graph)
+
+
+def _transposed(outputs: Tensors, inputs: Tensors) -> tuple[Tensors, Gradients]:
+    """Return ``u``, one for each output, and ``u @ J`` recorded as a function of ``u``."""
+    dual = tuple(zeros_like(o).requires_grad_() for o in outputs)
+    return dual, gradients(outputs, inputs, dual, create_graph=True)
+
+
+def vhp(
+    func: Callable[..., Any],
+    inputs: OneOrMore,
+    v: OneOrMore | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return ``func(*inputs)`` and the product of ``v`` with its Hessian, ``v @ H``.
+
+    Args:
+        func: function of tensors that returns one tensor of one element.
+        inputs: its arguments.
+        v: of the shape of the inputs; may be left out for a single input of one element.
+        create_graph, strict: as in ``vjp``.
+
+    Raises:
+        RuntimeError, TypeError: as ``vjp``.
+
+    Example:
+        >>> x = tn.tensor([1.0, 2.0])
+        >>> tn.autograd.functional.vhp(lambda x: (x**3).sum(), x, tn.ones(2))
+        (tensor(9.), tensor([ 6., 12.]))
+    """
+    out, slope, given, directions, tuple_in = _slope("vhp", func, inputs, v, create_graph, strict)
+    grads = gradients(slope, given, directions, create_graph)
+    found = filled(grads, given, strict, create_graph, "double_back")
+    return results([out], False, create_graph), results(found, tuple_in, create_graph)
+
+
+def hvp(
+    func: Callable[..., Any],
+    inputs: OneOrMore,
+    v: OneOrMore | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """Return ``func(*inputs)`` and the product of its Hessian with ``v``, ``H @ v``.
+
+    Where second derivatives are continuous ``H`` is symmetric: then ``vhp`` says the same and
+    takes one pass less.
+
+    Args:
+        func: function of tensors that returns one tensor of one element.
+        inputs: its arguments.
+        v: of the shape of the inputs; may be left out for a single input of one element.
+        create_graph, strict: as in ``vjp``.
+
+    Raises:
+        RuntimeError, TypeError: as ``vjp``.
+
+    Example:
+        >>> x = tn.tensor([1.0, 2.0])
+        >>> tn.autograd.functional.hvp(lambda x: (x**3).sum(), x, tn.ones(2))
+        (tensor(9.), tensor([ 6., 12.]))
+    """
+    out, slope, given, directions, tuple_in = _slope("hvp", func, inputs, v, create_graph, strict)
+    with enable_grad():
+        dual = tuple(zeros_like(t).requires_grad_() for t in given)
+        double = gradients(slope, given, dual, create_graph=True)
+    grads = gradients(double, dual, directions, create_graph)
+    found = filled(grads, given, strict, create_graph, "double_back_trick")
+    return results([out], False, create_graph), results(found, tuple_in, create_graph)
+
+
+def _slope(
+    function: str, func: Any, inputs: Any, v: Any, create_graph: bool, strict: bool
+) -> tuple[Tensor, Gradients, Tensors, Tensors | None, bool]:
+    """Return the value and the recorded gradient of a scalar function, and its arguments."""
+    with enable_grad():
+        several, given = as_tuple(inputs, "inputs", function)
+        given = fresh(given, create_graph)
+        directions = input_vector(v, given, several, function, create_graph)
+        out = single_output(function, func(*given), strict)
+        slope = gradients([out], given, create_graph=True)
+        check_slope(slope, strict, CONSTANT_SLOPE)
+    return out, slope, given, directions, several
+
+
+# ---- matrices -----------------------------------------------------------------------------------
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: OneOrMore,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """Return the Jacobian of ``func``: all derivatives of its outputs by its inputs.
+
+    One tensor for one output and one input, of the output's shape followed by the input's. A tuple
+    of inputs gives a tuple, one per input; a tuple of outputs a tuple of that, one per output.
+
+    Args:
+        func: function of tensors that returns a tensor or a tuple of them.
+        inputs: its arguments.
+        create_graph, strict: as in ``vjp``.
+        vectorize: accepted; the passes run one after the other.
+        strategy: ``"reverse-mode"``, one pass per element of the outputs; or ``"forward-mode"``,
+            one per element of the inputs (needs ``vectorize=True``, as in PyTorch).
+
+    Raises:
+        RuntimeError, TypeError: as ``vjp``.
+        NotImplementedError: forward mode with ``create_graph`` or without ``vectorize``.
+
+    Example:
+        >>> tn.autograd.functional.jacobian(lambda x: x * x, tn.tensor([1.0, 2.0]))
+        tensor([[2., 0.],
+                [0., 4.]])
+    """
+    if strategy == "forward-mode":
+        _check_forward(create_graph, strict, vectorize)
+    elif strategy != "reverse-mode":
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
+            'function has more outputs than inputs, "forward-mode" tends to be more performant. '
+            'Otherwise, prefer to use "reverse-mode".'
+        )
+    with enable_grad():
+        tuple_in, given = as_tuple(inputs, "inputs", "jacobian")
+        given = fresh(given, create_graph)
+        tuple_out, outputs = outputs_of("jacobian", func(*given), strict)
+        if strategy == "forward-mode":
+            matrices = _by_columns(outputs, given)
+        elif vectorize and strict:
+            raise RuntimeError(
+                "tinynet.autograd.functional.jacobian: `strict=True` and `vectorized=True` are "
+                "not supported together. Please either set `strict=False` or `vectorize=False`."
+            )
+        else:
+            matrices = [
+                _by_rows(i, out, given, create_graph, strict) for i, out in enumerate(outputs)
+            ]
+    found = tuple(results(row, tuple_in, create_graph) for row in matrices)
+    return found if tuple_out else found[0]
+
+
+def _check_forward(create_graph: bool, strict: bool, vectorize: bool) -> None:
+    for name, value, problem in (
+        ("create_graph", create_graph, NotImplementedError),
+        ("strict", strict, RuntimeError),
+    ):
+        if value:
+            raise problem(
+                f"tinynet.autograd.functional.jacobian: `{name}=True` and "
+                '`strategy="forward-mode"` are not supported together (yet). Please either set '
+                f'`{name}=False` or `strategy="reverse-mode"`.'
+            )
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian is only "
+            "implemented for `vectorize=True`."
+        )
+
+
+def _units(t: Tensor) -> list[Tensor]:
+    """Return the unit vectors in the shape of ``t``, in row-major order."""
+    found = []
+    for k in range(t.numel()):
+        array = np.zeros_like(t._array)
+        array.flat[k] = 1
+        found.append(wrap(array))
+    return found
+
+
+def _by_rows(
+    number: int, out: Tensor, inputs: Tensors, create_graph: bool, strict: bool
+) -> list[Tensor]:
+    """Return the derivatives of output ``number`` by each input, one pass per element of it."""
+    rows: list[list[Tensor]] = []
+    for unit in _units(out):
+        grads = gradients([out], inputs, [unit], create_graph, retain_graph=True)
+        for i, g in enumerate(grads if strict else ()):
+            if g is None:
+                raise RuntimeError(
+                    f"Output {number} of the user-provided function is independent of input {i}."
+                    + NOT_STRICT
+                )
+        rows.append(filled(grads, inputs, strict, create_graph, "back"))
+    return [stack([row[i] for row in rows]).view(out.shape + t.shape) for i, t in enumerate(inputs)]
+
+
+def _by_columns(outputs: Tensors, inputs: Tensors) -> list[list[Tensor]]:
+    """Return the derivatives of each output by each input, one pass per element of the inputs."""
+    dual, slope = _transposed(outputs, inputs)
+    found: list[list[Tensor]] = [[] for _ in outputs]
+    for i, t in enumerate(inputs):
+        columns = []
+        for unit in _units(t):
+            grads = gradients([slope[i]], dual, [unit], retain_graph=True)
+            columns.append(filled(grads, outputs, False, False, "back_trick"))
+        for j, out in enumerate(outputs):
+            whole = stack([column[j] for column in columns], -1)
+            found[j].append(whole.view(out.shape + t.shape))
+    return found
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: OneOrMore,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """Return the Hessian of a scalar function: its second derivatives.
+
+    One tensor for one input, of the input's shape twice; for a tuple of inputs a tuple of tuples.
+
+    Args:
+        func: function of tensors that returns one tensor of one element.
+        inputs: its arguments.
+        create_graph, strict: as in ``vjp``.
+        vectorize, outer_jacobian_strategy: as in ``jacobian``, for the outer one of the two.
+
+    Raises:
+        RuntimeError, TypeError: as ``jacobian``.
+
+    Example:
+        >>> tn.autograd.functional.hessian(lambda x: (x**3).sum(), tn.tensor([1.0, 2.0]))
+        tensor([[ 6.,  0.],
+                [ 0., 12.]])
+    """
+    several, given = as_tuple(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+
+    def value(*tensors: Tensor) -> Tensor:
+        return single_output("hessian", func(*tensors), strict).squeeze()
+
+    def slope(*tensors: Tensor) -> Tensors:
+        found: Tensors = jacobian(value, tensors, create_graph=True)
+        check_slope(found, strict, CONSTANT_SLOPE)
+        return found
+
+    found = jacobian(slope, given, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return found if several else found[0][0]

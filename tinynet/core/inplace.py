@@ -165,7 +165,7 @@ class CopySlices(Node):
     in-place operation; the rest goes on to what the base was before.
     """
 
-    __slots__ = ("chain", "freed", "inner")
+    __slots__ = ("chain", "freed", "inner", "order")
 
     def __init__(
         self,
@@ -181,6 +181,9 @@ class CopySlices(Node):
         self.site = site
         self.shape = base._array.shape
         self.dtype = base._array.dtype
+        # The chain may only fit the order in which the base's dimensions lie in memory.
+        order = sorted(range(base._array.ndim), key=lambda i: -base._array.strides[i])
+        self.order = None if order == sorted(order) else order
         self.chain = chain
         self.inner = inner
         self.freed: Freed | None = None
@@ -192,7 +195,11 @@ class CopySlices(Node):
     def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
         """Split the gradient, on arrays."""
         self._check()
-        whole = np.array(g, order="C")
+        order = self.order
+        if order is None:
+            whole = np.array(g, order="C")
+        else:
+            whole = np.array(np.transpose(g, order), order="C").transpose(np.argsort(order))
         part = whole
         for op, args in self.chain:
             part = op.kernel(part, *args)
@@ -208,7 +215,11 @@ class CopySlices(Node):
     def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
         """Split the gradient, on tensors."""
         self._check()
-        whole = part = g.clone()
+        whole = g.clone()
+        if self.order is not None:
+            back = [self.order.index(i) for i in range(len(self.order))]
+            whole = whole.permute(*self.order).contiguous().permute(*back)
+        part = whole
         for op, args in self.chain:
             part = op.function(part, *args)
         first: Any = None
@@ -250,11 +261,12 @@ def run_inplace(
     recorded = mode.grad and t._array.dtype.kind == "f" and _any_requires_grad(t, args)
     if recorded and not permitted:
         permit(t)
+    if not constant:
+        refuse_partial_overlap(t, args)
     if not recorded and not kwargs and _directly(op, t._array, args):
         operands = [a._array for a in args if isinstance(a, Tensor)]
         wrote(t, what or f"{op.name}_", None, operands)
         return t
-    refuse_partial_overlap(t, args)
     source = t
     if recorded and op.saves_first:  # its own write would otherwise invalidate what it saves
         source = wrap(t._array.copy())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -50,16 +50,26 @@ NOT_ZERO = (
 )
 
 
-class Settings(NamedTuple):
+class Settings:
     """What ``gradcheck`` was asked for."""
 
-    eps: float
-    atol: float
-    rtol: float
-    raise_exception: bool
-    nondet_tol: float
-    check_undefined_grad: bool
-    fast_mode: bool
+    def __init__(
+        self,
+        eps: float,
+        atol: float,
+        rtol: float,
+        raise_exception: bool,
+        nondet_tol: float,
+        check_undefined_grad: bool,
+        fast_mode: bool,
+    ):
+        self.eps = eps
+        self.atol = atol
+        self.rtol = rtol
+        self.raise_exception = raise_exception
+        self.nondet_tol = nondet_tol
+        self.check_undefined_grad = check_undefined_grad
+        self.fast_mode = fast_mode
 
     def close(self, a: Any, b: Any, scale: float = 1.0) -> bool:
         """Return whether ``a`` is as close to ``b`` as the tolerances demand."""

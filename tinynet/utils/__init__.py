@@ -3,4 +3,5 @@
 ``tinynet.utils.tensorboard`` has to be imported by its own name: it may need tensorboardX.
 """
 
+from tinynet.utils import checkpoint as checkpoint
 from tinynet.utils import data as data

@@ -1,0 +1,192 @@
+"""Activation checkpointing: less memory between forward and backward, for a second forward."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from tinynet.autograd.recomputation import WHERE, Forgetting, Region
+from tinynet.autograd.recomputation import CheckpointError as CheckpointError
+from tinynet.autograd.reentrant import CheckpointFunction as CheckpointFunction
+from tinynet.core.keeping import keeping
+from tinynet.core.modes import mode
+
+Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+
+CHECKS = ("default", "none")
+NOT_CHOSEN = (
+    "{}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
+    "recommended; use_reentrant=True is what happens as long as it is not passed."
+)
+
+
+class _Early:
+    stop: bool | None = None
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Choose whether checkpointed functions that run inside are later run to their end.
+
+    Args:
+        enable: stop as soon as everything is recomputed (what ``early_stop=True`` does).
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> with tn.utils.checkpoint.set_checkpoint_early_stop(False):
+        ...     y = tn.utils.checkpoint.checkpoint(tn.exp, x, use_reentrant=False)
+        >>> y.sum().backward()
+    """
+    before, _Early.stop = _Early.stop, enable
+    try:
+        yield
+    finally:
+        _Early.stop = before
+
+
+def noop_context_fn() -> Contexts:
+    """Return two contexts that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], Contexts] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Return ``function(*args, **kwargs)``, keeping none of the arrays that it saves for backward.
+
+    Backward runs the function again to get them. The gradients are the same to the last bit.
+
+    Args:
+        function: what to run; it must do the same when it is run again.
+        args, kwargs: its arguments.
+        use_reentrant: False is recommended. True records nothing inside, runs backward inside of
+            backward, and so works for tensors among ``args`` and for ``backward()`` only.
+        context_fn: returns two contexts, for the first run and for the second.
+        determinism_check: ``"default"`` compares shapes and dtypes of the two runs, ``"none"``
+            does not.
+        debug: accepted; messages always name the lines where the runs differ.
+        early_stop: end the second run as soon as everything is recomputed.
+        preserve_rng_state: draw the same numbers from the default generator in both runs.
+
+    Raises:
+        CheckpointError: in backward: the second run did something else.
+        RuntimeError: in backward: a tensor argument, or a parameter, was changed since.
+        ValueError: arguments that do not go together.
+
+    Source: Chen et al. 2016, "Training deep nets with sublinear memory cost".
+
+    Example:
+        >>> layer = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Dropout(0.5))
+        >>> x = tn.ones(2, 4, requires_grad=True)
+        >>> y = tn.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)
+        >>> y.sum().backward()
+        >>> x.grad.shape
+        tinynet.Size([2, 4])
+    """
+    if use_reentrant is None:
+        warnings.warn(NOT_CHOSEN.format(WHERE), UserWarning, stacklevel=2)
+        use_reentrant = True
+    _check(use_reentrant, context_fn is not noop_context_fn, determinism_check, debug, kwargs)
+    if use_reentrant:
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    first, second = context_fn()
+    if not mode.grad:
+        return function(*args, **kwargs)
+    stop = early_stop if _Early.stop is None else _Early.stop
+    region = Region(
+        function,
+        args,
+        kwargs,
+        second,
+        preserve_rng_state=preserve_rng_state,
+        compare=determinism_check == "default",
+        early_stop=stop,
+    )
+    with keeping(Forgetting(region)), first:
+        result = function(*args, **kwargs)
+        region.completed = True
+    if not region.completed:
+        raise RuntimeError(
+            f"{WHERE}: the forward context provided by context_fn suppressed an exception raised "
+            "during the checkpointed forward. This is not supported because checkpoint cannot "
+            "return a value for a failed forward."
+        )
+    return result
+
+
+def _check(
+    use_reentrant: bool, contexts: bool, determinism_check: str, debug: bool, kwargs: dict[str, Any]
+) -> None:
+    """Refuse arguments that do not go together."""
+    if use_reentrant and kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    if use_reentrant and (contexts or debug):
+        raise ValueError(
+            "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+        )
+    if debug and contexts:
+        raise ValueError("debug=True is incompatible with non-default context_fn")
+    if not use_reentrant and determinism_check not in CHECKS:
+        raise ValueError(
+            f"determinism_check should be one of {list(CHECKS)}, but got {determinism_check}"
+        )
+
+
+def checkpoint_sequential(
+    functions: Any,
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    *,
+    preserve_rng_state: bool = True,
+) -> Any:
+    """Return the input after all functions, the model cut into checkpointed segments.
+
+    All segments but the last are checkpointed.
+
+    Args:
+        functions: an ``nn.Sequential``, or a list of functions of one argument.
+        segments: number of segments.
+        input: argument of the first function.
+        use_reentrant, preserve_rng_state: as in ``checkpoint``.
+
+    Example:
+        >>> model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4), nn.ReLU())
+        >>> x = tn.ones(2, 4)
+        >>> y = tn.utils.checkpoint.checkpoint_sequential(model, 2, x, use_reentrant=False)
+        >>> y.shape
+        tinynet.Size([2, 4])
+    """
+    if use_reentrant is None:
+        where = f"{WHERE}.checkpoint_sequential"
+        warnings.warn(NOT_CHOSEN.format(where), UserWarning, stacklevel=2)
+        use_reentrant = True
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    length = len(steps) // segments
+    end = length * (segments - 1)
+    for start in range(0, end, length):
+        part = _in_turn(steps[start : start + length])
+        input = checkpoint(
+            part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state
+        )
+    return _in_turn(steps[end:])(input)
+
+
+def _in_turn(steps: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    def run(value: Any) -> Any:
+        for step in steps:
+            value = step(value)
+        return value
+
+    return run

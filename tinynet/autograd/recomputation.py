@@ -1,0 +1,261 @@
+"""Forgetting what a function saved for backward, and running it again to have it back.
+
+A keeper (see ``core/keeping.py``) stands over the first run and keeps nothing but the number of
+each saved array. The first backward that needs one of them runs the function again, under a second
+keeper that hands the arrays over by number.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from tinynet import dtypes
+from tinynet.autograd.reentrant import random_state
+from tinynet.core.callsite import Site, here, locate
+from tinynet.core.device import CPU
+from tinynet.core.generator import default_generator
+from tinynet.core.keeping import Keeper, keeping
+from tinynet.core.messages import row
+from tinynet.core.modes import enable_grad, mode
+from tinynet.core.node import Edge, Guard, Node, Saved, modified_problem
+from tinynet.core.recorded import tensor_at
+from tinynet.core.scope import running
+from tinynet.core.tensor import Size, Tensor, counter_of
+from tinynet.core.version import Version
+from tinynet.core.views import edge_of
+from tinynet.dtypes import Array
+
+Described = tuple[tuple[int, ...], Any, Site | None]
+
+WHERE = "tinynet.utils.checkpoint"
+
+
+class CheckpointError(RuntimeError):
+    """The function did something else when it was run again."""
+
+
+class _Enough(BaseException):  # no error, and not to be caught as one
+    """Everything that a region had forgotten is there again."""
+
+    def __init__(self, region: Region):
+        super().__init__("recomputation ends here")
+        self.region = region
+
+
+class Forgotten(Guard):
+    """Stands for a saved array that is not kept; for the array itself after a recomputation."""
+
+    __slots__ = ("__weakref__", "array", "at", "edge", "is_output", "region", "version")
+
+    def __init__(self, region: Region, version: Version, edge: Edge | None, is_output: bool):
+        self.region = region
+        self.version = version
+        self.at = version.n
+        self.edge = None if is_output else edge  # an output's edge would lead back to its node
+        self.is_output = is_output
+        self.array: Array | None = None
+
+    def restore(self, node: Node, kept: Any) -> Array:
+        """Return the array, once; raise if a write would have changed it."""
+        if self.array is None:
+            self.region.recompute()
+        array, self.array = self.array, None
+        if array is None:
+            raise self.region.another_number()
+        if self.version.n != self.at:
+            raise modified_problem(node, array, self.version, self.at, self.edge, self.is_output)
+        return array
+
+
+class Forgetting(Keeper):
+    """Stands over the forward."""
+
+    def __init__(self, region: Region):
+        self.region = region
+
+    def guard(
+        self, array: Array, version: Version, edge: Edge | None, is_output: bool
+    ) -> tuple[Any, Guard]:
+        """Keep nothing."""
+        guard = Forgotten(self.region, version, edge, is_output)
+        self.region.forgotten.append(weakref.ref(guard))
+        self.region.described.append((array.shape, array.dtype, here()))
+        return None, guard
+
+
+class _Recomputing(Keeper):
+    """Stands over the second run."""
+
+    def __init__(self, region: Region):
+        self.region = region
+
+    def guard(
+        self, array: Array, version: Version, edge: Edge | None, is_output: bool
+    ) -> tuple[Any, Guard]:
+        """Hand the array over, and keep it: the function may run backward itself."""
+        self.region.found(array)
+        return array, _Present()
+
+
+class _Present(Guard):
+    """Returns what is kept."""
+
+    __slots__ = ()
+
+    def restore(self, node: Node, kept: Any) -> Array:
+        """Return the array."""
+        found: Array = kept
+        return found
+
+
+class _Call(Node):
+    """Stands in messages for the call of ``checkpoint``, which saved the arguments."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.edges = ()
+        self.hooks = None
+        self.site = here()
+        self.scope = running.scope
+
+    def name(self) -> str:
+        """Return what messages call it."""
+        return "checkpoint"
+
+
+class Region:
+    """One checkpointed call: what is needed to run the function again, and what was forgotten.
+
+    Attributes:
+        forgotten: weak references to what stands for the saved arrays, in order; those that
+            backward has freed are gone.
+        described: shape, dtype and the user's line of each of them.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        context: AbstractContextManager[Any],
+        *,
+        preserve_rng_state: bool,
+        compare: bool,
+        early_stop: bool,
+    ):
+        self.function = function
+        self.call = _Call()
+        self.args = [_saved(a) if isinstance(a, Tensor) else a for a in args]
+        self.kwargs = kwargs
+        self.context = context
+        self.state = default_generator.get_state() if preserve_rng_state else None
+        self.compare = compare
+        self.early_stop = early_stop
+        self.completed = False
+        self.forgotten: list[weakref.ref[Forgotten]] = []
+        self.described: list[Described] = []
+        self.again: list[Described] = []  # the same of the second run
+
+    def recompute(self) -> None:
+        """Run the function again and fill in what was forgotten."""
+        args = [self._argument(a) if isinstance(a, Saved) else a for a in self.args]
+        self.again = []
+        try:
+            with (
+                random_state(self.state),
+                keeping(_Recomputing(self)),
+                enable_grad(),
+                self.context,
+            ):
+                self.function(*args, **self.kwargs)
+        except _Enough as enough:
+            if enough.region is not self:
+                raise
+        self._compare()
+
+    def found(self, array: Array) -> None:
+        """Take the next array of the second run.
+
+        Raises:
+            CheckpointError: there is one more than in the first run.
+            _Enough: it was the last.
+        """
+        number = len(self.again)
+        self.again.append((array.shape, array.dtype, here()))
+        if number >= len(self.forgotten):
+            if self.completed:
+                raise CheckpointError(
+                    f"{WHERE}: trying to save more tensors during recomputation than during the "
+                    "original forward pass.\n" + self._first_difference()
+                )
+            return  # the function runs backward: there was no more when it got there
+        guard = self.forgotten[number]()
+        if guard is not None:
+            guard.array = array
+        if self.early_stop and number + 1 == len(self.forgotten):
+            raise _Enough(self)
+
+    def another_number(self) -> CheckpointError:
+        """Return the error for a second run that saved fewer arrays."""
+        return CheckpointError(
+            f"{WHERE}: A different number of tensors was saved during the original forward and "
+            f"recomputation.\nNumber of tensors saved during forward: {len(self.forgotten)}\n"
+            f"Number of tensors saved during recomputation: {len(self.again)}.\n"
+            + self._first_difference()
+        )
+
+    def _argument(self, saved: Saved) -> Tensor:
+        array, version = saved.array, saved.version
+        if isinstance(version, Guard):
+            return tensor_at(version.restore(self.call, array), None, saved.edge)
+        assert isinstance(version, Version) and array is not None
+        if version.n != saved.at:
+            raise modified_problem(self.call, array, version, saved.at, saved.edge, False)
+        return tensor_at(array, version, saved.edge)
+
+    def _compare(self) -> None:
+        """Check that the second run saved what the first one did."""
+        if len(self.again) < len(self.forgotten):
+            raise self.another_number()
+        if not self.compare:
+            return
+        different = [
+            f"tensor at position {i}:\nsaved metadata: {_metadata(a)}\n"
+            f"recomputed metadata: {_metadata(b)}\n"
+            for i, (a, b) in enumerate(zip(self.described, self.again, strict=False))
+            if a[:2] != b[:2] and self.forgotten[i]() is not None
+        ]
+        if different:
+            raise CheckpointError(
+                f"{WHERE}: Recomputed values for the following tensors have different metadata "
+                f"than during the forward pass.\n{''.join(different)}" + self._first_difference()
+            )
+
+    def _first_difference(self) -> str:
+        """Name the lines where the second run left the way of the first."""
+        lines = []
+        for i, (a, b) in enumerate(itertools.zip_longest(self.described, self.again)):
+            if a != b:
+                lines += row("saved", locate(a[2]), f"tensor {i}, in the forward") if a else []
+                lines += row("saved", locate(b[2]), f"tensor {i}, when run again") if b else []
+                break
+        hint = "the function must do the same each time: no globals, counters or other generators"
+        return "\n".join([*lines, f"  fix      {hint}"])
+
+
+def _saved(t: Tensor) -> Saved:
+    """Save an argument as an operation would; an outer checkpoint may forget it."""
+    saved = Saved(t._array, counter_of(t), edge_of(t))
+    if isinstance(mode.on, Keeper):
+        mode.on.keep_saved(saved, False)
+    return saved
+
+
+def _metadata(described: Described) -> dict[str, Any]:
+    shape, kind, _site = described
+    return {"shape": Size(shape), "dtype": dtypes.from_numpy(kind), "device": CPU}

@@ -1,0 +1,107 @@
+"""The reentrant variant of checkpointing: a Function whose backward runs backward."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tinynet.autograd.derivatives import backward
+from tinynet.autograd.function import Function, FunctionNode
+from tinynet.core.generator import default_generator
+from tinynet.core.modes import enable_grad, no_grad
+from tinynet.core.node import Freed
+from tinynet.core.tensor import Tensor
+
+
+@contextlib.contextmanager
+def random_state(state: dict[str, Any] | None) -> Iterator[None]:
+    """Draw as from ``state`` on (None: as ever); afterwards as if nothing had been drawn."""
+    if state is None:
+        yield
+        return
+    before = default_generator.get_state()
+    default_generator.set_state(state)
+    try:
+        yield
+    finally:
+        default_generator.set_state(before)
+
+
+class CheckpointFunction(Function):
+    """Runs a function without recording it, and again, recorded, in backward."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any
+    ) -> Any:
+        """Run the function; keep its arguments only."""
+        tensors = [a for a in args if isinstance(a, Tensor)]
+        if not any(t.requires_grad for t in tensors):
+            warnings.warn(
+                "None of the inputs have requires_grad=True. Gradients will be None",
+                UserWarning,
+                stacklevel=4,  # forward, apply, checkpoint
+            )
+        ctx.run_function = run_function
+        ctx.state = default_generator.get_state() if preserve_rng_state else None
+        ctx.others = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.is_tensor = [isinstance(a, Tensor) for a in args]
+        ctx.save_for_backward(*tensors)
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> tuple[Any, ...]:
+        """Run the function again and go back through it; parameters get their ``.grad`` here."""
+        tensors = iter(ctx.saved_tensors)
+        args = []
+        for other, is_tensor in zip(ctx.others, ctx.is_tensor, strict=True):
+            if is_tensor:
+                t = next(tensors)
+                args.append(t.detach().requires_grad_(t.requires_grad))
+            else:
+                args.append(other)
+        with random_state(ctx.state), enable_grad():
+            made = ctx.run_function(*args)
+        outputs = made if isinstance(made, tuple) else (made,)
+        pairs = [
+            (o, g)
+            for o, g in zip(outputs, grad_outputs, strict=True)
+            if isinstance(o, Tensor) and o.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
+        backward([o for o, _ in pairs], [g for _, g in pairs])
+        return (None, None, *(a.grad if isinstance(a, Tensor) else None for a in args))
+
+
+class CheckpointFunctionBackward(FunctionNode):
+    """The node of a checkpointed call."""
+
+    function = CheckpointFunction
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Refuse passes that want the gradients of some tensors only."""
+        self._check(wanted)
+        return super().backward(g, freed, wanted)
+
+    def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Refuse them when the pass is recorded, too."""
+        self._check(wanted)
+        return super().backward_recorded(g, freed, wanted)
+
+    def _check(self, wanted: Any) -> None:
+        if wanted is not None:
+            raise RuntimeError(
+                "When use_reentrant=True, tinynet.utils.checkpoint is incompatible with .grad() "
+                "or passing an `inputs` parameter to .backward(). To resolve this error, you can "
+                "either set use_reentrant=False, or call .backward() without passing the `inputs` "
+                "argument."
+            )
+
+
+CheckpointFunction._node = CheckpointFunctionBackward

@@ -1,0 +1,8 @@
+"""The door under PyTorch's import path: ``from tinynet.utils.checkpoint import checkpoint``."""
+
+from tinynet.autograd.checkpoint import CheckpointError as CheckpointError
+from tinynet.autograd.checkpoint import checkpoint as checkpoint
+from tinynet.autograd.checkpoint import checkpoint_sequential as checkpoint_sequential
+from tinynet.autograd.checkpoint import noop_context_fn as noop_context_fn
+from tinynet.autograd.checkpoint import set_checkpoint_early_stop as set_checkpoint_early_stop
+from tinynet.autograd.reentrant import CheckpointFunction as CheckpointFunction

@@ -2,6 +2,10 @@
 
 from tinynet.autograd import functional as functional
 from tinynet.autograd import graph as graph
+from tinynet.autograd.anomaly import detect_anomaly as detect_anomaly
+from tinynet.autograd.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from tinynet.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
+from tinynet.autograd.anomaly import set_detect_anomaly as set_detect_anomaly
 from tinynet.autograd.checked import checked as checked
 from tinynet.autograd.derivatives import backward as backward
 from tinynet.autograd.derivatives import grad as grad
@@ -21,13 +25,17 @@ __all__ = [
     "Variable",
     "backward",
     "checked",
+    "detect_anomaly",
     "enable_grad",
     "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",
     "graph",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
     "set_strict_leaf_writes",
 ]

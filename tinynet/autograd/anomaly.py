@@ -1,0 +1,241 @@
+"""Anomaly mode: the first nan of a backward, and the forward line that it belongs to."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet.core import engine
+from tinynet.core.callsite import here, locate
+from tinynet.core.messages import row
+from tinynet.core.node import Node
+from tinynet.core.scope import path_of
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.errors import AutogradError
+
+SLOW = (
+    "Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+    "enabled for debugging."
+)
+
+
+def _array(x: Any) -> Array | None:
+    """Return the array of a tensor, of a number, or an array as it is; None for anything else."""
+    if isinstance(x, Tensor):
+        return x._array
+    return np.asarray(x) if isinstance(x, (np.ndarray, np.generic, float)) else None
+
+
+class Watcher:
+    """Goes with the engine from node to node while anomaly mode is on."""
+
+    def __init__(self, check_nan: bool):
+        self.check_nan = check_nan
+        self.saved: dict[str, Any] = {}  # what the node at hand had saved; backward frees it
+
+    def visitor(self, task: engine.Task) -> Callable[[Node], None]:
+        """Return what the engine calls for each node of a pass."""
+        return functools.partial(self._visit, task)
+
+    def _visit(self, task: engine.Task, node: Node) -> None:
+        """Let the pass visit a node; an error gets a note that names the node's line."""
+        self.saved = _saved(node)
+        try:
+            task._visit(node)
+        except AutogradError:
+            raise  # knows its lines
+        except Exception as error:
+            lines = row("forward", locate(node.site), f"for {node.name()}{_module(node)}")
+            error.add_note("\n".join([f"Error detected in {node.name()}.", *lines]))
+            raise
+        finally:
+            self.saved = {}
+
+    def check(self, node: Node, g: Any, results: tuple[Any, ...]) -> None:
+        """Look for nan in the gradients that a node returned.
+
+        Raises:
+            AutogradError: there is one.
+        """
+        if not self.check_nan:
+            return
+        for i, result in enumerate(results):
+            array = _array(result)
+            if array is not None and array.dtype.kind == "f" and np.isnan(array).any():
+                raise self._problem(node, g, i, array)
+
+    def _problem(self, node: Node, g: Any, number: int, result: Array) -> AutogradError:
+        """Return the error for nan in ``result``, with the values that made the first of them."""
+        bad = np.isnan(result)
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        names = node.inputs
+        of = f" of '{names[number]}'" if number < len(names) else ""
+        values = self._values(g, result.shape, place)
+        lines = row("forward", locate(node.site), f"for {node.name()}{_module(node)}")
+        origin = _origin(node, self.saved)
+        if origin is not node:
+            lines += row("made", locate(origin.site), f"nan, by {origin.name()}{_module(origin)}")
+        lines += row("needed", needed := locate(here()), "")
+        lines.append(
+            f"  nan      {int(bad.sum())} of {bad.size} in the gradient{of}; the first at "
+            f"{list(place)}" + (f", from {_listed(values)}" if values else "")
+        )
+        return AutogradError(
+            f"Function '{node.name()}' returned nan values in its {number}th output.",
+            lines=lines,
+            saved_at=locate(node.site),
+            needed_at=needed,
+            hint=_hint(values),
+        )
+
+    def _values(self, g: Any, shape: tuple[int, ...], place: tuple[int, ...]) -> dict[str, float]:
+        """Return the incoming gradient and the saved values where the first nan stands."""
+        incoming = g[0] if isinstance(g, list) and len(g) == 1 else g
+        found = {}
+        for name, x in {"the incoming gradient": incoming, **self.saved}.items():
+            array = _array(x)
+            if array is not None:
+                with contextlib.suppress(ValueError):  # it has no such place
+                    found[name] = float(np.broadcast_to(array, shape)[place])
+        return found
+
+
+def _saved(node: Node) -> dict[str, Any]:
+    return {name: getattr(node, f"saved_{name}", None) for name in node.saved}
+
+
+def _origin(node: Node, saved: dict[str, Any]) -> Node:
+    """Return the node that made nan of inputs that were not, as far as saved values tell."""
+    while True:
+        for name, edge in zip(node.inputs, node.edges, strict=False):
+            array = _array(saved.get(name))
+            made_by = None if edge is None else edge[0]
+            if array is not None and isinstance(made_by, Node) and np.isnan(array).any():
+                node, saved = made_by, _saved(made_by)
+                break
+        else:
+            return node
+
+
+def _module(node: Node) -> str:
+    path = path_of(getattr(node, "scope", None))
+    return f"   module {path}" if path else ""
+
+
+def _listed(values: dict[str, float]) -> str:
+    return ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
+
+
+def _hint(values: dict[str, float]) -> str:
+    incoming, *saved = values.values() or [1.0]
+    if any(np.isnan(x) for x in saved):
+        return (
+            "the forward computed nan already: look at what went into that line, `x.isnan().any()`"
+        )
+    if not saved and np.isfinite(incoming):
+        return "look at the backward of this function"
+    if not np.isfinite(incoming):
+        return "the gradient was not finite when it came here: look at the lines after this one"
+    if incoming == 0:
+        return (
+            "0 times an infinite slope: a later line (a mask, a `where`) throws the value away, "
+            "but not its slope. Make the input safe first: `f(where(mask, x, 1))`"
+        )
+    return (
+        "keep the input away from the point where there is no slope: `x.clamp(min=eps)`, or add a "
+        "small number to it"
+    )
+
+
+# ---- the user's side ----------------------------------------------------------------------------
+
+
+class _State:
+    enabled = False
+    check_nan = True
+
+
+def _state() -> tuple[bool, bool]:
+    return _State.enabled, _State.check_nan
+
+
+def _set(enabled: bool, check_nan: bool) -> None:
+    _State.enabled, _State.check_nan = bool(enabled), bool(check_nan)
+    engine.watcher = Watcher(_State.check_nan) if enabled else None
+
+
+def is_anomaly_enabled() -> bool:
+    """Return True in anomaly mode.
+
+    Example:
+        >>> tn.autograd.is_anomaly_enabled()
+        False
+    """
+    return _State.enabled
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Return True if anomaly mode looks (or would look) for nan."""
+    return _State.check_nan
+
+
+class detect_anomaly(contextlib.ContextDecorator):
+    """Raise at the first nan that backward computes, and name the forward line it belongs to.
+
+    A context manager, or a decorator. Lines are known for every graph: unlike in PyTorch the
+    forward does not have to run in the block. Errors that a backward raises get a note with the
+    line, too. Searching each gradient for nan costs 7 % (large arrays) to 50 % of a backward.
+
+    Args:
+        check_nan: look for nan.
+
+    Example:
+        >>> x = tn.tensor([0.0, 4.0], requires_grad=True)
+        >>> y = tn.where(x > 1, x.sqrt(), x)
+        >>> with tn.autograd.set_detect_anomaly(True):
+        ...     y.sum().backward()
+        Traceback (most recent call last):
+        RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output...
+    """
+
+    def __init__(self, check_nan: bool = True):
+        self.check_nan = check_nan
+        self._before: list[tuple[bool, bool]] = []
+        warnings.warn(SLOW, UserWarning, stacklevel=2)
+
+    def __enter__(self) -> None:
+        self._before.append(_state())
+        _set(True, self.check_nan)
+
+    def __exit__(self, *exc: object) -> None:
+        _set(*self._before.pop())
+
+
+class set_detect_anomaly:
+    """Switch anomaly mode on or off: at once as a call, or for a block with ``with``.
+
+    Args:
+        mode: on or off.
+        check_nan: look for nan.
+
+    Example:
+        >>> with tn.autograd.set_detect_anomaly(True):
+        ...     tn.autograd.is_anomaly_enabled()
+        True
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True):
+        self._before = _state()
+        _set(mode, check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        _set(*self._before)

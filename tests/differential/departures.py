@@ -25,16 +25,47 @@ from .spec import Program
 @dataclass(frozen=True)
 class Instead:
     """In one program, what tinynet shows at some places (dotted paths into the answer); None
-    where it shows nothing."""
+    where it shows None, or nothing."""
 
     reason: str
     program: str
     shows: Mapping[str, Any]
 
 
+def result(values: list[float], grad_fn: str, version: int) -> dict[str, Any]:
+    """A tensor of float32 with a history."""
+    return {
+        "tensor": np.array(values, "float32"),
+        "requires_grad": True,
+        "grad_fn": grad_fn,
+        "is_leaf": False,
+        "version": version,
+    }
+
+
 GENERAL = tuple(d for d in OF_OPERATIONS if d.cases == "*")
 
 TEXTS = (
+    Departure(
+        "A leaf's accumulator is a node of tinynet's own making, and named as such.",
+        said=r"tinynet::autograd::AccumulateGrad",
+        ours=lambda said: "AccumulateGrad",
+    ),
+    Departure(
+        "t_() is the view operation t, applied in place.",
+        said=r"TBackward1",
+        ours=lambda said: "TBackward0",
+    ),
+    Departure(
+        "The same in the text that names the producer of a changed value.",
+        said=r"(.* is output 0 of )T1(, is .*)",
+        ours=lambda said: rf"{re.escape(said[1])}TBackward0{re.escape(said[2])}",
+    ),
+    Departure(
+        "tinynet's names of dtypes are one word each; PyTorch prints C++'s.",
+        said=r"(attempting to assign a gradient with dtype ')long int(' .*)",
+        ours=lambda said: re.escape(f"{said[1]}long{said[2]}"),
+    ),
     Departure(
         "The seeds have these words for a second backward.",
         said=r"Trying to backward through the graph a second time \(or directly access.*",
@@ -76,7 +107,33 @@ TEXTS = (
 
 SAVED_ARRAYS = "Nodes save arrays, never tensors: a result that was saved dies with its name."
 
+SEEDS = "The seeds: an indexed assignment to a leaf is recorded, and refused in backward."
+MOVED = {
+    "raises": "RuntimeError",
+    "says": "leaf variable has been moved into the graph interior",
+}
+
 INSTEAD = (
+    Instead(
+        SEEDS,
+        "leaf_writes/an_assignment_makes_the_leaf_a_result",
+        {"sees.error": None, "sees.x": result([0, 0], "CopySlices", version=1)},
+    ),
+    Instead(
+        SEEDS,
+        "leaf_writes/a_moved_leaf_can_be_written_further",
+        {"sees.error": None, "sees.x": result([1, 1], "AddBackward0", version=2)},
+    ),
+    Instead(
+        SEEDS,
+        "leaf_writes/the_backward_that_meets_the_moved_leaf_is_refused",
+        {"sees.error": MOVED},
+    ),
+    Instead(
+        SEEDS,
+        "leaf_writes/a_use_before_the_assignment_is_refused_in_backward_too",
+        {"sees.error": MOVED},
+    ),
     Instead(
         "The gradient of a leaf never shares memory with the one that was given to backward.",
         "gradients/the_gradient_of_a_view_is_a_tensor_of_its_own",
@@ -143,6 +200,68 @@ INSTEAD = (
         "function_contexts/a_value_on_ctx_is_a_constant_in_the_second_derivative_or_leaks",
         {"warns": [Matching(r"UserWarning: Custom.forward stores a tensor on ctx outside .*")]},
     ),
+    Instead(
+        "A leaf is its own accumulator (a separate node would form a cycle with it): next_functions"
+        " makes one to look at, equal to the others of the leaf.",
+        "nodes/a_leaf_has_one_accumulator",
+        {"sees.same": False},
+    ),
+    Instead(
+        "A saved `dim` is kept as it was given.",
+        "nodes/saved_arguments_can_be_read_from_the_node",
+        {"sees.dim": 1},
+    ),
+    Instead(
+        "autograd.grad takes tensors as inputs.",
+        "nodes/a_gradient_edge_stands_for_its_tensor",
+        {"sees.error": {"raises": "TypeError", "says": "inputs must be Tensors"}},
+    ),
+    Instead(
+        "A hook on a tensor always runs before its gradient is captured; in PyTorch only where the"
+        " pass ends.",
+        "hooks/a_hook_on_the_input_that_autograd_grad_captures",
+        {"sees.d_y.tensor": np.array(20.0, "float32")},
+    ),
+    Instead(
+        "The zeros for an unused input are constants: there is nothing to differentiate.",
+        "grad/zeros_for_unused_inputs_with_create_graph",
+        {"sees.d_both.1.requires_grad": None},
+    ),
+    Instead(
+        "A gradient is contiguous, whatever the strides of its leaf.",
+        "backward/a_gradient_of_a_transposed_leaf",
+        {"sees.strides": [[1, 3], [2, 1]]},
+    ),
+    Instead(
+        "A saved leaf keeps the values that were saved: the gradient is that of what was computed,"
+        " also after `x.data = y`.",
+        "data/assigning_data_between_forward_and_backward",
+        {"sees.x.grad.tensor": np.array([2.0, 4.0], "float32")},
+    ),
+    Instead(
+        "A copy has memory of its own, also if the originals shared theirs.",
+        "copies/deepcopy_of_views_keeps_their_memory_shared",
+        {"sees.b": {"tensor": np.array([1.0, 2.0, 3.0], "float32"), "version": 1}},
+    ),
+    Instead(
+        "The same for a base and its view.",
+        "copies/deepcopy_of_a_base_and_its_view",
+        {"sees.x": {"tensor": np.array([0.0, 1.0, 2.0, 3.0], "float32"), "version": 1}},
+    ),
+    *(
+        Instead("An unpickled tensor is a new one: its version is 0.", *program)
+        for program in (
+            ("copies/a_shallow_copy_of_a_leaf", {"sees.y.version": None}),
+            ("copies/a_pickled_leaf_comes_back", {"sees.y.version": None}),
+            ("copies/a_pickle_leaves_the_gradient_behind", {"sees.y.version": None}),
+            ("copies/a_pickled_view_loses_its_base", {"sees.v.version": None}),
+            ("copies/a_pickled_parameter_comes_back", {"sees.q.version": None}),
+            (
+                "copies/a_pickled_0d_and_empty_tensor",
+                {"sees.x2.version": None, "sees.y2.version": None},
+            ),
+        )
+    ),
 )
 
 
@@ -160,7 +279,7 @@ def replaced(answer: dict[str, Any], departures: list[Instead]) -> dict[str, Any
             *outer, last = path.split(".")
             place = answer
             for key in outer:
-                place = place[key]
+                place = place[int(key)] if isinstance(place, list) else place[key]
             if value is None:
                 del place[last]
             else:

@@ -6,7 +6,9 @@ from . import (
     programs_backward,
     programs_copies,
     programs_data,
+    programs_engine,
     programs_function_contexts,
+    programs_function_oddities,
     programs_function_outputs,
     programs_functions,
     programs_grad,
@@ -16,6 +18,7 @@ from . import (
     programs_hooks_and_writes,
     programs_in_place,
     programs_indexed_writes,
+    programs_leaf_writes,
     programs_leaves,
     programs_modes,
     programs_nodes,
@@ -23,6 +26,7 @@ from . import (
     programs_tools,
     programs_versions,
     programs_view_histories,
+    programs_view_oddities,
     programs_view_writes,
     programs_views,
 )
@@ -52,6 +56,10 @@ FAMILIES: tuple[Family, ...] = (
     programs_higher_order.program,
     programs_copies.program,
     programs_sizes.program,
+    programs_engine.program,
+    programs_view_oddities.program,
+    programs_function_oddities.program,
+    programs_leaf_writes.program,
     programs_tools.program,
 )
 

@@ -309,5 +309,5 @@ def a_gradient_edge_stands_for_its_tensor(T):
     y = x * 3
     edge = T.autograd.graph.get_gradient_edge(y)
     same_node, number = edge.node is y.grad_fn, edge.output_nr
-    (d_y,) = T.autograd.grad(y * y, edge)
-    return {"same_node": same_node, "number": number, "d_y": d_y}
+    error = attempt(lambda: T.autograd.grad(y * y, edge))
+    return {"same_node": same_node, "number": number, "error": error}

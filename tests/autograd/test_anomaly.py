@@ -104,6 +104,15 @@ def test_nan_of_the_forward_is_followed_to_where_it_was_made():
     assert "root = x.sqrt()" in made and made.endswith("nan, by SqrtBackward0")
 
 
+def test_operations_that_mix_places():
+    weight = leaf(1.0, float("nan"))
+    x = tn.ones(3, 2, requires_grad=True)
+    error = anomaly((x @ weight).sum())
+    assert error.hint.startswith("the forward computed nan already")
+    error = anomaly(x @ tn.ones(2, 4), gradient=tn.full((3, 4), float("inf")) * tn.eye(3, 4))
+    assert error.hint.startswith("the gradient was not finite when it came here")
+
+
 def test_a_start_that_is_not_finite():
     x = leaf(1.0, 4.0)
     y = x * 2

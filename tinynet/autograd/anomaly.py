@@ -23,6 +23,7 @@ SLOW = (
     "Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
     "enabled for debugging."
 )
+INCOMING = "the incoming gradient"
 
 
 def _array(x: Any) -> Array | None:
@@ -76,7 +77,8 @@ class Watcher:
         place = tuple(int(i) for i in np.argwhere(bad)[0])
         names = node.inputs
         of = f" of '{names[number]}'" if number < len(names) else ""
-        values = self._values(g, result.shape, place)
+        sources = self._sources(g)
+        values = _values(sources, result.shape, place)
         lines = row("forward", locate(node.site), f"for {node.name()}{_module(node)}")
         origin = _origin(node, self.saved)
         if origin is not node:
@@ -91,19 +93,25 @@ class Watcher:
             lines=lines,
             saved_at=locate(node.site),
             needed_at=needed,
-            hint=_hint(values),
+            hint=_hint(sources, values),
         )
 
-    def _values(self, g: Any, shape: tuple[int, ...], place: tuple[int, ...]) -> dict[str, float]:
-        """Return the incoming gradient and the saved values where the first nan stands."""
+    def _sources(self, g: Any) -> dict[str, Array]:
+        """Return the arrays that the gradient was computed from."""
         incoming = g[0] if isinstance(g, list) and len(g) == 1 else g
-        found = {}
-        for name, x in {"the incoming gradient": incoming, **self.saved}.items():
-            array = _array(x)
-            if array is not None:
-                with contextlib.suppress(ValueError):  # it has no such place
-                    found[name] = float(np.broadcast_to(array, shape)[place])
-        return found
+        arrays = {name: _array(x) for name, x in {INCOMING: incoming, **self.saved}.items()}
+        return {name: array for name, array in arrays.items() if array is not None}
+
+
+def _values(
+    sources: dict[str, Array], shape: tuple[int, ...], place: tuple[int, ...]
+) -> dict[str, float]:
+    """Return what stands in those arrays that have the place."""
+    found = {}
+    for name, array in sources.items():
+        with contextlib.suppress(ValueError):
+            found[name] = float(np.broadcast_to(array, shape)[place])
+    return found
 
 
 def _saved(node: Node) -> dict[str, Any]:
@@ -132,17 +140,16 @@ def _listed(values: dict[str, float]) -> str:
     return ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
 
 
-def _hint(values: dict[str, float]) -> str:
-    incoming, *saved = values.values() or [1.0]
-    if any(np.isnan(x) for x in saved):
+def _hint(sources: dict[str, Array], values: dict[str, float]) -> str:
+    if any(np.isnan(x).any() for name, x in sources.items() if name != INCOMING):
         return (
             "the forward computed nan already: look at what went into that line, `x.isnan().any()`"
         )
-    if not saved and np.isfinite(incoming):
-        return "look at the backward of this function"
-    if not np.isfinite(incoming):
+    if INCOMING in sources and not np.isfinite(sources[INCOMING]).all():
         return "the gradient was not finite when it came here: look at the lines after this one"
-    if incoming == 0:
+    if not sources.keys() - {INCOMING}:
+        return "look at the backward of this function"
+    if values.get(INCOMING) == 0:
         return (
             "0 times an infinite slope: a later line (a mask, a `where`) throws the value away, "
             "but not its slope. Make the input safe first: `f(where(mask, x, 1))`"

@@ -248,6 +248,21 @@ INSTEAD = (
         "copies/deepcopy_of_a_base_and_its_view",
         {"sees.x": {"tensor": np.array([0.0, 1.0, 2.0, 3.0], "float32"), "version": 1}},
     ),
+    Instead(
+        "A gradient that passes unchanged is returned as a tensor of its own.",
+        "grad/the_gradient_given_may_be_the_result_itself",
+        {"sees.g": {"tensor": np.array([3.0, 4.0], "float32")}},
+    ),
+    Instead(
+        "What mark_dirty refuses is counted as one write, forward's own.",
+        "function_outputs/a_leaf_written_and_marked_dirty_is_refused",
+        {"sees.x.version": 1},
+    ),
+    Instead(
+        "The same for a dirty input that is not returned.",
+        "function_outputs/a_dirty_input_that_is_not_returned",
+        {"sees.y.version": 1},
+    ),
     *(
         Instead("An unpickled tensor is a new one: its version is 0.", *program)
         for program in (

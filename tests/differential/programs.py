@@ -20,6 +20,7 @@ from . import (
     programs_indexed_writes,
     programs_leaf_writes,
     programs_leaves,
+    programs_mixtures,
     programs_modes,
     programs_nodes,
     programs_sizes,
@@ -60,6 +61,7 @@ FAMILIES: tuple[Family, ...] = (
     programs_view_oddities.program,
     programs_function_oddities.program,
     programs_leaf_writes.program,
+    programs_mixtures.program,
     programs_tools.program,
 )
 

@@ -69,12 +69,13 @@ class Inventing(Function):
     @staticmethod
     def forward(ctx, x):
         ctx.set_materialize_grads(False)
+        ctx.shape_of_input = x.shape
         return x * 2, x * 3
 
     @staticmethod
     def backward(ctx, a, b):
         if a is None:
-            return tn.ones_like(b)
+            return tn.ones(ctx.shape_of_input, dtype=tn.float64)
         return a * 2 + (0 if b is None else b * 3)
 
 

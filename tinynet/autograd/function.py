@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.callsite import here, locate
-from tinynet.core.inplace import rebase, wrote
+from tinynet.core.inplace import permit, rebase, wrote
 from tinynet.core.keeping import Keeper
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import enable_grad, mode, no_grad
@@ -32,6 +33,7 @@ class FunctionNode(Node):
     """
 
     function: ClassVar[type[Function]]
+    takes_missing = True
 
     def __init__(self, args: tuple[Any, ...]):
         self.hooks = None
@@ -249,6 +251,8 @@ class Function:
                 raise RuntimeError(errors.DIRTY_NOT_RETURNED)
             if recorded and requires_grad(t) and t.is_leaf:
                 raise RuntimeError(errors.LEAF_WRITTEN)
+            if recorded:
+                permit(t)
             wrote(t, f"{cls.__name__}.forward")
         if not recorded or not any(isinstance(o, Tensor) for o in outputs):
             return output
@@ -287,7 +291,7 @@ def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -
     edge: Edge = (node, number)
     if any(t is d for d in node._dirty):
         node.sequence = count_nodes()
-        rebase(t, node)
+        rebase(t, node, number)
         return t
     if any(t is a for a in args):  # an input comes back as a view of it
         made = wrap(t._array)
@@ -326,14 +330,50 @@ def _describe(node: FunctionNode, outputs: tuple[Any, ...]) -> None:
     node.sequence = count_nodes()
 
 
+class _Once(Function):
+    """The history of gradients that have none, so that differentiating them is refused."""
+
+    @staticmethod
+    def forward(ctx: Any, *grads: Any) -> Any:
+        """Pass the gradients on."""
+        return tuple(None if g is None else g.clone() for g in grads)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Refuse."""
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
+
+
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a ``backward`` that must not itself be differentiated.
 
-    The gradients it returns carry no history under ``create_graph=True``.
+    Under ``create_graph=True`` differentiating the gradients that it returns raises.
+
+    Example:
+        >>> from tinynet.autograd.function import once_differentiable
+        >>> class Double(tn.autograd.Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return x * 2
+        ...     @staticmethod
+        ...     @once_differentiable
+        ...     def backward(ctx, g):
+        ...         return g * 2
     """
 
+    @functools.wraps(function)
     def wrapped(ctx: Any, *args: Any) -> Any:
         with no_grad():
-            return function(ctx, *args)
+            results = function(ctx, *args)
+        asked = [a for a in args if isinstance(a, Tensor) and requires_grad(a)]
+        if not mode.grad or not asked:
+            return results
+        several = isinstance(results, tuple)
+        grads = results if several else (results,)
+        fresh = [None if g is None else g.detach().requires_grad_() for g in grads]
+        found = _Once.apply(*fresh)
+        return found if several else found[0]
 
     return wrapped

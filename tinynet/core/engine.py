@@ -19,6 +19,7 @@ from tinynet.core.callsite import here, locate
 from tinynet.core.inplace import moved
 from tinynet.core.modes import mode
 from tinynet.core.node import NOWHERE, Edge, Freed, Hooks, Node, check_replaced
+from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
 
 _newest_first = operator.attrgetter("sequence")
@@ -120,6 +121,8 @@ class Task:
                     self._leaf(target, *self.pending.pop(target))
             elif r is not None:
                 self._deliver(edge, r, False, False)
+            elif target.takes_missing and target not in self.pending:
+                self.pending[target] = [None] * len(target.shape) if target.multiple else None
 
     def _deliver(self, edge: Edge, g: Any, is_leaf: bool, own: bool) -> None:
         """Add ``g`` to what has arrived at ``edge``, in the shape and dtype of its tensor."""
@@ -205,7 +208,7 @@ class Task:
         if node.multiple:
             slots = [None if x is None else self._hooked(hooks, i, x) for i, x in enumerate(g)]
         else:
-            slots = [self._hooked(hooks, 0, g)]
+            slots = [None if g is None else self._hooked(hooks, 0, g)]
         for hook in [*hooks.pre.values()]:
             seen = tuple(None if x is None else self._tensor(x) for x in slots)
             returned = hook(seen)
@@ -301,6 +304,7 @@ def accumulate(leaf: Tensor, g: Tensor, own: bool, recorded: bool) -> None:
     elif recorded:
         leaf._grad = Recorded.add(grad, g)
     else:
+        refuse_overlap(grad._array)
         np.add(grad._array, g._array, out=grad._array, casting="same_kind")
         counter_of(grad).bump(None, "gradient accumulation")
     if leaf._hooks is not None:
@@ -377,7 +381,10 @@ def grad(
     ends = _ends(inputs)
     task = Task(edges, given, keep, create_graph, ends)
     task.run()
+    # A gradient that passes through unchanged is the tensor that was passed in, not an alias.
+    own = {id(g._array): g for g in given}
     found = [task.captured.get(edge) for edge in ends]
+    found = [None if g is None else own.get(id(g._array), g) for g in found]
     for i, g in enumerate(found):
         if g is None and not allow_unused:
             raise errors.unused(i, locate(here()))

@@ -71,15 +71,21 @@ def permit(t: Tensor, indexed: bool = False) -> None:
             raise leaf_write_error(errors.LEAF_IN_PLACE, locate(here()))
 
 
-def rebase(t: Tensor, node: Node) -> None:
-    """Law 4: give ``t`` the history ``node``, which an in-place operation on it just made."""
+def rebase(t: Tensor, node: Node, number: int = 0) -> None:
+    """Law 4: give ``t`` the history ``node``, which an in-place operation on it just made.
+
+    Args:
+        t: what was written to.
+        node: the node of the write.
+        number: which of the node's outputs ``t`` is.
+    """
     view: View | None = t._view
     if view is not None and t._requires_grad is VIEW:
         rebase_part(root(view), view.chain, node, node.site)
         return  # t regenerates its own edge from the base when it is next asked for
     node.edges = (_before(t, node.edges[0]), *node.edges[1:])
-    move_retained(t._edge, (node, 0))
-    t._edge = (node, 0)
+    move_retained(t._edge, (node, number))
+    t._edge = (node, number)
     t._requires_grad = True
 
 

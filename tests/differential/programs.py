@@ -30,6 +30,7 @@ from . import (
     programs_view_oddities,
     programs_view_writes,
     programs_views,
+    programs_written_views,
 )
 from .spec import Family, Program
 
@@ -62,6 +63,7 @@ FAMILIES: tuple[Family, ...] = (
     programs_function_oddities.program,
     programs_leaf_writes.program,
     programs_mixtures.program,
+    programs_written_views.program,
     programs_tools.program,
 )
 

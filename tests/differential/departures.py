@@ -249,11 +249,6 @@ INSTEAD = (
         {"sees.x": {"tensor": np.array([0.0, 1.0, 2.0, 3.0], "float32"), "version": 1}},
     ),
     Instead(
-        "A gradient that passes unchanged is returned as a tensor of its own.",
-        "grad/the_gradient_given_may_be_the_result_itself",
-        {"sees.g": {"tensor": np.array([3.0, 4.0], "float32")}},
-    ),
-    Instead(
         "What mark_dirty refuses is counted as one write, forward's own.",
         "function_outputs/a_leaf_written_and_marked_dirty_is_refused",
         {"sees.x.version": 1},

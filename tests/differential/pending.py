@@ -11,9 +11,6 @@ WAITING: dict[str, tuple[str, ...]] = {
     "functions and hooks behind a missing gradient are not called": (
         "engine/a_hook_behind_a_missing_gradient",
     ),
-    "grad returns a tensor of its own on the memory of the gradient given": (
-        "grad/the_gradient_given_may_be_the_result_itself",
-    ),
     "a view that was made a leaf keeps apart from its base's new history": (
         "view_oddities/the_base_of_a_view_that_is_a_leaf_itself_gets_a_history",
         "view_oddities/a_base_that_was_detached_in_place_is_written",

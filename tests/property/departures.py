@@ -1,0 +1,205 @@
+"""Where a program must not go, or where it ends: all in one place, each with its reason.
+
+`DEPARTURES` stay: PyTorch is undefined or wrong there, or tinynet differs on purpose. `OPEN` are
+bugs of tinynet's that are known and not fixed yet; their names are those of the list of bugs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .forms import FLAG, HOOK, INTO, OP, RESHAPE, VIEW, WRITE, Facts, Form
+
+
+class Situation(NamedTuple):
+    """A line that could come next."""
+
+    form: Form
+    x: Facts | None
+    y: Facts | None
+    quiet: bool
+
+
+class Avoided(NamedTuple):
+    """Lines that no program has."""
+
+    name: str
+    reason: str
+    applies: Callable[[Situation], bool]
+
+
+class Forgiven(NamedTuple):
+    """A difference in errors that ends a program without being reported."""
+
+    name: str
+    reason: str
+    ours: str  # patterns of "Class: message"
+    theirs: str
+
+
+def _family(s: Situation, *families: str) -> bool:
+    return s.form.family in families
+
+
+def _overlapping_write(s: Situation) -> bool:
+    if not _family(s, WRITE) or "{y}" not in s.form.text or s.x is None or s.y is None:
+        return False
+    if s.x.memory != s.y.memory:
+        return False
+    if any(t in s.form.text for t in ("[i]", "[m]", "(i,)")):
+        return True
+    if "[{f}]" in s.form.text:
+        return not s.x.contiguous or not s.y.dense
+    return s.x is not s.y and not (s.x.dense and s.y.dense)
+
+
+def _expanded_write(s: Situation) -> bool:
+    odd = ("[{f}]", "[i]", "[m]", "(i,)", "(m", "copy_", " = ", "zero_", "fill_")
+    return bool(_family(s, WRITE) and s.x and s.x.expanded and any(t in s.form.text for t in odd))
+
+
+DEPARTURES: list[Avoided | Forgiven] = [
+    Avoided(
+        "overlap",
+        "What PyTorch writes where source and target overlap and one of them is not dense is"
+        " undefined; tinynet copies first.",
+        _overlapping_write,
+    ),
+    Avoided(
+        "expanded",
+        "PyTorch warns of some writes to expanded tensors, and refuses others only in backward;"
+        " tinynet refuses at once, or does what is right.",
+        _expanded_write,
+    ),
+    Avoided(
+        "deepcopy",
+        "A deep copy of an expanded tensor is expanded in PyTorch.",
+        lambda s: bool("deepcopy" in s.form.text and s.x and s.x.expanded),
+    ),
+    Avoided(
+        "shared gradient",
+        "A deep copy of a tensor and of its gradient share memory in PyTorch if these did.",
+        lambda s: bool("grad = {y}" in s.form.text and s.x and s.y and s.x.memory == s.y.memory),
+    ),
+    Avoided(
+        "written index",
+        "tinynet copies index tensors and masks, so that later writes to them do not matter.",
+        lambda s: _family(s, INTO),
+    ),
+    Avoided(
+        "asked node",
+        "backward(inputs=[a]) runs the node of a non-leaf `a`, too, in PyTorch: it may fail there,"
+        " and its saved values are freed.",
+        lambda s: bool("inputs=" in s.form.text and s.y and not s.y.leaf),
+    ),
+    Avoided(
+        "reshaped unseen",
+        "An in-place view operation under no_grad changes the shape behind the graph; how a"
+        " backward then fails is not promised.",
+        lambda s: bool(_family(s, RESHAPE) and s.x and (s.x.graded or (s.quiet and s.x.wants))),
+    ),
+    Avoided(
+        "leaf views",
+        "After a write to its memory, a view that itself was made to require grad, or whose base"
+        " was made not to, gets a history from the base that leads nowhere in PyTorch. In tinynet"
+        " the one stays a leaf and the other has none.",
+        lambda s: bool(
+            s.x
+            and (
+                (_family(s, FLAG) and (s.x.view or ("False" in s.form.text and s.x.viewed)))
+                or ("detach_" in s.form.text and s.x.viewed)
+            )
+        ),
+    ),
+    Avoided(
+        "former leaves",
+        "A leaf that was made not to require grad and then was written to is still where its old"
+        " graph ends in PyTorch.",
+        lambda s: bool(
+            s.x
+            and s.x.leaf
+            and s.x.wants
+            and (("detach_" in s.form.text) or (_family(s, FLAG) and "False" in s.form.text))
+        ),
+    ),
+    Avoided(
+        "broken views",
+        "PyTorch lets hooks onto views whose history cannot be regenerated, or crashes.",
+        lambda s: bool(_family(s, HOOK) and s.x and s.x.broken),
+    ),
+    Avoided(
+        "hooks that stay",
+        "In PyTorch the hooks of a result stay with it when it is detached in place, and mix with"
+        " later ones when its shape is changed in place.",
+        lambda s: bool(s.x and s.x.hooked and ("detach_" in s.form.text or _family(s, RESHAPE))),
+    ),
+    Forgiven("zero tensors", "PyTorch's own zeros get in its way.", r".*", r".*ZeroTensors.*"),
+    Forgiven(
+        "detached",
+        "PyTorch refuses to use a saved tensor that was detached in place; tinynet saved its"
+        " values.",
+        r"",
+        r".*detached in-place.*",
+    ),
+    Forgiven(
+        "unallocated",
+        "PyTorch's own zeros have no memory to look at.",
+        r".*",
+        r".*unallocated storage.*",
+    ),
+    Forgiven(
+        "buffers",
+        "Writing all of a tensor by index is a CopySlices, which is freed (seed 003).",
+        r".*but the buffers have already been freed.*",
+        r"",
+    ),
+    Forgiven(
+        "assertion", "An assertion inside PyTorch failed.", r".*", r".*INTERNAL ASSERT FAILED.*"
+    ),
+]
+
+OPEN: list[Avoided | Forgiven] = [
+    Avoided("P16", "There is no out=.", lambda s: "out=" in s.form.text),
+    Forgiven("Q2", "Not all overlap is found.", r"", r".*single memory location.*"),
+    Forgiven("Q2", "Overlap of single elements.", r".*single memory location.*", r""),
+    Avoided(
+        "Q4",
+        "What is saved only for a view without an edge (made under no_grad, or before its base"
+        " required grad) is unpacked.",
+        lambda s: bool(
+            s.x
+            and (
+                (s.quiet and s.x.wants and s.form.family in (VIEW, OP))
+                or (_family(s, FLAG) and s.x.viewed)
+            )
+        ),
+    ),
+    Forgiven("Q5", "x[i] saves nothing that is freed.", r".*", r".*a second time.*"),
+    Avoided(
+        "Q6",
+        "After an in-place view operation, views of the same memory do not follow all of it.",
+        lambda s: bool(_family(s, RESHAPE) and s.x and (s.x.viewed or s.x.view)),
+    ),
+    Avoided(
+        "Q7",
+        "The zero gradient of copy_ has a graph.",
+        lambda s: any(t in s.form.text for t in ("copy_", "[:] =", "[...] =")),
+    ),
+    Avoided("R1", "sub_(alpha=) frees a number.", lambda s: "alpha=" in s.form.text),
+]
+
+
+def avoided(s: Situation) -> bool:
+    """Whether no program may have a line."""
+    return any(d.applies(s) for d in (*DEPARTURES, *OPEN) if isinstance(d, Avoided))
+
+
+def forgiven(ours: str, theirs: str) -> bool:
+    """Whether two different errors, as "Class: message" or empty, only end the program."""
+    return any(
+        re.fullmatch(d.ours, ours, re.S) and re.fullmatch(d.theirs, theirs, re.S)
+        for d in (*DEPARTURES, *OPEN)
+        if isinstance(d, Forgiven)
+    )

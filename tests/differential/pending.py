@@ -56,17 +56,6 @@ WAITING: dict[str, tuple[str, ...]] = {
         "backward/inputs_that_require_no_grad_are_refused",
     ),
     "a pack hook that writes is not refused": ("tools/saved_tensors_hooks_that_write_are_refused",),
-    "the second derivative of a write to a view that saved its result finds it freed": (
-        "written_views/pow_by_tensor_on_a_column",
-        "written_views/exp_on_a_column",
-        "written_views/sqrt_on_a_column",
-        "written_views/rsqrt_on_a_column",
-        "written_views/reciprocal_on_a_column",
-        "written_views/tanh_on_a_column",
-        "written_views/sigmoid_on_a_column",
-        "written_views/relu_on_a_column",
-        "written_views/two_in_a_row_on_a_column",
-    ),
     "is_grads_batched": ("grad/batched_gradients",),
     "inference_mode": (
         "tools/inference_mode_records_nothing",

@@ -175,6 +175,7 @@ for _names, _spec in ELEMENTWISE.items():
         for _args in layouts(_spec, *ATTRIBUTES.get(_name, ())):
             sample(_name, *_args)
 sample("round", f(4).of(0.123, -1.377, 2.02, 0.7), decimals=1)
+sample("scaled", f(2, 3), alpha=2.5)
 sample("relu_backward", f(2, 3), f(2, 3))
 for _bounds in ({"min": -0.5, "max": 1.0}, {"min": -0.1}, {"max": 0.1}):
     sample("clamp clamp_numbers", f(2, 3), **_bounds)

@@ -107,15 +107,7 @@ class Task:
             if isinstance(target, Tensor):
                 left = self.uses[target] = self.uses[target] - 1
                 if r is not None:
-                    # A leaf may keep the array itself if nobody else can hold it.
-                    own = (
-                        not self.recorded
-                        and r is not g
-                        and r.__class__ is np.ndarray
-                        and r.base is None
-                        and node.gives_fresh
-                        and sum(other is r for other in results) == 1
-                    )
+                    own = not self.recorded and node.gives_fresh and _only_one(r, g, results)
                     self._deliver(edge, r, True, own)
                 if not left and target in self.pending:
                     self._leaf(target, *self.pending.pop(target))
@@ -257,6 +249,13 @@ class Task:
         if hooks is not None and hooks.post:
             for hook in [*hooks.post.values()]:
                 hook((), (seen,))
+
+
+def _only_one(r: Any, g: Any, results: tuple[Any, ...]) -> bool:
+    """Return True if nobody else can hold the array ``r``, so that a leaf may keep it as it is."""
+    if r is g or r.__class__ is not np.ndarray or r.base is not None:
+        return False
+    return sum(other is r for other in results) == 1
 
 
 def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:

@@ -9,7 +9,8 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.callsite import Site, here, locate
-from tinynet.core.messages import freed_error, leaf_moved_error, leaf_write_error
+from tinynet.core.copy_slices import CopySlices
+from tinynet.core.messages import leaf_moved_error, leaf_write_error
 from tinynet.core.modes import mode
 from tinynet.core.node import Edge, Freed, Node, count_nodes, move_retained
 from tinynet.core.observe import observers, report_write
@@ -162,87 +163,6 @@ def moved(counter: Version) -> RuntimeError:
     changes = counter.since(0)
     written = next((c for c in reversed(changes) if c.what == "__setitem__"), None)
     return leaf_moved_error(written, locate(here()))
-
-
-class CopySlices(Node):
-    """The history of a base one of whose views was written in place.
-
-    The part of the gradient that belongs to the view goes through ``inner``, the node of the
-    in-place operation; the rest goes on to what the base was before.
-    """
-
-    __slots__ = ("chain", "freed", "inner", "order")
-
-    def __init__(
-        self,
-        base: Tensor,
-        before: Edge | None,
-        chain: Chain,
-        inner: Node | None,
-        site: Site | None,
-    ):
-        self.sequence = count_nodes()
-        self.edges = (before,) if inner is None else (before, *inner.edges[1:])
-        self.hooks = None
-        self.site = site
-        self.shape = base._array.shape
-        self.dtype = base._array.dtype
-        # The chain may only fit the order in which the base's dimensions lie in memory.
-        order = sorted(range(base._array.ndim), key=lambda i: -base._array.strides[i])
-        self.order = None if order == sorted(order) else order
-        self.chain = chain
-        self.inner = inner
-        self.freed: Freed | None = None
-
-    def name(self) -> str:
-        """Return the name that messages show."""
-        return "tinynet::autograd::CopySlices"
-
-    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Split the gradient, on arrays."""
-        self._check()
-        order = self.order
-        if order is None:
-            whole = np.array(g, order="C")
-        else:
-            whole = np.array(np.transpose(g, order), order="C").transpose(np.argsort(order))
-        part = whole
-        for op, args in self.chain:
-            part = op.kernel(part, *args)
-        first: Any = None
-        rest: list[Any] = []
-        if self.inner is not None:
-            first, *rest = self.inner.backward(part.copy(), freed, None)
-        part[...] = 0 if first is None else first
-        if freed is not None:
-            self.freed = freed
-        return (whole, *rest)
-
-    def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Split the gradient, on tensors."""
-        self._check()
-        whole = g.clone()
-        if self.order is not None:
-            back = [self.order.index(i) for i in range(len(self.order))]
-            whole = whole.permute(*self.order).contiguous().permute(*back)
-        part = whole
-        for op, args in self.chain:
-            part = op.function(part, *args)
-        first: Any = None
-        rest: list[Any] = []
-        if self.inner is not None:
-            first, *rest = self.inner.backward_recorded(part.clone(), freed, None)
-        if first is None:
-            part.zero_()
-        else:
-            part.copy_(first)
-        if freed is not None:
-            self.freed = freed
-        return (whole, *rest)
-
-    def _check(self) -> None:
-        if self.freed is not None:
-            raise freed_error(self.site, self.freed.site, locate(here()), "buffers")
 
 
 def run_inplace(

@@ -98,6 +98,7 @@ class Node:
         "dtype",
         "edges",
         "hooks",
+        "result_edge",
         "scope",
         "sequence",
         "shape",
@@ -110,6 +111,7 @@ class Node:
     gives_fresh = False  # gradients are new arrays, the incoming one, or views of it; nothing saved
     edges: tuple[Edge | None, ...]
     hooks: Hooks | None
+    result_edge: Edge | None  # set only while CopySlices runs an inner node
     site: Site | None
     shape: Any
     dtype: Any

@@ -29,7 +29,7 @@ def unpack(node: Any, name: str) -> Any:
         edge = node.edges[node.inputs.index(name)]
     else:
         differentiable = name == "result" or name == node.op.outputs[0]
-        edge = (node, 0) if differentiable else None
+        edge = getattr(node, "result_edge", (node, 0)) if differentiable else None
     return tensor_at(array, None if isinstance(version, Guard) else version, edge)
 
 

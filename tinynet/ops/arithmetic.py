@@ -178,12 +178,24 @@ minimum.grad(
 # ---- the public faces that take more than the operation -----------------------------------------
 
 
+@operation(node="MulBackward0", methods=False)
+def scaled(self: Array, /, alpha: float) -> Array:
+    """Return the product with a number that is not saved: the ``alpha`` of add and sub."""
+    kind = dtypes.result_type((self, alpha))
+    return self.astype(kind, copy=False) * dtypes.number(alpha, kind)
+
+
+scaled.grad(self=lambda g, alpha: g * alpha)
+
+
 def _number_times(self: Any, other: Any, alpha: Any) -> Any:
     if type(alpha) is float and isinstance(self, Tensor) and self._array.dtype.kind != "f":
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )
-    return other if alpha == 1 else other * alpha
+    if alpha == 1:
+        return other
+    return scaled.function(other, alpha) if isinstance(other, Tensor) else other * alpha
 
 
 def reflected(by_number: Any, op: Any) -> Any:

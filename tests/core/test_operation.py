@@ -1,0 +1,228 @@
+"""Declared operations: what a declaration may say, and what their functions refuse."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tinynet.core.observe import observing
+from tinynet.core.operation import REGISTRY, operation
+from tinynet.nn import functional as F
+
+
+def leaf(*values):
+    return tn.tensor(values or (1.0, 2.0, 3.0), requires_grad=True)
+
+
+# ---- declarations --------------------------------------------------------------------------------
+
+
+NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def declared():
+    def kernel(self, /, factor):
+        """Return ``self`` times a number."""
+        return self * factor
+
+    kernel.__name__ = name = f"tested_{next(NUMBERS)}"
+    yield operation(methods=False)(kernel)
+    del REGISTRY[name]
+
+
+def test_a_formula_may_only_name_what_is_known(declared):
+    sentence = (
+        f"a formula of {declared.name} uses 'other', which is no input, output, shape or "
+        "attribute of it; known are factor, needs, result, self, self_shape, self_shapes"
+    )
+    with pytest.raises(TypeError) as raised:
+        declared.grad(self=lambda g, other: g)
+    assert str(raised.value) == sentence
+    with pytest.raises(TypeError, match="uses 'other'"):
+        declared.grads(lambda g, other: (g,))
+    with pytest.raises(TypeError, match="has no tensor input 'factor' to differenti"):
+        declared.grad(factor=lambda g: g)
+    assert declared.formulas is None
+
+
+def test_a_declaration_is_all_that_an_operation_needs(declared):
+    assert repr(declared) == f"<operation {declared.name}>" and declared.title == declared.name
+    assert not declared.saves_first
+    declared.grad(self=lambda g, factor: g * factor)
+    assert not declared.saves_first
+    x = leaf()
+    y = declared.function(x, 5)
+    assert y.grad_fn.name() == f"{declared.name.title().replace('_', '')}Backward0"
+    assert y.grad_fn._saved_factor == 5
+    y.sum().backward()
+    assert x.grad.tolist() == [5.0] * 3
+    assert not hasattr(tn.Tensor, declared.name)
+
+
+def test_a_formula_can_name_shapes_and_the_result(declared):
+    declared.grad(self=lambda g, self, self_shape, result: g * result / self + len(self_shape))
+    assert declared.saves_first
+    x = leaf()
+    declared.function(x, 4).sum().backward()
+    assert x.grad.tolist() == [5.0] * 3
+
+
+def test_a_name_is_declared_once(declared):
+    with pytest.raises(ValueError, match=f"operation '{declared.name}' is declared twice"):
+        operation()(declared.declared)
+
+
+def test_an_operation_runs_its_kernel_on_arrays(declared):
+    array = np.ones(3)
+    assert type(declared(array, 2)) is np.ndarray
+    assert declared(np.float64(3.0), 2).item() == 6.0
+    assert type(declared(tn.ones(3), 2)) is tn.Tensor
+
+
+# ---- what functions refuse -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("run", "error", "message"),
+    [
+        (lambda: tn.exp(3.0), TypeError, r"exp\(\): argument 'input' \(position 1\) must be Ten"),
+        (lambda: tn.matmul(tn.ones(2), 3), TypeError, r"argument 'other' \(position 2\) must be"),
+        (lambda: tn.ones(2) + tn.ones(3), RuntimeError, r"The size of tensor a \(2\) must match"),
+        (
+            lambda: tn.ones(4, 2, 3) * tn.ones(5, 1, 3),
+            RuntimeError,
+            r"tensor a \(4\) must match the size of tensor b \(5\) at non-singleton dimension 0",
+        ),
+        (
+            lambda: tn.tensor([2]) ** tn.tensor([-1]),
+            RuntimeError,
+            "Integers to negative integer powers are not allowed",
+        ),
+        (
+            lambda: tn.bitwise_and(tn.ones(2), tn.ones(2)),
+            NotImplementedError,
+            "\"bitwise_and_cpu\" not implemented for 'Float'",
+        ),
+    ],
+)
+def test_what_operations_refuse(run, error, message):
+    with pytest.raises(error, match=message):
+        run()
+
+
+def test_operators_leave_strangers_to_the_other_side():
+    class Stranger:
+        def __radd__(self, other):
+            return "radd"
+
+        def __rmul__(self, other):
+            return "rmul"
+
+    x = tn.ones(2)
+    assert (x + Stranger(), x * Stranger()) == ("radd", "rmul")
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x - "text"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x -= "text"
+    assert (2 - x).tolist() == [1.0, 1.0] and (2**x).tolist() == [2.0, 2.0]
+    assert (np.float64(3.0) - x).tolist() == [2.0, 2.0]
+
+
+def test_numbers_take_the_dtype_of_tensors():
+    assert (tn.ones(2) + 1).dtype is (1 + tn.ones(2)).dtype is tn.float32
+    assert (tn.tensor([1]) + 1).dtype is tn.int64
+    assert (tn.tensor([1]) + 0.5).dtype is (tn.tensor([1]) / 2).dtype is tn.float32
+    assert (tn.tensor([True]) + 1).dtype is tn.int64
+    assert tn.where(tn.tensor([True]), tn.tensor([1.0]), 2).dtype is tn.float32
+    assert tn.where(tn.tensor([True]), 1, tn.tensor([2], dtype=tn.int32)).dtype is tn.int32
+
+
+# ---- in place ------------------------------------------------------------------------------------
+
+
+def test_an_in_place_operation_without_derivative_ends_the_old_history():
+    x = leaf()
+    y = x * 1
+    y.eq_(tn.tensor([1.0, 0.0, 3.0]))
+    assert y.tolist() == [1.0, 0.0, 1.0] and y.requires_grad and y._version == 1
+    assert y.grad_fn.name() == "EqBackward1" or y.grad_fn.name().startswith("Eq")
+    (y * 5).sum().backward()
+    assert x.grad.tolist() == [0.0] * 3
+
+
+def test_in_place_results_that_the_derivative_needs():
+    a = leaf()
+    y = a * 1
+    y.exp_()
+    y.sum().backward()
+    assert (a.grad - a.detach().exp()).abs().max() < 1e-6
+    z = a * 1
+    z.sigmoid_()
+    z.mul_(2)
+    with pytest.raises(RuntimeError, match="is at version 2; expected version 1 instead"):
+        z.sum().backward()
+
+
+# ---- derivatives on tensors ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: F.cross_entropy(a, tn.tensor([0, 2])) * b,
+        lambda a, b: F.mse_loss(a, b),
+        lambda a, b: F.mse_loss(a, tn.ones(2, 3), reduction="sum") * b,
+        lambda a, b: tn.cat([a * b, b]) ** 2,
+        lambda a, b: a.unbind()[0] * b.unbind(1)[1][0] ** 2,
+        lambda a, b: (a * b).split(2, 1)[0] ** 2,
+        lambda a, b: (a * b).max(1)[0] ** 2,
+        lambda a, b: tn.where(a > 1, a * b, b * b),
+        lambda a, b: (a.t() @ b).expand(2, 3, 3).exp(),
+        lambda a, b: F.gelu(a * b),
+    ],
+)
+def test_second_derivatives_of_operations_of_each_kind(function):
+    a = (tn.arange(6.0, dtype=tn.float64).reshape(2, 3) / 3 + 0.5).requires_grad_()
+    b = (1.7 - a.detach() ** 2 / 5).requires_grad_()
+    assert tn.autograd.gradcheck(function, (a, b))
+    assert tn.autograd.gradgradcheck(function, (a, b))
+
+
+def test_saved_values_are_freed_by_a_recorded_pass_too():
+    a = leaf()
+    y = (a * a).sum()
+    (g,) = tn.autograd.grad(y, a, create_graph=True, retain_graph=False)
+    assert g.requires_grad
+    with pytest.raises(RuntimeError, match="already been freed") as raised:
+        tn.autograd.grad(y, a, create_graph=True)
+    assert raised.value.topic == "freed-graph"
+
+
+# ---- observers -----------------------------------------------------------------------------------
+
+
+def test_observers_are_told_numbers_lists_and_options():
+    told = []
+    with observing(lambda op, ins, outs, rest: told.append((op.name, ins, outs, rest))):
+        x = tn.ones(2, 3)
+        told.clear()
+        y = x * 3
+        z = tn.cat([x, y], dim=1)
+        s = z.sum(dim=0, keepdim=True)
+    (mul, cat, total) = told[0], told[1], told[-1]
+    assert mul[1][0] is x._array and len(mul[1]) == 1 and mul[3] == {"other": 3}
+    assert [i is j._array for i, j in zip(cat[1], (x, y), strict=True)] == [True, True]
+    assert cat[2][0] is z._array and cat[3] == {"dim": 1}
+    assert total[3]["keepdim"] is True and total[2][0].shape == s.shape
+
+
+def test_observers_nest_and_end_on_their_own():
+    outer, inner = [], []
+    with observing(lambda op, *_: outer.append(op.name)):
+        with observing(lambda op, *_: inner.append(op.name)):
+            tn.ones(2).exp()
+        tn.ones(2).log()
+    tn.ones(2).sin()
+    assert (outer, inner) == (["exp", "log"], ["exp"])

@@ -1,0 +1,142 @@
+"""The Tensor itself: what it is, conversions to Python, copies, legacy constructors."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+
+
+def test_what_it_is():
+    x = tn.zeros(2, 3, dtype=tn.float64)
+    assert x.shape == x.size() == (2, 3) and (x.size(0), x.size(-1), x.size(-2)) == (2, 3, 2)
+    for dim in (2, -3):
+        with pytest.raises(IndexError, match=r"expected to be in range of \[-2, 1\], but got"):
+            x.size(dim)
+    assert (x.ndim, x.dim(), x.numel(), x.nelement()) == (2, 2, 6, 6)
+    assert (x.itemsize, x.element_size(), x.nbytes) == (8, 8, 48)
+    assert x.stride() == (3, 1) and x.stride(0) == 3 and x.t().stride() == (1, 3)
+    assert x.is_contiguous() and not x.t().is_contiguous()
+    assert x.is_floating_point() and not x.is_complex() and not tn.arange(2).is_floating_point()
+    assert not x.is_cuda and x.layout == "tinynet.strided" and x.data_ptr() == x[0].data_ptr()
+    assert x[1].data_ptr() - x.data_ptr() == 24
+    assert +x is x and hash(x) == id(x) and len(x) == 2
+
+
+def test_one_element_becomes_a_number():
+    assert float(tn.tensor([[2.5]])) == 2.5 and int(tn.tensor([2.5])) == 2
+    assert type(int(tn.tensor(2.5))) is int and tn.tensor(3).item() == 3
+    assert bool(tn.tensor([0.5])) is True and bool(tn.tensor([[0]])) is False
+    assert [10, 20, 30][tn.tensor(1)] == 20 and [10, 20][tn.tensor([True])] == 20
+    assert f"{tn.tensor(2.0):.3f}" == "2.000" and f"{tn.tensor([2.0])}" == "tensor([2.])"
+    x = tn.tensor(1.0, requires_grad=True)
+    with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True to a scalar"):
+        assert float(x) == 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert float(x.detach()) == x.item() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("convert", "error", "message"),
+    [
+        (float, ValueError, "only one element tensors can be converted to Python scalars"),
+        (int, ValueError, "only one element tensors can be converted to Python scalars"),
+        (bool, RuntimeError, "Boolean value of Tensor with more than one value is ambiguous"),
+        (tn.Tensor.item, RuntimeError, "a Tensor with 2 elements cannot be converted to Scalar"),
+        ([1, 2].__getitem__, TypeError, "only integer tensors of a single element can be conver"),
+    ],
+)
+def test_several_elements_do_not(convert, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        convert(tn.ones(2))
+
+
+def test_other_things_that_it_is_not():
+    with pytest.raises(RuntimeError, match="^Boolean value of Tensor with no values is ambiguous$"):
+        bool(tn.ones(0))
+    for wrong in (tn.tensor(1.0), tn.tensor([1, 2])):
+        with pytest.raises(TypeError, match="^only integer tensors of a single element can be"):
+            [1, 2].__getitem__(wrong)
+    with pytest.raises(TypeError, match=r"^len\(\) of a 0-d tensor$"):
+        len(tn.tensor(1))
+    with pytest.raises(TypeError, match="^iteration over a 0-d tensor$"):
+        iter(tn.tensor(1))
+
+
+def test_contains():
+    x = tn.tensor([1.0, 2.0])
+    assert 2.0 in x and 3.0 not in x and tn.tensor([5.0, 2.0]) in x and tn.tensor(7.0) not in x
+
+
+def test_to_numpy():
+    x = tn.ones(2)
+    assert np.shares_memory(x.numpy(), np.asarray(x))
+    assert not np.shares_memory(x.numpy(), np.array(x))
+    assert np.asarray(x, dtype=np.float64).dtype == np.float64
+    assert np.shares_memory(np.array(x, copy=False), x.numpy())
+    with pytest.raises(ValueError, match="a copy is needed for the change of dtype"):
+        np.array(x, dtype=np.int64, copy=False)
+    x.requires_grad_()
+    sentence = r"^Can't call numpy\(\) on Tensor that requires grad. Use tensor.detach\(\).numpy"
+    for convert in (tn.Tensor.numpy, np.asarray):
+        with pytest.raises(RuntimeError, match=sentence):
+            convert(x)
+    assert np.shares_memory(x.numpy(force=True), x.detach().numpy())
+    assert (np.ones(2) * x.detach()).tolist() == [1.0, 1.0]
+
+
+def test_deep_copies():
+    x = tn.tensor([1.0, 2.0], requires_grad=True)
+    x.note = ["mine"]
+    (x * x).sum().backward()
+    twin, same = copy.deepcopy([x, x])
+    assert twin is same and twin.requires_grad and twin.is_leaf and twin.tolist() == x.tolist()
+    assert not np.shares_memory(twin.detach().numpy(), x.detach().numpy())
+    assert twin.grad.tolist() == [2.0, 4.0] and twin.grad is not x.grad
+    assert twin.note == ["mine"] and twin.note is not x.note
+    before = twin._version
+    twin.grad = None
+    with tn.no_grad():
+        twin.add_(1)
+    assert twin._version == before + 1 and x._version == 0
+    with pytest.raises(RuntimeError, match="^Only Tensors created explicitly by the user"):
+        copy.deepcopy(x * 2)
+    assert copy.deepcopy(tn.ones(1, 2).expand(3, 2)).is_contiguous()
+
+
+def test_pickles():
+    x = tn.tensor([1.0, 2.0], dtype=tn.float64, requires_grad=True)
+    x.note = "mine"
+    back = pickle.loads(pickle.dumps(x))
+    assert type(back) is tn.Tensor and back.dtype is tn.float64 and back.requires_grad
+    assert back.tolist() == [1.0, 2.0] and back.note == "mine"
+    assert not pickle.loads(pickle.dumps(tn.tensor(1))).requires_grad
+
+
+def test_legacy_constructors():
+    assert tn.Tensor([1, 2]).dtype is tn.float32 and tn.Tensor((1, 2)).tolist() == [1.0, 2.0]
+    assert tn.Tensor(2, 3).shape == tn.Tensor(tn.zeros(2, 3).shape).shape == (2, 3)
+    assert tn.Tensor().shape == (0,) and tn.Tensor(tn.tensor([1, 2])).tolist() == [1.0, 2.0]
+    with pytest.raises(TypeError, match=r"^new\(\): invalid data type 'str'$"):
+        tn.Tensor("x")
+    with pytest.raises(
+        TypeError, match=r"^new\(\): data must be a sequence or sizes \(got float\)"
+    ):
+        tn.Tensor(0.5)
+    with pytest.raises(RuntimeError, match=r"tensor with negative dimension -1: \[2, -1\]$"):
+        tn.Tensor(2, -1)
+
+
+def test_printed_history():
+    x = tn.tensor([1.0], requires_grad=True)
+    assert repr(x) == "tensor([1.], requires_grad=True)"
+    assert repr(x * 2) == "tensor([2.], grad_fn=<MulBackward0>)"
+    y = x * 1
+    y[0] = 3
+    assert repr(y) == "tensor([3.], grad_fn=<CopySlices>)"
+    assert repr(tn.tensor([1.0], dtype=tn.float64)) == "tensor([1.], dtype=tinynet.float64)"
+    assert repr(y.detach()) == "tensor([3.])"

@@ -187,7 +187,6 @@ OPEN: list[Avoided | Forgiven] = [
         "The zero gradient of copy_ has a graph.",
         lambda s: any(t in s.form.text for t in ("copy_", "[:] =", "[...] =")),
     ),
-    Avoided("R1", "sub_(alpha=) frees a number.", lambda s: "alpha=" in s.form.text),
 ]
 
 

@@ -149,4 +149,10 @@ FOUND = [
         "sum(x.grad.tolist(), [])",
         [2.0, 4.0, 6.0, 8.0],
     ),
+    Found(
+        "the number of sub_ is not saved",
+        LEAF + "y = x + x; y.sub_(x, alpha=2); z = y.sum(); z.backward(); z.backward()",
+        GRADIENT,
+        [0.0, 0.0],
+    ),
 ]

@@ -16,10 +16,11 @@ from .language import programs
 from .shrinking import smallest
 
 KINKED = ("relu", "abs", "clamp", "maximum")
+CUT = ("deepcopy",)  # follows its source in a second run, but has no history
 SMOOTH = [
     form
     for form in CHOICES
-    if form.family in (NEW, VIEW, OP, WRITE) and not any(kink in form.text for kink in KINKED)
+    if form.family in (NEW, VIEW, OP, WRITE) and not any(part in form.text for part in KINKED + CUT)
 ]
 PURE = [form for form in SMOOTH if form.family != WRITE]
 # `create_graph` makes the gradient keep its leaf, as PyTorch warns.

@@ -284,3 +284,32 @@ def test_each_thread_has_its_own_mode():
         thread.start()
         thread.join()
     assert found == [True]
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+
+def hook_on_the_leaf(x, seen):
+    x.register_hook(lambda g: seen.append(g))
+    return x * 2
+
+
+def hook_on_the_node(x, seen):
+    y = x * 2
+    y.grad_fn.register_hook(lambda ins, outs: seen.append(ins[0]))
+    return y
+
+
+def hook_on_the_accumulator(x, seen):
+    edge = tn.autograd.graph.get_gradient_edge(x)
+    edge.node.register_prehook(lambda outs: seen.append(outs[0]))
+    return x * 2
+
+
+@pytest.mark.parametrize("start", [hook_on_the_leaf, hook_on_the_node, hook_on_the_accumulator])
+def test_a_gradient_that_a_hook_kept_stays_as_it_was(start):
+    seen = []
+    x = leaf()
+    start(x, seen).sum().backward()
+    (x * 5).sum().backward()
+    assert seen[0].tolist() == [2.0, 2.0, 2.0] and x.grad.tolist() == [7.0, 7.0, 7.0]

@@ -107,7 +107,8 @@ class Task:
             if isinstance(target, Tensor):
                 left = self.uses[target] = self.uses[target] - 1
                 if r is not None:
-                    own = not self.recorded and node.gives_fresh and _only_one(r, g, results)
+                    own = not self.recorded and node.gives_fresh and node.hooks is None
+                    own = own and _only_one(r, g, results)
                     self._deliver(edge, r, True, own)
                 if not left and target in self.pending:
                     self._leaf(target, *self.pending.pop(target))
@@ -233,9 +234,8 @@ class Task:
             raise moved(counter_of(leaf))
         hooks: Hooks | None = leaf._hooks
         if hooks is not None:
-            before = g
             g = self._hooked(hooks, 0, g)
-            own = own and g is before
+            own = False  # a hook may have kept it
         if self.inputs is not None:
             self.captured[(leaf, 0)] = self._tensor(g)
             return

@@ -247,7 +247,8 @@ class Operation:
             elif isinstance(x, (np.ndarray, np.generic)):
                 made.append(wrap(np.asarray(x)))
             else:
-                raise errors.must_be_tensor(self.name, name, position + 1, x)
+                shown = "input" if name == "self" else name
+                raise errors.must_be_tensor(self.name, shown, position + 1, x)
         return self.function(*made, **rest)
 
     def operands(self, inputs: tuple[Any, ...], rest: dict[str, Any]) -> Any:

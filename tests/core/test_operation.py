@@ -89,6 +89,29 @@ def test_an_operation_runs_its_kernel_on_arrays(declared):
     [
         (lambda: tn.exp(3.0), TypeError, r"exp\(\): argument 'input' \(position 1\) must be Ten"),
         (lambda: tn.matmul(tn.ones(2), 3), TypeError, r"argument 'other' \(position 2\) must be"),
+        (
+            lambda: tn.add(tn.ones(2), "1"),
+            TypeError,
+            r"'other' \(position 2\) must be Tensor, not str",
+        ),
+        (
+            lambda: tn.maximum(tn.ones(2), 2),
+            TypeError,
+            r"'other' \(position 2\) must be Tensor, not",
+        ),
+        (
+            lambda: tn.tensor([True]) - True,
+            RuntimeError,
+            "Subtraction, .* with two bool tensors is",
+        ),
+        (
+            lambda: True - tn.tensor([True]),
+            RuntimeError,
+            "Subtraction, .* with two bool tensors is",
+        ),
+        (lambda: 1 - tn.tensor([True]), RuntimeError, "Subtraction, .* with a bool tensor is not"),
+        (lambda: True - tn.ones(1), RuntimeError, "Subtraction, .* with a bool tensor is not"),
+        (lambda: tn.ones(1) - True, RuntimeError, "Subtraction, .* with a bool tensor is not"),
         (lambda: tn.ones(2) + tn.ones(3), RuntimeError, r"The size of tensor a \(2\) must match"),
         (
             lambda: tn.ones(4, 2, 3) * tn.ones(5, 1, 3),

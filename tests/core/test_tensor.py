@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tinynet.core.printing import format_tensor
 
 
 def test_what_it_is():
@@ -140,3 +141,20 @@ def test_printed_history():
     assert repr(y) == "tensor([3.], grad_fn=<CopySlices>)"
     assert repr(tn.tensor([1.0], dtype=tn.float64)) == "tensor([1.], dtype=tinynet.float64)"
     assert repr(y.detach()) == "tensor([3.])"
+
+
+@pytest.mark.parametrize(
+    ("array", "suffix", "tail", "width"),  # the width from which on PyTorch prints one line
+    [
+        (np.array([1.0, 2.0], dtype=np.float32), "", ["requires_grad=True"], 37),
+        (np.array([1, 2], dtype=np.int16), "dtype=torch.int16", [], 34),
+        (np.array([1.0, 2.0], dtype=np.float16), "dtype=torch.float16", [], 38),
+    ],
+)
+def test_what_follows_the_values_moves_to_a_new_line_in_time(array, suffix, tail, width):
+    try:
+        for linewidth in range(20, 60):
+            tn.set_printoptions(linewidth=linewidth)
+            assert ("\n" in format_tensor(array, suffix, tail)) == (linewidth < width)
+    finally:
+        tn.set_printoptions(profile="default")

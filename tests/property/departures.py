@@ -1,7 +1,7 @@
 """Where a program must not go, or where it ends: all in one place, each with its reason.
 
 `DEPARTURES` stay: PyTorch is undefined or wrong there, or tinynet differs on purpose. `OPEN` are
-bugs of tinynet's that are known and not fixed yet; their names are those of the list of bugs.
+bugs of tinynet's that are known and not fixed yet; their names only tell them apart.
 """
 
 from __future__ import annotations

@@ -182,8 +182,8 @@ CUT, DATA, FLAG, HOOK, BACKWARD, GRAD = "detach", "data", "flag", "hook", "backw
 RESHAPE = "write of a shape"
 
 
-def _table() -> Iterator[Form | tuple[Form, int]]:
-    """Yield the forms, simplest first: Hypothesis shrinks towards the first."""
+def _table() -> Iterator[tuple[Form, int]]:
+    """Yield the forms with their weights."""
 
     def form(text, family, need=anything, fit=any_y, limit=1e5, weight=1):
         return Form(text, family, need, fit, limit), weight

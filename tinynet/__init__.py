@@ -5,6 +5,8 @@ from tinynet import data as data
 from tinynet import nn as nn
 from tinynet import optim as optim
 from tinynet import utils as utils
+from tinynet.autograd.inference import inference_mode as inference_mode
+from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from tinynet.core.device import device as device
 from tinynet.core.generator import Generator as Generator
 from tinynet.core.generator import default_generator as default_generator

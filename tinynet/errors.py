@@ -99,6 +99,22 @@ AutogradError.__name__ = AutogradError.__qualname__ = "RuntimeError"
 AutogradError.__module__ = "builtins"
 
 
+INFERENCE_SAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+    "inference mode in computation tracked by autograd. To work around this, you can make a clone "
+    "to get a normal tensor and use it in autograd, or use `tinynet.no_grad()` instead of "
+    "`tinynet.inference_mode()`."
+)
+INFERENCE_WRITTEN = (
+    "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone "
+    "to get a normal tensor before doing inplace update."
+)
+INFERENCE_FLAG = (
+    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+)
+INFERENCE_VERSION = "Inference tensors do not track version counter."
+
+
 def modified(kind: str, output: str, version: int, expected: int) -> str:
     """Return the sentence for a saved value that was changed in place."""
     which = f", which is {output}," if output else ""

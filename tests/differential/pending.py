@@ -57,15 +57,7 @@ WAITING: dict[str, tuple[str, ...]] = {
     ),
     "a pack hook that writes is not refused": ("tools/saved_tensors_hooks_that_write_are_refused",),
     "is_grads_batched": ("grad/batched_gradients",),
-    "inference_mode": (
-        "tools/inference_mode_records_nothing",
-        "tools/an_inference_tensor_cannot_be_saved_for_backward",
-        "tools/an_inference_tensor_cannot_be_written_outside",
-        "tools/an_inference_tensor_cannot_require_grad_outside",
-        "tools/an_inference_tensor_has_no_version",
-        "tools/a_usual_tensor_written_in_inference_mode",
-        "tools/inference_mode_as_a_decorator_and_switched_off",
-    ),
+    "inference_mode": ("tools/an_inference_tensor_cannot_be_written_outside",),
     "allow_mutation_on_saved_tensors": ("tools/saved_tensors_allowed_to_be_written",),
     "detect_anomaly": (
         "tools/anomaly_mode_names_the_node_that_made_nan",

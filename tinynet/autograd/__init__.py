@@ -13,6 +13,8 @@ from tinynet.autograd.function import Function as Function
 from tinynet.autograd.gradcheck import GradcheckError as GradcheckError
 from tinynet.autograd.gradcheck import gradcheck as gradcheck
 from tinynet.autograd.gradcheck import gradgradcheck as gradgradcheck
+from tinynet.autograd.inference import inference_mode as inference_mode
+from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from tinynet.core.inplace import set_strict_leaf_writes as set_strict_leaf_writes
 from tinynet.core.modes import enable_grad as enable_grad
 from tinynet.core.modes import no_grad as no_grad
@@ -32,8 +34,10 @@ __all__ = [
     "gradcheck",
     "gradgradcheck",
     "graph",
+    "inference_mode",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
+    "is_inference_mode_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",

@@ -93,13 +93,14 @@ class _Found:
         if not self._new(tensor):
             return
         slots = {name: getattr(tensor, name) for name in _SLOTS}
-        version = tensor._version
+        counted = not tensor.is_inference()
+        version = tensor._version if counted else 0
         writes = list(tensor._counter.writes) if version else []
 
         def put_back() -> None:
             for name, value in slots.items():
                 setattr(tensor, name, value)
-            if tensor._version != version:
+            if counted and tensor._version != version:
                 tensor._counter.n, tensor._counter.writes = version, writes
 
         self.restore.append(put_back)

@@ -16,14 +16,14 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import COMPILED, OUTSIDE, outward
-from tinynet.core.modes import mode
+from tinynet.core.modes import inference, mode
 from tinynet.core.node import Node, count_nodes, restore
 from tinynet.core.observe import observable
 from tinynet.core.recorded import backward_recorded, unpack
 from tinynet.core.scope import running
 from tinynet.core.source import Backward, Forward, saved_arrays, saved_constants
 from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
-from tinynet.core.version import NUMBER, Version
+from tinynet.core.version import INFERENCE, NUMBER, Version
 from tinynet.core.views import MULTIPLE, edge_of, make_view, view_edge
 
 NAMESPACE = observable.namespace
@@ -40,6 +40,7 @@ NAMESPACE.update(
     Version=Version,
     OUTSIDE=OUTSIDE,
     mode=mode,
+    INFERENCE=INFERENCE,
     getframe=getframe,
     outward=outward,
     view_edge=view_edge,
@@ -54,6 +55,7 @@ NAMESPACE.update(
     wrap=wrap,
     number=dtypes.number,
 )
+inference.tell(NAMESPACE)
 
 
 OPERATOR = " operator"

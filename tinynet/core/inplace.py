@@ -16,7 +16,7 @@ from tinynet.core.node import Edge, Freed, Node, count_nodes, move_retained
 from tinynet.core.observe import observers, report_write
 from tinynet.core.overlap import refuse_overlap, refuse_partial_overlap
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
-from tinynet.core.version import Version
+from tinynet.core.version import Version, refuse_inference
 from tinynet.core.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad, root
 from tinynet.dtypes import Array
 
@@ -184,6 +184,7 @@ def run_inplace(
         permitted: the caller has applied law 3 already.
         constant: all elements get one value, so that elements may share memory.
     """
+    refuse_inference(t._counter)
     recorded = mode.grad and t._array.dtype.kind == "f" and _any_requires_grad(t, args)
     if recorded and not permitted:
         permit(t)
@@ -208,13 +209,18 @@ def run_inplace(
         wrote(t, what or f"{op.name}_", None, [result._array])
         return t
     wrote(t, what or f"{op.name}_", node.name(), [result._array])
+    _describe(node, t)
+    rebase(t, node)
+    return t
+
+
+def _describe(node: Any, t: Tensor) -> None:
+    """Let a node that was recorded out of place speak of ``t``, which its result was written to."""
     node.shape, node.dtype = t._array.shape, t._array.dtype
     if isinstance(getattr(node, "saved_result_version", None), Version):
         counter = counter_of(t)
-        node.saved_result = t._array  # type: ignore[attr-defined]
-        node.saved_result_version, node.saved_result_at = counter, counter.n  # type: ignore[attr-defined]
-    rebase(t, node)
-    return t
+        node.saved_result = t._array
+        node.saved_result_version, node.saved_result_at = counter, counter.n
 
 
 def _any_requires_grad(t: Tensor, args: tuple[Any, ...]) -> bool:
@@ -243,6 +249,7 @@ def _directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
 
 def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str) -> Tensor:
     """Let ``t`` become the view that ``op`` makes of it (``squeeze_``, ``t_``)."""
+    refuse_inference(t._counter)
     if mode.grad and requires_grad(t):
         permit(t)
     counter = counter_of(t)

@@ -35,6 +35,11 @@ class TensorMethods:
     @property
     def output_nr(self) -> builtins.int:
         """Return which output of its node the tensor is."""
+    @property
+    def _version(self) -> builtins.int:
+        """Return the number of writes to the memory since it was made."""
+    def is_inference(self) -> builtins.bool:
+        """Return True for a tensor that was made in inference mode."""
     def _is_view(self) -> builtins.bool:
         """Return True if the tensor is a view of another one that autograd knows."""
     def detach(self) -> Tensor:

@@ -15,9 +15,38 @@ class _Modes(threading.local):
     # True, False, or a keeper (see core/keeping.py), which counts as True and is told of each save.
     grad: Any = True
     on: Any = True  # what "on" is at the moment
+    inference: bool = False
 
 
 mode = _Modes()
+
+
+class _Inference:
+    """How many inference modes are in force, over all threads.
+
+    Compiled operations have a global ``inferring`` that says whether there are any. To ask it costs
+    nothing that can be measured; only if it says yes is the mode of the thread asked.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = threading.Lock()
+        self._namespaces: list[dict[str, Any]] = []
+
+    def tell(self, namespace: dict[str, Any]) -> None:
+        """Keep ``inferring`` in a namespace up to date."""
+        namespace["inferring"] = False
+        self._namespaces.append(namespace)
+
+    def change(self, by: int) -> None:
+        """Count one more, or one less."""
+        with self._lock:
+            self.count += by
+            for namespace in self._namespaces:
+                namespace["inferring"] = self.count > 0
+
+
+inference = _Inference()
 
 
 def is_grad_enabled() -> bool:
@@ -31,7 +60,7 @@ def is_grad_enabled() -> bool:
     return bool(mode.grad)
 
 
-class _GradMode:
+class GradMode:
     """A grad mode for a ``with`` block or a decorated function (generators included)."""
 
     def __init__(self, value: bool):
@@ -45,8 +74,8 @@ class _GradMode:
     def __exit__(self, *exc: object) -> None:
         mode.grad = self._before.pop()
 
-    def _again(self) -> _GradMode:
-        return _GradMode(self._value)
+    def _again(self) -> GradMode:
+        return GradMode(self._value)
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
@@ -89,7 +118,7 @@ class _GradMode:
         return wrapped
 
 
-class no_grad(_GradMode):
+class no_grad(GradMode):
     """Stop recording: in a ``with`` block, or as a decorator (``@no_grad()`` or ``@no_grad``).
 
     Example:
@@ -108,7 +137,7 @@ class no_grad(_GradMode):
         super().__init__(False)
 
 
-class enable_grad(_GradMode):
+class enable_grad(GradMode):
     """Record again inside a ``no_grad`` block: in a ``with`` block, or as a decorator.
 
     Example:
@@ -128,10 +157,10 @@ class enable_grad(_GradMode):
 
 
 def _bare(cls: type, value: bool, function: Any) -> Any:
-    return object.__new__(cls) if function is None else _GradMode(value)(function)
+    return object.__new__(cls) if function is None else GradMode(value)(function)
 
 
-class set_grad_enabled(_GradMode):
+class set_grad_enabled(GradMode):
     """Set recording on or off: at once as a call, for a block with ``with``, or as a decorator.
 
     Example:

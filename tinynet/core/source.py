@@ -151,7 +151,8 @@ class Forward:
             {target}._array = {array}
             {target}._counter = {target}._edge = {target}._grad = None
             {target}._view = {target}._hooks = None
-            {target}._requires_grad = {requires}"""
+            {target}._requires_grad = {requires}
+            if inferring and mode.inference: {target}._counter = INFERENCE"""
         self.body(textwrap.indent(textwrap.dedent(text), "    " * indent))
 
     def results(self) -> None:

@@ -16,8 +16,9 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.device import CPU, device
+from tinynet.core.modes import inference, mode
 from tinynet.core.printing import format_tensor, shows_dtype
-from tinynet.core.version import Version, new_version
+from tinynet.core.version import INFERENCE, Version, new_version
 from tinynet.dtypes import Array
 
 if TYPE_CHECKING:  # what the other files add, written out by ops/stubs.py
@@ -195,11 +196,6 @@ class Tensor(TensorMethods):
         """Always strided."""
         return "tinynet.strided"
 
-    @property
-    def _version(self) -> int:
-        """Number of writes to the memory since it was made."""
-        return 0 if self._counter is None else self._counter.n
-
     def __len__(self) -> int:
         if self._array.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
@@ -334,6 +330,8 @@ def fill(t: Tensor, array: Array) -> None:
     t._array = array
     t._counter = t._edge = t._grad = t._view = t._hooks = None
     t._requires_grad = False
+    if inference.count and mode.inference:
+        t._counter = INFERENCE
 
 
 def _rebuild(cls: type[Tensor], array: Array, requires_grad: bool, state: dict[str, Any]) -> Tensor:

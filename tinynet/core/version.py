@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tinynet import errors
 from tinynet.core.callsite import Site
+from tinynet.core.modes import mode
 from tinynet.core.scope import Scope, running
 
 KEPT = 8  # changes that a version remembers; more are only counted
@@ -59,6 +61,34 @@ def new_version() -> Version:
     version = Version()
     version.n = 0
     return version
+
+
+class Untracked(Version):
+    """The counter of all tensors made in inference mode: it counts nothing, and says so."""
+
+    __slots__ = ()
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Asked for where a value is saved."""
+        raise RuntimeError(errors.INFERENCE_SAVED)
+
+    def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:
+        """Count nothing in inference mode; refuse outside."""
+        refuse_inference(self)
+
+    def since(self, version: int) -> list[Change]:
+        """Return nothing: no change is remembered."""
+        return []
+
+
+INFERENCE = Untracked()
+
+
+def refuse_inference(counter: Version | None) -> None:
+    """Raise before a write, outside of inference mode, to a tensor that was made inside."""
+    if counter is INFERENCE and not mode.inference:
+        raise RuntimeError(errors.INFERENCE_WRITTEN)
 
 
 NUMBER = new_version()  # of saved Python numbers: they never change, but are freed like the rest

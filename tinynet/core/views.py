@@ -12,9 +12,10 @@ from typing import Any
 from tinynet import errors
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.messages import view_write_error
-from tinynet.core.modes import enable_grad
+from tinynet.core.modes import enable_grad, mode
 from tinynet.core.node import NOWHERE, Edge, Node, move_retained
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
+from tinynet.core.version import INFERENCE
 
 NO_GRAD = "no_grad"
 MULTIPLE = "multiple"
@@ -54,8 +55,10 @@ class View:
 def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], grad: bool) -> View:
     """Law 1: let ``target``, just made by view operation ``op``, alias ``source``."""
     counter = counter_of(source)
-    counter.viewed = True
     target._counter = counter
+    if counter is INFERENCE:
+        return View(source, (), 0, None)  # nobody will ask for the history of such a view
+    counter.viewed = True
     outer = source._view
     origin = None if grad else NO_GRAD
     if outer is None:
@@ -138,6 +141,8 @@ def set_requires_grad(t: Tensor, value: bool) -> None:
         return
     if value and t._array.dtype.kind != "f":
         raise errors.not_floating()
+    if value and t._counter is INFERENCE and not mode.inference:
+        raise RuntimeError(errors.INFERENCE_FLAG)
     t._requires_grad = value if value or t._view is None else VIEW
 
 
@@ -188,6 +193,27 @@ method(property(base_of), "_base")
 method(property(output_number), "output_nr")
 
 
+def version_of(t: Tensor) -> int:
+    """Return the number of writes to the memory since it was made."""
+    if t._counter is INFERENCE:
+        raise RuntimeError(errors.INFERENCE_VERSION)
+    return 0 if t._counter is None else t._counter.n
+
+
+method(property(version_of), "_version")
+
+
+@method
+def is_inference(self: Tensor) -> bool:
+    """Return True for a tensor that was made in inference mode.
+
+    Example:
+        >>> tn.inference_mode()(tn.zeros)(2).is_inference()
+        True
+    """
+    return self._counter is INFERENCE
+
+
 @method
 def _is_view(self: Tensor) -> bool:
     """Return True if the tensor is a view of another one that autograd knows."""
@@ -212,7 +238,9 @@ def detach(self: Tensor) -> Tensor:
 
 def get_data(t: Tensor) -> Tensor:
     """Return a tensor with the same memory and a version counter of its own."""
-    return wrap(t._array)
+    data = wrap(t._array)
+    data._counter = INFERENCE if t._counter is INFERENCE else None
+    return data
 
 
 def set_data(t: Tensor, value: Tensor) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
+from tinynet.core.views import set_requires_grad
 
 T = TypeVar("T", bound=Tensor)
 
@@ -38,7 +39,7 @@ class Parameter(Tensor):
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients"
             )
-        p._requires_grad = bool(requires_grad)
+        set_requires_grad(p, requires_grad)
         return p
 
     def __repr__(self) -> str:

@@ -20,6 +20,7 @@ from tinynet.core.modes import mode
 from tinynet.core.operation import operation, public
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import VIEW, Tensor, method, wrap
+from tinynet.core.version import refuse_inference
 from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.ops import shape
@@ -296,6 +297,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
                 f"can't assign a {type(value).__name__} to a tinynet.{self.dtype.tensor_name}"
             )
         value = wrap(np.asarray(value, self._array.dtype))
+    refuse_inference(self._counter)
     recorded = (
         mode.grad
         and self._array.dtype.kind == "f"

@@ -72,7 +72,9 @@ def cat(tensors: list[Array], /, dim: int = 0) -> Array:
                     f"{parts[0].shape[d]} but got size {a.shape[d]} for tensor number {i} in the "
                     "list."
                 )
-    return np.concatenate(parts, axis)
+    joined = np.concatenate(parts, axis)
+    # numpy keeps the order of expanded inputs, in which no view fits any more.
+    return np.ascontiguousarray(joined) if any(0 in a.strides for a in parts) else joined
 
 
 def _parts(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, ...]:

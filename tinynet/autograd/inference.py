@@ -1,0 +1,60 @@
+"""Inference mode: no recording, and no counting of writes to what is made meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.core.modes import GradMode, inference, mode
+
+
+class inference_mode(GradMode):
+    """Neither record nor track versions: for a ``with`` block, or as a decorator.
+
+    Tensors that are made inside can not be saved for backward, nor written to in place outside.
+
+    Args:
+        mode: True, or False to be back in normal mode inside of an inference mode.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> with tn.inference_mode():
+        ...     y = x * 2
+        >>> y.requires_grad, y.is_inference()
+        (False, True)
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        """Decorate at once when used without parentheses."""
+        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __init__(self, mode: bool = True):
+        super().__init__(not mode)
+        self._outside: list[tuple[Any, Any, bool]] = []
+
+    def __enter__(self) -> None:
+        self._outside.append((mode.grad, mode.on, mode.inference))
+        mode.inference = not self._value
+        mode.on = self._value and (mode.on or True)
+        mode.grad = mode.on
+        if not self._value:
+            inference.change(1)
+
+    def __exit__(self, *exc: object) -> None:
+        if not self._value:
+            inference.change(-1)
+        mode.grad, mode.on, mode.inference = self._outside.pop()
+
+    def _again(self) -> GradMode:
+        made: GradMode = inference_mode(not self._value)
+        return made
+
+
+def is_inference_mode_enabled() -> bool:
+    """Return True in inference mode.
+
+    Example:
+        >>> with tn.inference_mode():
+        ...     tn.is_inference_mode_enabled()
+        True
+    """
+    return mode.inference

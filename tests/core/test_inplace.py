@@ -1,0 +1,135 @@
+"""Writes in place give what the operation out of place gives; who is told of them, and how."""
+
+import pytest
+
+import tinynet as tn
+from tinynet.core.observe import observing
+
+
+def leaf(*values):
+    return tn.tensor(values or (1.0, 2.0, 3.0), requires_grad=True)
+
+
+OPERANDS = {
+    "int": 3,
+    "float": 2.5,
+    "same": tn.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+    "double": tn.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=tn.float64) / 3,
+    "whole": tn.tensor([[1, 2, 3], [4, 5, 6]]),
+    "row": tn.tensor([1.0, 2.0, 3.0]),
+    "column": tn.tensor([[1.0], [2.0]]),
+    "one": tn.tensor(7.0),
+    "one double": tn.tensor(7.0, dtype=tn.float64) / 3,
+    "one whole": tn.tensor(7),
+    "transposed": tn.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]).t(),
+    "expanded": tn.tensor([[2.0], [3.0]]).expand(2, 3),
+}
+
+
+@pytest.mark.parametrize("recording", [False, True])
+@pytest.mark.parametrize("operand", OPERANDS.values(), ids=OPERANDS)
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "pow"])
+def test_in_place_gives_what_out_of_place_gives(name, operand, recording):
+    for dtype in (tn.float32, tn.float64):
+        start = (tn.arange(6.0).reshape(2, 3) + 1).to(dtype)
+        expected = getattr(tn, name)(start, operand).to(dtype)
+        x = start.clone().requires_grad_(recording) * 1
+        assert getattr(x, f"{name}_")(operand) is x
+        assert x.dtype is dtype and x.tolist() == expected.tolist() and x._version == 1
+        assert x.requires_grad is recording
+
+
+@pytest.mark.parametrize("recording", [False, True])
+def test_whole_numbers_stay_whole(recording):
+    x = tn.tensor([5, 7])
+    with tn.set_grad_enabled(recording):
+        x += 2
+        x *= tn.tensor([1, 2])
+        x -= tn.tensor(1)
+        x //= 2
+    assert x.tolist() == [3, 8] and x.dtype is tn.int64 and x._version == 4
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output"):
+        x /= 2
+    assert x.tolist() == [3, 8] and x._version == 4
+
+
+@pytest.mark.parametrize(
+    ("write", "what"),
+    [
+        (lambda x: x.add_(1), "add_"),
+        (lambda x: x.__iadd__(1), "__iadd__"),
+        (lambda x: x.__imul__(2), "__imul__"),
+        (lambda x: x.__setitem__(0, 1.0), "__setitem__"),
+        (lambda x: x.clamp_(0, 1), "clamp_"),
+        (lambda x: x.zero_(), "zero_"),
+        (lambda x: x.copy_(tn.zeros(3)), "copy_"),
+        (lambda x: x.unsqueeze_(0), "unsqueeze_"),
+        (lambda x: x[1:].mul_(2), "mul_"),
+    ],
+)
+@pytest.mark.parametrize("recording", [False, True])
+def test_writes_go_by_their_name(write, what, recording):
+    x = leaf() * 1
+    y = x * x
+    with tn.set_grad_enabled(recording):
+        write(x)
+    with pytest.raises(RuntimeError, match="at version 1; expected version 0") as raised:
+        y.sum().backward()
+    assert f"by {what}, version 0 -> 1" in str(raised.value)
+
+
+def test_observers_are_told_what_was_written_from_what():
+    told = []
+    x, y = tn.zeros(3), tn.ones(3)
+    with observing(lambda op, ins, outs, rest: told.append((op, ins, outs, rest))):
+        x.add_(y)
+    write = told[-1][0]
+    assert write.writes and write.name == write.title == "add_" and told[-1][3] == {}
+    assert [a is b for a, b in zip(told[-1][1], (x._array, y._array), strict=True)] == [True] * 2
+    assert len(told[-1][2]) == 1 and told[-1][2][0] is x._array
+
+
+def test_the_output_of_a_function_that_is_a_view_may_not_be_written():
+    class Part(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x[:2]
+
+        @staticmethod
+        def backward(ctx, g):
+            return tn.cat([g, tn.zeros(1)])
+
+    x = leaf() * 1
+    part = Part.apply(x)
+    with pytest.raises(RuntimeError, match="was created inside a custom Function") as raised:
+        part.mul_(2)
+    assert raised.value.hint == "write to a copy: `.clone()` the output of the Function"
+    assert raised.value.changed_by[0].text == "part.mul_(2)"
+
+
+def test_a_refused_or_failed_write_leaves_no_trace():
+    x = leaf() * 1
+    node = x.grad_fn
+    for write in (
+        lambda: x.add_(tn.ones(2)),
+        lambda: x.add_(tn.ones(2, 3)),
+        lambda: x.copy_(tn.ones(2, 3)),
+        lambda: x.__setitem__(7, 1.0),
+        lambda: x.__setitem__(slice(0, 2), tn.ones(3)),
+    ):
+        with pytest.raises((RuntimeError, IndexError)):
+            write()
+        assert x.grad_fn is node and x._version == 0 and x.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_moved_leaf_is_told_with_the_assignment():
+    a = leaf()
+    a[0] = 5
+    with pytest.raises(
+        RuntimeError, match="^leaf variable has been moved into the graph"
+    ) as raised:
+        a.sum().backward()
+    error = raised.value
+    assert error.changed_by[0].text == "a[0] = 5" and error.needed_at.text == "a.sum().backward()"
+    assert "by __setitem__: the leaf became a result" in str(error) and error.topic == "leaf-moved"
+    assert error.hint.startswith("to fill or initialise it: assign inside `with no_grad():`")

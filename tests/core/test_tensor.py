@@ -158,3 +158,11 @@ def test_what_follows_the_values_moves_to_a_new_line_in_time(array, suffix, tail
             assert ("\n" in format_tensor(array, suffix, tail)) == (linewidth < width)
     finally:
         tn.set_printoptions(profile="default")
+
+
+@pytest.mark.parametrize("option", ["precision", "threshold", "edgeitems", "linewidth"])
+def test_a_truth_value_is_no_number_of_digits(option):
+    with pytest.raises(ValueError, match=f"^The '{option}' parameter .* Got True instead.$"):
+        tn.set_printoptions(**{option: True})
+    tn.set_printoptions(**{option: np.int64(2)})
+    tn.set_printoptions(profile="default")

@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -268,8 +269,11 @@ def sample(root: Path, count: int, seed: int, only: str) -> list[Mutation]:
             break
         mutation = rng.choice(options)
         source = (root / mutation.path).read_text(encoding="utf-8")
-        with contextlib.suppress(SyntaxError):
-            if ast.dump(ast.parse(mutated(source, mutation))) != ast.dump(ast.parse(source)):
+        changed = mutated(source, mutation)
+        with contextlib.suppress(SyntaxError), warnings.catch_warnings():
+            warnings.simplefilter("error")  # Python itself would notice `is 0`
+            compile(changed, mutation.path, "exec")
+            if ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source)):
                 drawn.append(mutation)
     return drawn
 
@@ -328,8 +332,6 @@ def run(root: Path, tests: str, *options: str) -> tuple[int | None, list[str]]:
 
 def equivalents() -> dict[str, str]:
     """Return the mutations that make no difference, with the reasons."""
-    if not EQUIVALENTS.exists():
-        return {}
     lines = EQUIVALENTS.read_text(encoding="utf-8").splitlines()
     rows = [line.rpartition(" | ") for line in lines if line and not line.startswith("#")]
     return {key: reason for key, _, reason in rows}

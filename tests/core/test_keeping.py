@@ -154,6 +154,11 @@ def test_negative_seeds_count_from_the_end():
     assert (tn.rand(3, generator=g) == tn.rand(3, generator=same)).all()
 
 
+def test_different_seeds_give_different_streams():
+    seeds = [*range(3), *(2**n + 1 for n in range(2, 64)), *(-(2**n) for n in range(64))]
+    assert len({tn.rand((), generator=Generator().manual_seed(s)).item() for s in seeds}) > 120
+
+
 @pytest.mark.parametrize("seed", [2**64, -(2**63) - 1, 0.5, "1", None])
 def test_what_is_no_seed(seed):
     with pytest.raises(RuntimeError) as raised:

@@ -117,6 +117,11 @@ def test_an_operation_runs_its_kernel_on_arrays(declared):
             RuntimeError,
             r"tensor a \(2\) must match the size of tensor b \(3\) at non-singleton dimension 1",
         ),
+        (
+            lambda: tn.ones(3) + tn.ones(3, 2),
+            RuntimeError,
+            r"tensor a \(3\) must match the size of tensor b \(2\) at non-singleton dimension 1",
+        ),
         (lambda: tn.ones(2) + tn.ones(3), RuntimeError, r"The size of tensor a \(2\) must match"),
         (
             lambda: tn.ones(4, 2, 3) * tn.ones(5, 1, 3),

@@ -107,6 +107,8 @@ def test_deep_copies():
     with pytest.raises(RuntimeError, match="^Only Tensors created explicitly by the user"):
         copy.deepcopy(x * 2)
     assert copy.deepcopy(tn.ones(1, 2).expand(3, 2)).is_contiguous()
+    memo = {}
+    assert x.__deepcopy__(memo) is x.__deepcopy__(memo) is copy.deepcopy(x, memo)
 
 
 def test_pickles():

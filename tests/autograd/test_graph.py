@@ -207,3 +207,18 @@ def test_a_tensor_stored_on_ctx_warns_once():
     with pytest.warns(UserWarning, match=r"outside save_for_backward \(attribute 'x'\)"):
         Stored.apply(leaf())
     Stored.apply(leaf())
+
+
+@pytest.mark.parametrize(
+    ("returned", "error", "message"),
+    [
+        (lambda outs: (outs[0], outs[0]), RuntimeError, r"\(got 2, but expected 1\)"),
+        (lambda outs: (), RuntimeError, r"\(got 0, but expected 1\)"),
+        (lambda outs: outs[0], TypeError, "expected tuple, but hook returned 'Tensor'"),
+    ],
+)
+def test_what_a_hook_before_a_node_may_not_return(returned, error, message):
+    y = leaf() * 2
+    y.grad_fn.register_prehook(returned)
+    with pytest.raises(error, match=message):
+        y.sum().backward()

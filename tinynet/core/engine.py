@@ -206,7 +206,7 @@ class Task:
             seen = tuple(None if x is None else self._tensor(x) for x in slots)
             returned = hook(seen)
             if returned is not None:
-                returned = returned if isinstance(returned, tuple) else (returned,)
+                check_replaced(hook, returned, len(slots))
                 slots = [x if self.recorded or x is None else x._array for x in returned]
         return slots if node.multiple else slots[0]
 

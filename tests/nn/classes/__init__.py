@@ -1,0 +1,1 @@
+"""Every class of `nn` against PyTorch's class of the same name."""

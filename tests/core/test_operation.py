@@ -259,3 +259,50 @@ def test_observers_nest_and_end_on_their_own():
         tn.ones(2).log()
     tn.ones(2).sin()
     assert (outer, inner) == (["exp", "log"], ["exp"])
+
+
+# ---- several outputs -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_outputs():
+    """sin and cos of the same input, and where it is positive: two gradients arrive, or one."""
+
+    @operation(outputs=("s", "c", "positive"), differentiable=2, methods=False)
+    def tested_pair(self, /):
+        """Return the sine, the cosine, and the sign."""
+        return np.sin(self), np.cos(self), self > 0
+
+    tested_pair.grad(self=lambda g, s, c: g[0] * c - g[1] * s)
+    yield tested_pair.function
+    del REGISTRY["tested_pair"]
+
+
+def test_several_outputs_are_differentiable(two_outputs):
+    x = tn.tensor([0.3, -1.2], dtype=tn.float64, requires_grad=True)
+    s, c, positive = two_outputs(x)
+    assert (s.output_nr, c.output_nr) == (0, 1) and s.grad_fn is c.grad_fn
+    assert positive.grad_fn is None and not positive.requires_grad
+    (s * c).sum().backward()
+    assert x.grad.tolist() == pytest.approx(np.cos(2 * x.detach().numpy()).tolist())
+
+
+def test_an_output_without_gradient_counts_as_zero(two_outputs):
+    x = tn.tensor([0.3, -1.2], dtype=tn.float64, requires_grad=True)
+    two_outputs(x)[1].sum().backward()
+    assert x.grad.tolist() == pytest.approx((-np.sin(x.detach().numpy())).tolist())
+
+
+def test_derivatives_of_several_outputs_have_derivatives(two_outputs):
+    x = tn.tensor([0.3, -1.2], dtype=tn.float64, requires_grad=True)
+    for number in (0, 1):
+        assert tn.autograd.gradgradcheck(lambda x, n=number: two_outputs(x)[n], (x,))
+    assert tn.autograd.gradgradcheck(lambda x: two_outputs(x)[:2], (x,))
+
+
+def test_a_changed_output_is_noticed(two_outputs):
+    x = tn.tensor([0.3], requires_grad=True)
+    s, c, _ = two_outputs(x)
+    c.detach().zero_()
+    with pytest.raises(RuntimeError, match="output 1 of TestedPairBackward0, is at version 1"):
+        s.sum().backward()

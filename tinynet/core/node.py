@@ -286,16 +286,24 @@ def problem(node: Node, name: str) -> RuntimeError:
     index = type(node).inputs.index(name) if name in type(node).inputs else None
     edge = None if index is None else node.edges[index]
     array, at = getattr(node, f"saved_{name}"), getattr(node, f"saved_{name}_at")
-    return modified_problem(node, array, version, at, edge, index is None)
+    outputs = getattr(getattr(node, "op", None), "outputs", ())
+    number = outputs.index(name) if name in outputs else 0
+    return modified_problem(node, array, version, at, edge, index is None, number)
 
 
 def modified_problem(
-    node: Node, array: Array, version: Version, at: int, edge: Edge | None, is_output: bool
+    node: Node,
+    array: Array,
+    version: Version,
+    at: int,
+    edge: Edge | None,
+    is_output: bool,
+    number: int = 0,
 ) -> RuntimeError:
     """Return the error for a saved array whose storage is at another version than ``at``."""
     changes = version.since(at)
     if is_output:
-        output = f"output 0 of {node.name()}"
+        output = f"output {number} of {node.name()}"
     else:
         producer = next((c.producer for c in reversed(changes) if c.producer), None)
         if producer is not None:

@@ -58,6 +58,7 @@ class Operation:
         ints: str = "keep",
         outputs: Sequence[str] = (),
         hidden: Sequence[str] = (),
+        differentiable: int = 1,
         result: Callable[..., Any] | None = None,
         node: str | None = None,
         methods: bool = True,
@@ -75,6 +76,7 @@ class Operation:
         self.ints = ints
         self.outputs = tuple(outputs)
         self.hidden = tuple(hidden)
+        self.differentiable = differentiable
         self.result = result
         self.exempt = frozenset(exempt)
         self.many = many
@@ -314,7 +316,9 @@ def operation(
 
     Args:
         kernel: the numpy function; the declared function itself unless given.
-        outputs: names of the outputs where there are several; only the first is differentiable.
+        outputs: names of the outputs where there are several.
+        differentiable: how many of them are, counted from the first. Where it is more than one, a
+            formula's ``g`` is a tuple of their gradients, with zeros where none arrived.
         hidden: names of further arrays that the kernel returns only for the formulas.
         result: makes the returned value of several outputs (a named tuple).
     """

@@ -28,9 +28,17 @@ def unpack(node: Any, name: str) -> Any:
     if name in node.inputs:
         edge = node.edges[node.inputs.index(name)]
     else:
-        differentiable = name == "result" or name == node.op.outputs[0]
-        edge = getattr(node, "result_edge", (node, 0)) if differentiable else None
+        edge = _edge_of_output(node, name)
     return tensor_at(array, None if isinstance(version, Guard) else version, edge)
+
+
+def _edge_of_output(node: Any, name: str) -> Edge | None:
+    """Return where a saved output stands in the graph; None if it is not differentiable."""
+    op = node.op
+    number = 0 if name == "result" else op.outputs.index(name)
+    if number >= op.differentiable:
+        return None
+    return getattr(node, "result_edge", (node, 0)) if number == 0 else (node, number)
 
 
 def tensor_at(array: Any, version: Any, edge: Edge | None) -> Tensor:
@@ -55,10 +63,12 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
             values[name] = unpack(node, name) if holds_array else getattr(node, slot)
     needs = tuple(e is not None and (wanted is None or e[0] in wanted) for e in node.edges)
     values["needs"] = needs
-    if op.many:
+    if op.many or op.differentiable > 1:
+        count = len(g) if op.many else op.differentiable
+        shapes, dtypes = node.shape[:count], node.dtype[:count]
         g = [
             wrap(np.zeros(s, k)) if x is None else x
-            for x, s, k in zip(g, node.shape, node.dtype, strict=True)
+            for x, s, k in zip(g[:count], shapes, dtypes, strict=True)
         ]
     elif op.multiple:
         g = g[0]

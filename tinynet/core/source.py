@@ -252,8 +252,8 @@ class Forward:
             return [
                 f"n.shape = ({''.join(f'o_{x}.shape, ' for x in op.outputs)})",
                 f"n.dtype = ({''.join(f'o_{x}.dtype, ' for x in op.outputs)})",
-                "t0._edge = (n, 0)",
-                "t0._requires_grad = True",
+                *(f"t{i}._edge = (n, {i})" for i in range(op.differentiable)),
+                *(f"t{i}._requires_grad = True" for i in range(op.differentiable)),
             ]
         lines = ["n.shape = r.shape", "n.dtype = r.dtype", "t._edge = (n, 0)"]
         return lines if op.kind == "view" else [*lines, "t._requires_grad = True"]
@@ -329,10 +329,13 @@ class Backward:
                 f"        {name} = restore(n, {name!r})",
             ]
         lines += [f"    {name} = n.saved_{name}" for name in constants]
-        if op.multiple and not op.many:
-            lines.append("    g = g[0]")
         if op.many:
             lines.append("    g = filled(g, n.shape, n.dtype)")
+        elif op.differentiable > 1:
+            k = op.differentiable
+            lines.append(f"    g = tuple(filled(g[:{k}], n.shape[:{k}], n.dtype[:{k}]))")
+        elif op.multiple:
+            lines.append("    g = g[0]")
         if op.kind == "sequence":
             (t,) = op.tensors
             lines.append(f"    results = {self.call(f'{op.name}_grad_{t}', op.formulas[t])}")

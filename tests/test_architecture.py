@@ -41,8 +41,8 @@ FILE_LINES, FUNCTION_LINES, CORE_AND_OPS_LINES = 400, 40, 4000
 # path in tinynet/, path:function or "core + ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core + ops": (
-        10_000,
-        "247 operations and composites, each with PyTorch's refusals; a third is docs",
+        20_000,
+        "all of PyTorch's Tensor and linalg, each with PyTorch's refusals; a third is docs",
     ),
 }
 

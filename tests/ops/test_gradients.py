@@ -9,7 +9,7 @@ import tinynet as tn
 from tinynet.autograd import gradcheck, gradgradcheck
 from tinynet.core.operation import COMPOSITES, REGISTRY
 
-from . import samples_nn  # noqa: F401  (adds its rows)
+from . import samples_arrangement, samples_nn  # noqa: F401  (they add their rows)
 from .samples import SAMPLES, F, f
 
 ROWS = [

@@ -26,6 +26,7 @@ from tinynet.ops import gradients as gradients
 from tinynet.ops import indexing as indexing
 from tinynet.ops import powers as powers
 from tinynet.ops import products as products
+from tinynet.ops import putting as putting
 from tinynet.ops import reduction as reduction
 from tinynet.ops import reshaping as reshaping
 from tinynet.ops import selecting as selecting

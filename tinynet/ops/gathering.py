@@ -79,7 +79,8 @@ def gather_along(self: Array, index: Array, /, dim: int) -> Array:
     if index.size == 0 and index.dtype.kind in "if":
         return np.empty(index.shape, self.dtype)
     found, axis = _checked("gather", self, index, dim, None)
-    return self.ravel()[positions(found, self.shape or (1,), axis)].reshape(index.shape)
+    at = positions(found, self.shape or (1,), axis)
+    return self.ravel().take(at, mode="wrap").reshape(index.shape)  # the fastest; all are inside
 
 
 @operation(node="ScatterAddBackward0", methods=False)

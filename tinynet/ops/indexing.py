@@ -24,6 +24,7 @@ from tinynet.core.version import refuse_inference
 from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.ops import shape
+from tinynet.ops.adding import add_at
 
 Indices = tuple[Array | None, ...]
 
@@ -181,6 +182,9 @@ def _numpy_key(indices: Indices) -> tuple[Any, ...]:
 def index(self: Array, /, indices: Indices) -> Array:
     """Return the elements that integer arrays or masks choose."""
     try:
+        rows = indices[0] if len(indices) == 1 else None
+        if rows is not None and rows.dtype.kind == "i" and self.size:
+            return self.take(rows, 0)  # faster than indexing
         return self[_numpy_key(indices)]
     except IndexError as error:
         text = str(error).replace("axis", "dimension")
@@ -200,7 +204,7 @@ def index_sum(self: Array, /, shape: tuple[int, ...], indices: Indices) -> Array
     if all(i is None or i.dtype == bool for i in indices):
         whole[_numpy_key(indices)] = self  # a mask chooses no element twice
     else:
-        np.add.at(whole, _numpy_key(indices), self)
+        add_at(whole, _numpy_key(indices), self)
     return whole
 
 
@@ -226,7 +230,8 @@ def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool)
     key = _numpy_key(indices)
     try:
         if accumulate:
-            np.add.at(whole, key, values.astype(self.dtype))
+            whole = np.ascontiguousarray(whole)
+            add_at(whole, key, np.broadcast_to(values.astype(self.dtype), whole[key].shape))
         else:
             whole[key] = _squeezed(values, whole, key)
     except (ValueError, TypeError):
@@ -378,21 +383,3 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     if not isinstance(src, Tensor):
         raise errors.must_be_tensor("copy_", "other", 1, src)
     return run_inplace(copy, self, (src,), {}, what="copy_")
-
-
-@public
-def index_put_(
-    self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
-) -> Tensor:
-    """Write (or add) values at the indices to this tensor and return it."""
-    _, found = parse(tuple(indices), self._array.shape)
-    return run_inplace(index_set, self, (values, found, accumulate), {}, what="index_put_")
-
-
-@public
-def index_put(
-    self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
-) -> Tensor:
-    """Return a copy with values written (or added) at the indices."""
-    _, found = parse(tuple(indices), self._array.shape)
-    return index_set.function(self, values, found, accumulate)

@@ -11,21 +11,13 @@ from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.ops.adding import add_slices
 from tinynet.ops.arithmetic import where
-from tinynet.ops.gathering import number_as, positions
+from tinynet.ops.gathering import number_as
 from tinynet.ops.refuse import c_name, name_of, refuse_others, refuse_outside
 from tinynet.ops.shape import axis_of, reshape
 
 # ---- slices -------------------------------------------------------------------------------------
-
-
-def _along(index: Array, shape: tuple[int, ...], axis: int) -> Array:
-    """Return where the slices that ``index`` names lie in the flattened array of ``shape``."""
-    shape = shape or (1,)
-    one = index.reshape((1,) * axis + (-1,) + (1,) * (len(shape) - axis - 1))
-    return positions(
-        np.broadcast_to(one, (*shape[:axis], index.size, *shape[axis + 1 :])), shape, axis
-    )
 
 
 @operation(node="IndexSelectBackward0", methods=False)
@@ -55,8 +47,8 @@ def select_slices(self: Array, index: Array, /, dim: int) -> Array:
 def select_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
     """Return zeros of ``shape`` with slices added: the derivative of index_select."""
     whole = np.zeros(shape, self.dtype)
-    at = _along(index, shape, axis_of(dim, len(shape)))
-    np.add.at(whole.reshape(-1), at.ravel(), self.ravel())
+    rows = index.reshape(-1)
+    add_slices(whole.reshape(shape or (1,)), axis_of(dim, len(shape)), rows, self)
     return whole
 
 
@@ -127,7 +119,7 @@ def slices_added(self: Array, index: Array, source: Array, /, dim: int, alpha: f
     axis = _check_source(self, index, source, dim)
     whole = np.array(self, order="C")
     added = source if alpha == 1 else source * number_as(alpha, source.dtype)
-    np.add.at(whole.reshape(-1), _along(index, self.shape, axis).ravel(), added.ravel())
+    add_slices(whole.reshape(self.shape or (1,)), axis, index.reshape(-1), added)
     return whole
 
 

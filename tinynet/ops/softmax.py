@@ -1,4 +1,8 @@
-"""softmax, log_softmax and logsumexp: exponentials that do not overflow."""
+"""softmax, log_softmax and logsumexp: exponentials that do not overflow.
+
+The derivatives of softmax and log_softmax are operations of their own, for speed: they need one
+temporary instead of four.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,13 @@ from tinynet import dtypes
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.exponential import exp
-from tinynet.ops.reduction import Dims, add_up, axes_of, largest, restore, sum_dims
+from tinynet.ops.reduction import Dims, add_up, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.refuse import bad_dim, name_of
 from tinynet.ops.shape import axis_of
 
 
-def _shifted(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
-    """Return the elements minus their maximum along a dimension, so that exp cannot overflow."""
+def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
+    """Return the elements in the dtype to compute in, and the axis; refuse what does not fit."""
     if type(dim) is not int:
         raise bad_dim(name, dim, False)
     axis = axis_of(dim, self.ndim)
@@ -24,11 +28,43 @@ def _shifted(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
         self = self.astype(dtypes.as_numpy(dtype))
     if self.dtype.kind != "f":
         raise NotImplementedError(f"\"{name}_kernel_impl\" not implemented for '{name_of(self)}'")
-    if self.ndim == 0:
-        return np.asarray(self - self), -1
-    if self.size == 0:
-        return self.copy(), axis
-    return self - largest(self, axis=axis, keepdims=True), axis
+    return self, axis
+
+
+def _below_top(x: Array, axis: int) -> Array:
+    """Return the elements minus their maximum along an axis, so that exp cannot overflow."""
+    return x - largest(x, axis=axis, keepdims=True)
+
+
+def _powers(x: Array, axis: int) -> Array:
+    """Return the exponentials, up to a common factor along the axis.
+
+    Where no element is far from zero, exp can neither overflow nor lose small ones, and a pass to
+    find the maximum and one to subtract it are saved. (The comparison is false for NaN.)
+    """
+    span = _SAFE.get(x.dtype, 0.0)
+    if span and largest(x, axis=None) < span and smallest(x, axis=None) > -span:
+        return np.exp(x)
+    shifted = _below_top(x, axis)
+    return np.exp(shifted, out=shifted)
+
+
+# Half of what exp can take: sums and quotients of such powers stay far from the ends, too.
+_SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 300.0}
+
+
+def _summed(x: Array, axis: int) -> Array:
+    """Return the sums along an axis, which is kept; einsum is the fastest along the last."""
+    if axis == x.ndim - 1 and x.flags.c_contiguous:
+        return np.einsum("...i->...", x)[..., None]
+    return add_up(x, axis=axis, keepdims=True)
+
+
+def _summed_products(a: Array, b: Array, axis: int) -> Array:
+    """Return the sums of products along an axis, which is kept."""
+    if axis == a.ndim - 1:
+        return np.einsum("...i,...i->...", a, b)[..., None]
+    return add_up(a * b, axis=axis, keepdims=True)
 
 
 @operation()
@@ -46,15 +82,31 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         >>> tn.tensor([0.0, 0.0, 0.0, 0.0]).softmax(dim=0)
         tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
-    powers, axis = _shifted("softmax", self, dim, dtype)
-    np.exp(powers, out=powers)
-    if self.ndim:
-        powers /= add_up(powers, axis=axis, keepdims=True)
+    x, axis = _floats("softmax", self, dim, dtype)
+    if x.size == 0 or x.ndim == 0:
+        return x - x + 1 if x.size else x.copy()
+    powers = _powers(x, axis)
+    powers /= _summed(powers, axis)
     return powers
 
 
-softmax.grad(
-    self=lambda g, result, dim: result * (g - sum_dims(g * result, dim, True)),
+@operation(methods=False, node="SoftmaxBackwardDataBackward0")
+def softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
+    """Return the derivative of softmax times a gradient: ``y * (g - sum(g * y))``."""
+    axis = axis_of(dim, self.ndim)
+    if self.ndim == 0 or self.size == 0:
+        return result * (self - self * result)
+    slope = self - _summed_products(self, result, axis)
+    slope *= result
+    return slope
+
+
+softmax.grad(self=lambda g, result, dim: softmax_backward(g, result, dim))
+softmax_backward.grad(
+    self=lambda g, result, dim: softmax_backward(g, result, dim),
+    result=lambda g, self, result, dim: (
+        g * (self - sum_dims(self * result, dim, True)) - self * sum_dims(g * result, dim, True)
+    ),
 )
 
 
@@ -73,14 +125,30 @@ def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         >>> tn.tensor([0.0, 1000.0]).log_softmax(dim=0)
         tensor([-1000.,     0.])
     """
-    shifted, axis = _shifted("log_softmax", self, dim, dtype)
-    if self.ndim == 0:
-        return shifted
-    shifted -= np.log(add_up(np.exp(shifted), axis=axis, keepdims=True))
+    x, axis = _floats("log_softmax", self, dim, dtype)
+    if x.size == 0 or x.ndim == 0:
+        return x - x
+    shifted = _below_top(x, axis)
+    shifted -= np.log(_summed(np.exp(shifted), axis))
     return shifted
 
 
-log_softmax.grad(self=lambda g, result, dim: g - exp(result) * sum_dims(g, dim, True))
+@operation(methods=False, node="LogSoftmaxBackwardDataBackward0")
+def log_softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
+    """Return the derivative of log_softmax times a gradient: ``g - exp(y) * sum(g)``."""
+    axis = axis_of(dim, self.ndim)
+    if self.ndim == 0 or self.size == 0:
+        return self - np.exp(result) * self
+    slope = np.exp(result)
+    slope *= _summed(self, axis)
+    return np.subtract(self, slope, out=slope)
+
+
+log_softmax.grad(self=lambda g, result, dim: log_softmax_backward(g, result, dim))
+log_softmax_backward.grad(
+    self=lambda g, result, dim: g - sum_dims(g * exp(result), dim, True),
+    result=lambda g, self, result, dim: -g * exp(result) * sum_dims(self, dim, True),
+)
 
 
 @operation()

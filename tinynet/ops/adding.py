@@ -1,0 +1,118 @@
+"""Sums by index on arrays: what gather, index_select and indexing have as their derivatives.
+
+``np.add.at`` is fast on flat arrays only, and adding whole rows is faster still where rows are
+long and few indices repeat: then each round adds one row per index.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+
+_LONG_ROW = 48  # elements; below, the overhead per row is more than what a row takes
+_MOST_ROUNDS = 8
+
+
+def add_rows(whole: Array, index: Array, rows: Array) -> None:
+    """Add ``rows[i]`` to row ``index[i]`` of ``whole``, in place.
+
+    Args:
+        whole: two dimensions, contiguous.
+        index: one dimension, integers in range.
+        rows: two dimensions, of the width of ``whole``.
+    """
+    width = whole.shape[1]
+    if width >= _LONG_ROW:
+        repeats = _repeats(index, len(whole))
+        if repeats is None:
+            whole[index] += rows
+            return
+        if repeats.max() < _MOST_ROUNDS:
+            for number in range(repeats.max() + 1):
+                chosen = np.flatnonzero(repeats == number)
+                whole[index[chosen]] += rows[chosen]
+            return
+    at = index if width == 1 else (index[:, None] * np.intp(width) + np.arange(width)).reshape(-1)
+    np.add.at(whole.reshape(-1), at, rows.reshape(-1))
+
+
+def _repeats(index: Array, count: int) -> Array | None:
+    """Return how often each index has occurred before; None where no index occurs twice."""
+    if count <= 4 * len(index) and np.bincount(index, minlength=count).max() < 2:
+        return None
+    order = np.argsort(index, kind="stable")
+    ordered = index[order]
+    first = np.r_[True, ordered[1:] != ordered[:-1]]
+    if first.all():
+        return None
+    place = np.arange(len(index))
+    repeats = np.empty_like(place)
+    repeats[order] = place - np.maximum.accumulate(np.where(first, place, 0))
+    return repeats
+
+
+def add_slices(whole: Array, axis: int, index: Array, slices: Array) -> None:
+    """Add slice i of ``slices`` along an axis to slice ``index[i]`` of a contiguous ``whole``."""
+    shape = whole.shape
+    if slices.size == 0:
+        return
+    if axis == 0:
+        add_rows(whole.reshape(shape[0], -1), index, slices.reshape(len(index), -1))
+        return
+    outer = int(np.prod(shape[:axis]))
+    inner = int(np.prod(shape[axis + 1 :]))
+    at = np.arange(outer)[:, None, None] * (shape[axis] * inner) + index[:, None] * np.intp(inner)
+    np.add.at(
+        whole.reshape(-1), (at + np.arange(inner)).reshape(-1), np.ascontiguousarray(slices).ravel()
+    )
+
+
+def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:
+    """Add ``values``, of the shape of ``whole[key]``, there; an index may occur more than once.
+
+    Args:
+        whole: contiguous.
+        key: integer arrays, masks, and ``slice(None)`` for dimensions that are kept.
+        values: what is added.
+    """
+    if values.size == 0:
+        return
+    axes, arrays = _as_integers(whole.shape, key)
+    arrays = list(np.broadcast_arrays(*arrays))
+    chosen = arrays[0].shape
+    first = axes[0] if axes == list(range(axes[0], axes[0] + len(axes))) else 0
+    places = range(len(chosen))
+    values = np.moveaxis(values, [first + i for i in places], list(places))
+    kept = [d for d in range(whole.ndim) if d not in axes]
+    at = np.zeros(chosen, np.intp)
+    if axes == list(range(len(axes))):
+        for axis, index in zip(axes, arrays, strict=True):
+            at = at * whole.shape[axis] + index % whole.shape[axis]
+        rows = int(np.prod([whole.shape[a] for a in axes]))
+        add_rows(whole.reshape(rows, -1), at.ravel(), values.reshape(at.size, -1))
+        return
+    steps = [s // whole.itemsize for s in whole.strides]
+    for axis, index in zip(axes, arrays, strict=True):
+        at = at + index % whole.shape[axis] * steps[axis]
+    for d in kept:
+        at = at[..., None] + np.arange(whole.shape[d]) * steps[d]
+    np.add.at(whole.reshape(-1), at.reshape(-1), values.reshape(-1))
+
+
+def _as_integers(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[list[int], list[Array]]:
+    """Return the indexed axes, and one integer array for each: a mask becomes its indices."""
+    axes: list[int] = []
+    arrays: list[Array] = []
+    axis = 0
+    for item in key:
+        if isinstance(item, slice):
+            axis += 1
+            continue
+        found = item.nonzero() if item.dtype == bool else (item,)
+        axes += range(axis, axis + len(found))
+        arrays += found
+        axis += len(found)
+    return axes, arrays

@@ -600,14 +600,6 @@ class TensorMethods:
         """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
     def copy_(self, src: Tensor, non_blocking: builtins.bool = False) -> Self:
         """Write the values of another tensor (broadcast, cast) to this one and return it."""
-    def index_put_(
-        self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
-    ) -> Self:
-        """Write (or add) values at the indices to this tensor and return it."""
-    def index_put(
-        self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
-    ) -> Tensor:
-        """Return a copy with values written (or added) at the indices."""
     def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
     def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
@@ -633,6 +625,14 @@ class TensorMethods:
         """``other @ self``."""
     def outer(self, vec2: Tensor) -> Tensor:
         """Return the matrix of the products of all pairs of elements of two vectors."""
+    def index_put_(
+        self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
+    ) -> Self:
+        """Write (or add) values at the indices to this tensor and return it."""
+    def index_put(
+        self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
+    ) -> Tensor:
+        """Return a copy with values written (or added) at the indices."""
     def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
         """Return the slices along a dimension that a vector of indices names, as a copy."""
     def index_add(

@@ -35,7 +35,7 @@ from tinynet.nn.functional.losses import l1_loss as l1_loss
 from tinynet.nn.functional.losses import mse_loss as mse_loss
 from tinynet.nn.functional.losses import smooth_l1_loss as smooth_l1_loss
 from tinynet.nn.functional.noise import dropout as dropout
+from tinynet.nn.functional.padding import pad as pad
 from tinynet.nn.functional.vector import cosine_similarity as cosine_similarity
 from tinynet.nn.functional.vector import normalize as normalize
 from tinynet.nn.functional.vector import one_hot as one_hot
-from tinynet.nn.functional.vector import pad as pad

@@ -1,15 +1,12 @@
-"""Functions of vectors along a dimension, one-hot vectors, and padding."""
+"""Functions of vectors along a dimension, and one-hot vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
-from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 
 # ---- length and direction -----------------------------------------------------------------------
@@ -76,74 +73,3 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     elif array.size and array.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return wrap((array[..., None] == np.arange(num_classes)).astype(np.int64))
-
-
-# ---- padding ------------------------------------------------------------------------------------
-
-
-def _frames(shape: Sequence[int], pad: Sequence[int]) -> list[tuple[int, int]]:
-    """Return (before, after) for each dimension, from PyTorch's order: the last one first."""
-    pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
-    return [(0, 0)] * (len(shape) - len(pairs)) + pairs[::-1]
-
-
-@operation(node="ConstantPadNdBackward0", methods=False)
-def constant_pad(input: Array, /, pad: tuple[int, ...], value: float) -> Array:
-    """Return the input with ``value`` around it; negative lengths cut off.
-
-    An operation because its derivative is the same with the signs turned around.
-    """
-    frames = _frames(input.shape, pad)
-    shape = [n + before + after for n, (before, after) in zip(input.shape, frames, strict=True)]
-    if min(shape, default=0) < 0:
-        raise RuntimeError(
-            f"The input size {list(input.shape)}, plus negative padding {list(pad)}, resulted in a "
-            "negative output size."
-        )
-    whole = np.full(shape, value, input.dtype)
-    source = tuple(slice(max(-b, 0), n - max(-a, 0)) for n, (b, a) in _with(input.shape, frames))
-    target = tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in _with(shape, frames))
-    whole[target] = input[source]
-    return whole
-
-
-def _with(shape: Sequence[int], frames: list[tuple[int, int]]) -> Any:
-    return zip(shape, frames, strict=True)
-
-
-constant_pad.grad(input=lambda g, pad: constant_pad(g, tuple(-n for n in pad), 0.0))
-
-
-def pad(
-    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
-) -> Tensor:
-    """Return the input with a frame of a constant around it.
-
-    Args:
-        input: any shape.
-        pad: for the last dimension the lengths before and after it, then for the one before it,
-            and so on; negative lengths cut off.
-        mode: only ``"constant"``.
-        value: the constant; 0 unless given.
-
-    Raises:
-        RuntimeError: the lengths are no pairs, or too many.
-        NotImplementedError: another mode.
-
-    Example:
-        >>> F.pad(tn.ones(1, 2), (1, 0))
-        tensor([[0., 1., 1.]])
-    """
-    tensor_only("pad", input=input)
-    if mode != "constant":
-        raise NotImplementedError(
-            f"The 'mode' parameter of pad must be 'constant'. Got {mode!r} instead."
-        )
-    if len(pad) % 2:
-        raise RuntimeError("Padding length must be divisible by 2")
-    if len(pad) > 2 * input.ndim:
-        raise RuntimeError(
-            "Padding length should be less than or equal to two times the input dimension but got "
-            f"padding length {len(pad)} and input of dimension {input.ndim}"
-        )
-    return constant_pad.function(input, tuple(int(n) for n in pad), 0.0 if value is None else value)

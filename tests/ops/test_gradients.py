@@ -1,6 +1,8 @@
 """The contract of every operation: derivatives of both orders, in-place forms, memory, docs."""
 
 import doctest
+import importlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +11,10 @@ import tinynet as tn
 from tinynet.autograd import gradcheck, gradgradcheck
 from tinynet.core.operation import COMPOSITES, REGISTRY
 
-from . import samples_arrangement, samples_nn  # noqa: F401  (they add their rows)
 from .samples import SAMPLES, F, f
+
+for _path in sorted(Path(__file__).parent.glob("samples_*.py")):  # they add their rows
+    importlib.import_module(f".{_path.stem}", __package__)
 
 ROWS = [
     pytest.param(row, id=f"{name}-{number}")

@@ -152,6 +152,12 @@ DEPARTURES = (
         ours=lambda said: r"expected sequences of equal length at dim 1|ValueError",
         cases="creation/tensor-ragged-depth!",
     ),
+    Departure(
+        "A stray blank in PyTorch's text.",
+        said=r"input \(H: 3, W: 3 \) is too small",
+        ours=lambda said: r"input \(H: 3, W: 3\) is too small",
+        cases="padding/pad-replicate-gone-2d!",
+    ),
 )
 
 

@@ -11,6 +11,7 @@ from . import (
     cases_joining,
     cases_linear_algebra,
     cases_nn_functional,
+    cases_padding,
     cases_pointwise_binary,
     cases_pointwise_unary,
     cases_printing,
@@ -36,6 +37,7 @@ TABLES: tuple[Table, ...] = (
     cases_in_place.TABLE,
     cases_conversion.TABLE,
     cases_nn_functional.TABLE,
+    cases_padding.TABLE,
     cases_printing.TABLE,
 )
 

@@ -59,8 +59,7 @@ class ConstantPad1d(_ConstantPad):
     """Frames the last dimension with a constant.
 
     Args:
-        padding: ``(left, right)``, or one length for all.
-            Negative lengths cut off.
+        padding: ``(left, right)``, or one length for both; negative ones cut off.
         value: the constant.
 
     Shape:
@@ -114,11 +113,7 @@ class ConstantPad3d(_ConstantPad):
 
 
 class _ZeroPad(_Padding):
-    """What the layers share that pad with zeros.
-
-    Attributes:
-        value: the constant, 0.0.
-    """
+    """What the layers share that pad with zeros."""
 
     mode = "constant"
     value = 0.0
@@ -128,8 +123,7 @@ class ZeroPad1d(_ZeroPad):
     """Frames the last dimension with zeros.
 
     Args:
-        padding: ``(left, right)``, or one length for all.
-            Negative lengths cut off.
+        padding: ``(left, right)``, or one length for both; negative ones cut off.
 
     Shape:
         ``[..., width]`` to ``[..., left + width + right]``.
@@ -192,7 +186,7 @@ class ReflectionPad1d(_ReflectionPad):
     """Frames the last dimension with the input mirrored at its ends, which stay single.
 
     Args:
-        padding: ``(left, right)``, or one length for all.
+        padding: ``(left, right)``, or one length for both.
 
     Raises:
         RuntimeError: a length is not less than the dimension.
@@ -263,7 +257,7 @@ class ReplicationPad1d(_ReplicationPad):
     """Frames the last dimension with its outermost elements.
 
     Args:
-        padding: ``(left, right)``, or one length for all.
+        padding: ``(left, right)``, or one length for both.
 
     Raises:
         RuntimeError: nothing is left of the input, or it was empty.
@@ -341,7 +335,7 @@ class CircularPad1d(_CircularPad):
     """Frames the last dimension with the input's opposite end, as if it were a ring.
 
     Args:
-        padding: ``(left, right)``, or one length for all.
+        padding: ``(left, right)``, or one length for both.
 
     Raises:
         RuntimeError: a length is larger than the dimension.

@@ -67,8 +67,9 @@ def _replicated(place: Array, n: int) -> Array:
 
 
 def _circular(place: Array, n: int) -> Array:
-    """... 2 3 | 0 1 2 3 | 0 1 ..."""
-    return place % n
+    """... 2 3 | 0 1 2 3 | 0 1 ...; what is cut off is no part of the ring."""
+    ring = place[(place >= 0) & (place < n)]
+    return ring[(place - ring[0]) % len(ring)] if len(ring) else ring
 
 
 def _sources(shape: Ints, pad: Ints, source: Any) -> list[tuple[int, int, Array]]:
@@ -172,7 +173,8 @@ def _check_circular(input: Array, pad: Ints) -> None:
     for n, (before, after) in zip(input.shape, _frames(pad, input.ndim), strict=True):
         if before > n or after > n:
             raise RuntimeError("Padding value causes wrapping around more than once.")
-        if n + before + after < 0:
+        left = n + min(before, 0) + min(after, 0)
+        if left < 0 or (left == 0 and max(before, after) > 0):
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
 
 

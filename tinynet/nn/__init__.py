@@ -2,6 +2,7 @@
 
 from tinynet.nn import functional as functional
 from tinynet.nn import init as init
+from tinynet.nn import modules as modules
 from tinynet.nn import utils as utils
 from tinynet.nn.activation import Hardsigmoid as Hardsigmoid
 from tinynet.nn.activation import Hardswish as Hardswish

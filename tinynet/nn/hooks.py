@@ -41,11 +41,15 @@ class ModuleHooks:
         self.backward: dict[int, Hook] = {}
 
 
+everywhere = ModuleHooks()  # the hooks of all modules; global_hooks.py registers them
+NONE = ModuleHooks()  # a module's while there are only those; never changed
+
+
 # ---- registering --------------------------------------------------------------------------------
 
 
 def _register(module: Module, stage: str, hook: Hook, prepend: bool) -> RemovableHandle:
-    if module._hooks is None:
+    if "_hooks" not in module.__dict__:
         module._hooks = ModuleHooks()
     hooks: dict[int, Hook] = getattr(module._hooks, stage)
     later = dict(hooks) if prepend else {}
@@ -154,32 +158,37 @@ def register_full_backward_hook(
 
 
 def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run the forward of a module that has, or had, hooks."""
+    """Run the forward of a module that has, or had, hooks; those of all modules come first."""
     hooks = module._hooks
     assert hooks is not None
     called: set[int] = set()
     result = None
     try:
-        for hook in [*hooks.before.values()]:
+        for hook in [*everywhere.before.values(), *hooks.before.values()]:
             args, kwargs = _before(module, hook, args, kwargs)
-        gates = None
-        if hooks.backward or hooks.before_backward:
-            gates = Gates(
-                module,
-                [hook.function for hook in hooks.before_backward.values()],
-                [hook.function for hook in hooks.backward.values()],
-            )
+        gates = _gates(module, hooks)
+        if gates is not None:
             args = gates.enter(args)
         result = module.forward(*args, **kwargs)
-        for number, hook in [*hooks.after.items()]:
+        for number, hook in [*everywhere.after.items(), *hooks.after.items()]:
             called.add(number)
             result = _after(module, hook, args, kwargs, result)
         return result if gates is None else gates.leave(result)
     except Exception:
-        for number, hook in [*hooks.after.items()]:
+        for number, hook in [*everywhere.after.items(), *hooks.after.items()]:
             if hook.always and number not in called:
-                result = _despite_error(module, hook, args, kwargs, result)
+                what = "global module" if number in everywhere.after else "module"
+                result = _despite_error(what, module, hook, args, kwargs, result)
         raise
+
+
+def _gates(module: Module, hooks: ModuleHooks) -> Gates | None:
+    """Return the gates of one call; None if there are no hooks on gradients."""
+    before = [*everywhere.before_backward.values(), *hooks.before_backward.values()]
+    after = [*everywhere.backward.values(), *hooks.backward.values()]
+    if not before and not after:
+        return None
+    return Gates(module, [hook.function for hook in before], [hook.function for hook in after])
 
 
 def _before(
@@ -210,13 +219,18 @@ def _after(
 
 
 def _despite_error(
-    module: Module, hook: Hook, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+    what: str,
+    module: Module,
+    hook: Hook,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    result: Any,
 ) -> Any:
     try:
         return _after(module, hook, args, kwargs, result)
     except Exception as error:
         warn(
-            "module forward hook with ``always_call=True`` raised an exception that was silenced "
+            f"{what} forward hook with ``always_call=True`` raised an exception that was silenced "
             f"as another error was raised in forward: {error}"
         )
         return result

@@ -9,7 +9,8 @@ Functions with a ``self`` are methods of ``Module`` that stand here by subject.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tinynet.core.tensor import Tensor
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 PARAMETER, BUFFER, TRANSIENT, MODULE = "parameter", "buffer", "buffer (not saved)", "module"
 BUFFERS = frozenset({BUFFER, TRANSIENT})
+
+# Hooks on the registration of members: kind -> number -> hook; global_hooks.py registers them.
+announced: dict[str, dict[int, Callable[..., Any]]] = {PARAMETER: {}, BUFFER: {}, MODULE: {}}
 
 
 def typename(value: Any) -> str:
@@ -57,12 +61,11 @@ def assign(module: Module, name: str, value: Any, kind: str | None) -> None:
             raise AttributeError("cannot assign module before Module.__init__() call")
         if held != MODULE:
             forget(module, name)
-        registry[name] = MODULE
-        module.__dict__[name] = value
+        join(module, name, value, MODULE)
     elif held == MODULE:
         if value is not None:
             raise _not_assignable(value, "child module", name, "tinynet.nn.Module or None")
-        module.__dict__[name] = None
+        join(module, name, None, MODULE)
     else:
         if value is not None and not isinstance(value, Tensor):
             expected = "tinynet.nn.Buffer, tinynet.Tensor or None"
@@ -72,6 +75,16 @@ def assign(module: Module, name: str, value: Any, kind: str | None) -> None:
 
 def _not_assignable(value: Any, what: str, name: str, expected: str) -> TypeError:
     return TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({expected} expected)")
+
+
+def join(module: Module, name: str, value: Any, kind: str) -> None:
+    """Make a value a member, after the hooks on registration have seen it."""
+    hooks = announced[BUFFER if kind == TRANSIENT else kind]
+    for hook in [*hooks.values()]:
+        new = hook(module, name, value)
+        value = value if new is None else new
+    module._registry[name] = kind
+    module.__dict__[name] = value
 
 
 def forget(module: Module, name: str) -> None:
@@ -126,8 +139,11 @@ def register_parameter(self: Module, name: str, param: Parameter | None) -> None
             f"created explicitly. To express '{name}' as a function of another Tensor, compute the "
             "value in the forward() method."
         )
-    self._registry[name] = PARAMETER
-    self.__dict__[name] = param
+    if param is None:
+        self._registry[name] = PARAMETER
+        self.__dict__[name] = None
+    else:
+        join(self, name, param, PARAMETER)
 
 
 def register_buffer(
@@ -158,8 +174,7 @@ def register_buffer(
             f"cannot assign '{typename(tensor)}' object to buffer '{name}' "
             "(tinynet Tensor or None required)"
         )
-    self._registry[name] = BUFFER if persistent else TRANSIENT
-    self.__dict__[name] = tensor
+    join(self, name, tensor, BUFFER if persistent else TRANSIENT)
 
 
 # ---- walking ------------------------------------------------------------------------------------
@@ -200,6 +215,12 @@ def members(module: Module, kinds: Collection[str]) -> Iterator[tuple[str, Any]]
             value = module.__dict__[name]
             if value is not None:
                 yield name, value
+
+
+def table(self: Module, kinds: Collection[str]) -> Mapping[str, Any]:
+    """Return the module's own members of some kinds, None included, as a table to read."""
+    own = {n: self.__dict__[n] for n, kind in self._registry.items() if kind in kinds}
+    return MappingProxyType(own)
 
 
 def _join(path: str, name: str) -> str:

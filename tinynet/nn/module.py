@@ -7,10 +7,8 @@ from typing import Any, TypeVar
 
 from tinynet import dtypes
 from tinynet.core import scope
-from tinynet.core.device import device
-from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
-from tinynet.nn import hooks, members, state
+from tinynet.nn import conversion, hooks, members, state
 from tinynet.nn.members import BUFFER, BUFFERS, MODULE, PARAMETER, TRANSIENT
 from tinynet.nn.parameter import Buffer, Parameter
 
@@ -94,6 +92,12 @@ class Module:
         finally:
             scope.leave(outer)
 
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Do nothing: operations are compiled at their first call, modules are not.
+
+        A program written for PyTorch may call it, and computes the same.
+        """
+
     register_forward_pre_hook = hooks.register_forward_pre_hook
     register_forward_hook = hooks.register_forward_hook
     register_full_backward_pre_hook = hooks.register_full_backward_pre_hook
@@ -109,6 +113,10 @@ class Module:
     named_modules = members.named_modules
     get_parameter = members.get_parameter
     get_buffer = members.get_buffer
+    # Tables to read, for code that knows PyTorch's; what changes them is assignment of attributes.
+    _parameters = property(lambda self: members.table(self, {PARAMETER}))
+    _buffers = property(lambda self: members.table(self, BUFFERS))
+    _modules = property(lambda self: members.table(self, {MODULE}))
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a submodule; None keeps the name for one that may come later.
@@ -120,8 +128,7 @@ class Module:
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{members.typename(module)} is not a Module subclass")
         members.check_name(self, "module", name, {MODULE})
-        self._registry[name] = MODULE
-        self.__dict__[name] = module
+        members.join(self, name, module, MODULE)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """Add a submodule, as ``add_module`` does."""
@@ -194,6 +201,10 @@ class Module:
         """Return what copies and pickles consist of; a shallow copy gets a registry of its own."""
         return {**self.__dict__, "_registry": dict(self._registry)}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what ``__getstate__`` gave; modules that read older pickles override it."""
+        self.__dict__.update(state)
+
     # ---- values -----------------------------------------------------------------------------
 
     state_dict = state.state_dict
@@ -202,6 +213,8 @@ class Module:
     _load_from_state_dict = state.load_from_state_dict
     get_extra_state = state.get_extra_state
     set_extra_state = state.set_extra_state
+    _register_state_dict_hook = state._register_state_dict_hook
+    _register_load_state_dict_pre_hook = state._register_load_state_dict_pre_hook
     register_state_dict_pre_hook = state.register_state_dict_pre_hook
     register_state_dict_post_hook = state.register_state_dict_post_hook
     register_load_state_dict_pre_hook = state.register_load_state_dict_pre_hook
@@ -223,51 +236,10 @@ class Module:
         fn(self)
         return self
 
-    def _apply(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
-        """Replace the values of all parameters, their gradients, and buffers by what ``fn`` makes.
-
-        Parameters stay the same objects, so an optimizer keeps them.
-        """
-        if recurse:
-            for child in self.children():
-                child._apply(fn)
-        for _, parameter in members.members(self, {PARAMETER}):
-            with no_grad():
-                parameter.data = fn(parameter)
-                if parameter._grad is not None:
-                    parameter._grad.data = fn(parameter._grad)
-        for name, buffer in members.members(self, BUFFERS):
-            self.__dict__[name] = fn(buffer)
-        return self
-
-    def to(self: M, *args: Any, **kwargs: Any) -> M:
-        """Convert floating-point parameters and buffers to a dtype, in place, and return self.
-
-        Takes a dtype, a device (only the cpu) or a tensor whose dtype counts.
-
-        Raises:
-            TypeError: the dtype is not floating-point.
-
-        Example:
-            >>> nn.Linear(2, 1).to(tn.float64).bias.dtype
-            tinynet.float64
-        """
-        kind = kwargs.get("dtype")
-        for value in (*args, kwargs.get("device"), kwargs.get("tensor")):
-            if isinstance(value, Tensor):
-                kind = value.dtype
-            elif isinstance(value, (str, device)):
-                device(str(value))
-            elif isinstance(value, dtypes.dtype):
-                kind = value
-        if kind is None:
-            return self
-        if not kind.is_floating_point:
-            raise TypeError(
-                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
-                f"dtype={kind}"
-            )
-        return self._apply(lambda t: t.to(kind) if t.is_floating_point() else t)
+    _apply = conversion.apply_to_tensors
+    to = conversion.to
+    to_empty = conversion.to_empty
+    share_memory = conversion.share_memory
 
     def float(self: M) -> M:
         """Convert floating-point parameters and buffers to float32 and return self."""
@@ -281,13 +253,23 @@ class Module:
         """Convert floating-point parameters and buffers to float16 and return self."""
         return self.to(dtypes.float16)
 
-    def type(self: M, dst_type: dtypes.dtype) -> M:
+    def bfloat16(self: M) -> M:
+        """Refuse: numpy has no bfloat16.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("tinynet has no bfloat16, because numpy has none. Use half() for float16.")
+
+    def type(self: M, dst_type: Any) -> M:
         """Convert all parameters and buffers to a dtype and return self."""
         return self._apply(lambda t: t.type(dst_type))
 
     def cpu(self: M) -> M:
         """Return self: everything always is on the cpu."""
         return self
+
+    cuda, ipu, mtia, xpu = map(conversion.elsewhere, ("cuda", "ipu", "mtia", "xpu"))
 
     # ---- modes ------------------------------------------------------------------------------
 

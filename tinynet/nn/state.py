@@ -39,14 +39,18 @@ class _IncompatibleKeys(NamedTuple):
 
 
 class StateHooks:
-    """The hooks of one module on saving and loading: number -> function."""
+    """The hooks of one module on saving and loading: number -> function.
+
+    A post-hook on saving that may return a new dictionary, and a pre-hook on loading that gets no
+    module, are those of ``_register_...``.
+    """
 
     __slots__ = ("after_load", "after_save", "before_load", "before_save")
 
     def __init__(self) -> None:
         self.before_save: dict[int, Callable[..., Any]] = {}
-        self.after_save: dict[int, Callable[..., Any]] = {}
-        self.before_load: dict[int, Callable[..., Any]] = {}
+        self.after_save: dict[int, tuple[Callable[..., Any], bool]] = {}  # may it return one
+        self.before_load: dict[int, tuple[Callable[..., Any], bool]] = {}  # does it get the module
         self.after_load: dict[int, Callable[..., Any]] = {}
 
 
@@ -80,8 +84,12 @@ def state_dict(
     self._save_to_state_dict(destination, prefix, keep_vars)
     for name, child in members(self, {MODULE}):
         child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-    for hook in [] if hooks is None else [*hooks.after_save.values()]:
-        hook(self, destination, prefix, local)
+    for hook, may_return in [] if hooks is None else [*hooks.after_save.values()]:
+        new = hook(self, destination, prefix, local)
+        if new is not None:
+            if not may_return:
+                raise RuntimeError("state_dict post-hook must return None")
+            destination = new
     return destination
 
 
@@ -199,9 +207,10 @@ def load_from_state_dict(
 ) -> None:
     """Load this module's own values; modules that read older formats override."""
     if self._state_hooks is not None:
-        arguments = (state_dict, prefix, local_metadata, strict)
-        for hook in [*self._state_hooks.before_load.values()]:
-            hook(self, *arguments, missing_keys, unexpected_keys, error_msgs)
+        given = (state_dict, prefix, local_metadata, strict)
+        for hook, with_module in [*self._state_hooks.before_load.values()]:
+            who = (self,) if with_module else ()
+            hook(*who, *given, missing_keys, unexpected_keys, error_msgs)
     assign = local_metadata.get("assign_to_params_buffers", False)
     own = {name: value for kind in (PARAMETER, BUFFER) for name, value in members(self, {kind})}
     for name, value in own.items():
@@ -271,7 +280,7 @@ def _unexpected(
 # ---- hooks --------------------------------------------------------------------------------------
 
 
-def _register(module: Module, stage: str, hook: Callable[..., Any]) -> RemovableHandle:
+def _register(module: Module, stage: str, hook: Any) -> RemovableHandle:
     if module._state_hooks is None:
         module._state_hooks = StateHooks()
     return RemovableHandle(getattr(module._state_hooks, stage), hook)
@@ -283,8 +292,19 @@ def register_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) -> Remo
 
 
 def register_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, state_dict, prefix, local_metadata)`` after ``state_dict``."""
-    return _register(self, "after_save", hook)
+    """Call ``hook(module, state_dict, prefix, local_metadata)`` after ``state_dict``.
+
+    It changes the dictionary in place, and may not return anything.
+    """
+    return _register(self, "after_save", (hook, False))
+
+
+def _register_state_dict_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
+    """Call the hook as ``register_state_dict_post_hook`` does; it may return a new dictionary.
+
+    Only what hooks of the module return on which ``state_dict`` was called takes effect.
+    """
+    return _register(self, "after_save", (hook, True))
 
 
 def register_load_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
@@ -293,7 +313,14 @@ def register_load_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) ->
     It gets ``(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
     error_msgs)`` and may change the dictionary and the lists.
     """
-    return _register(self, "before_load", hook)
+    return _register(self, "before_load", (hook, True))
+
+
+def _register_load_state_dict_pre_hook(
+    self: Module, hook: Callable[..., Any], with_module: bool = False
+) -> RemovableHandle:
+    """Call the hook before this module loads; without ``with_module`` it gets no module."""
+    return _register(self, "before_load", (hook, with_module))
 
 
 def register_load_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:

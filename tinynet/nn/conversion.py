@@ -1,0 +1,134 @@
+"""What changes all parameters and buffers of a module at once: their dtype, their memory.
+
+Functions with a ``self`` are methods of ``Module`` that stand here by subject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.device import device as Device
+from tinynet.core.modes import no_grad
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.nn.members import BUFFERS, PARAMETER, members
+
+if TYPE_CHECKING:
+    from tinynet.nn.module import Module
+
+M = TypeVar("M", bound="Module")
+
+
+def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
+    """Replace the values of all parameters, their gradients, and buffers by what ``fn`` makes.
+
+    Parameters stay the same objects, so an optimizer keeps them.
+    """
+    if recurse:
+        for child in self.children():
+            child._apply(fn)
+    for _, parameter in members(self, {PARAMETER}):
+        with no_grad():
+            parameter.data = fn(parameter)
+            if parameter._grad is not None:
+                parameter._grad.data = fn(parameter._grad)
+    for name, buffer in members(self, BUFFERS):
+        self.__dict__[name] = fn(buffer)
+    return self
+
+
+# ---- dtypes -------------------------------------------------------------------------------------
+
+
+def to(self: M, *args: Any, **kwargs: Any) -> M:
+    """Convert floating-point parameters and buffers to a dtype, in place, and return self.
+
+    Takes what ``Tensor.to`` takes: a dtype, a device (only the cpu), both, or a tensor whose dtype
+    counts; also ``non_blocking``, which has no effect.
+
+    Raises:
+        TypeError: the dtype is not floating-point, or an argument is none of these.
+        RuntimeError: the device is not the cpu.
+
+    Example:
+        >>> nn.Linear(2, 1).to(tn.float64).bias.dtype
+        tinynet.float64
+    """
+    kind = _wanted_dtype(args, kwargs)
+    if kind is None:
+        return self
+    if not kind.is_floating_point:
+        raise TypeError(
+            "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+            f"dtype={kind}"
+        )
+    return self._apply(lambda t: t.to(kind) if t.is_floating_point() else t)
+
+
+def _wanted_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtypes.dtype | None:
+    """Return the dtype that ``to`` was called with, if any."""
+    unknown = kwargs.keys() - {"device", "dtype", "tensor", "non_blocking", "memory_format"}
+    if unknown:
+        raise TypeError(f"Module.to() got an unexpected keyword argument {min(unknown)!r}")
+    kind = None
+    for value in (*args, kwargs.get("device"), kwargs.get("dtype"), kwargs.get("tensor")):
+        if isinstance(value, Tensor):
+            kind = value.dtype
+        elif isinstance(value, (str, Device)):
+            Device(str(value))
+        elif isinstance(value, dtypes.dtype):
+            kind = value
+        elif value is not None and not isinstance(value, bool):  # a bool is non_blocking
+            raise TypeError(
+                "Module.to() takes a dtype, a device or a Tensor. Got "
+                f"{type(value).__name__} instead."
+            )
+    return kind
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+
+def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
+    """Give all parameters and buffers new memory, whose contents are arbitrary, and return self.
+
+    Args:
+        device: only the cpu.
+        recurse: also those of the modules inside.
+
+    Example:
+        >>> nn.Linear(2, 1).to_empty(device="cpu").weight.shape
+        tinynet.Size([1, 2])
+    """
+    if device is not None:
+        Device(str(device))
+    return self._apply(lambda t: wrap(np.empty_like(t._array)), recurse=recurse)
+
+
+def share_memory(self: M) -> M:
+    """Refuse: the memory of numpy arrays belongs to one process.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise RuntimeError(
+        "tinynet cannot move parameters to shared memory: every process has its own. Send "
+        "state_dict() to the other process, and load it there."
+    )
+
+
+def elsewhere(name: str) -> Callable[..., Any]:
+    """Return the method that moves a module to another device than the cpu: it refuses."""
+
+    def refuse(self: Module, device: Any = None) -> None:
+        """Refuse: tinynet runs on the cpu only.
+
+        Raises:
+            RuntimeError: always.
+        """
+        Device(name)
+
+    return refuse

@@ -1,0 +1,134 @@
+"""Hooks of all modules at once: what runs around every forward, or when a member is registered.
+
+They are for looking (logging, profiling, debugging): they hold for every module of the program
+until their handle is removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tinynet.core.node import RemovableHandle
+from tinynet.nn.hooks import NONE, Hook, ModuleHooks, everywhere
+from tinynet.nn.members import BUFFER, MODULE, PARAMETER, announced
+from tinynet.nn.module import Module
+
+# ---- around forward and backward ----------------------------------------------------------------
+
+
+class _Handle(RemovableHandle):
+    """Sets modules without hooks of their own back on their fast path when the last one goes."""
+
+    def remove(self) -> None:
+        """Remove the hook; doing it twice is fine."""
+        super().remove()
+        if not any(getattr(everywhere, stage) for stage in ModuleHooks.__slots__):
+            Module._hooks = None
+
+
+def _register(stage: str, hook: Hook) -> RemovableHandle:
+    Module._hooks = NONE  # what modules without hooks of their own find: not None, so they look
+    return _Handle(getattr(everywhere, stage), hook)
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, args)`` before the forward of every module, before its own hooks.
+
+    Args:
+        hook: returns None or new positional arguments.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Example:
+        >>> from tinynet.nn.modules.module import register_module_forward_pre_hook
+        >>> with register_module_forward_pre_hook(lambda module, args: print(module)):
+        ...     out = nn.Sequential(nn.ReLU())(tn.ones(1))
+        Sequential(
+          (0): ReLU()
+        )
+        ReLU()
+    """
+    return _register("before", Hook(hook))
+
+
+def register_module_forward_hook(
+    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """Call ``hook(module, args, output)`` after the forward of every module, before its own hooks.
+
+    Args:
+        hook: returns None or a new output.
+        with_kwargs: call ``hook(module, args, kwargs, output)``.
+        always_call: call it (with the output None) even if the forward raises.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return _register("after", Hook(hook, with_kwargs, always_call))
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` for every module, before its own such hooks.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return _register("before_backward", Hook(hook))
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` for every module, before its own such hooks.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return _register("backward", Hook(hook))
+
+
+# ---- when a member is registered ----------------------------------------------------------------
+
+
+def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, name, parameter)`` when a module gets a parameter.
+
+    Args:
+        hook: returns None, or what is registered instead.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Example:
+        >>> from tinynet.nn.modules.module import register_module_parameter_registration_hook
+        >>> show = lambda module, name, parameter: print(name, parameter.shape)
+        >>> with register_module_parameter_registration_hook(show):
+        ...     layer = nn.Linear(3, 2)
+        weight tinynet.Size([2, 3])
+        bias tinynet.Size([2])
+    """
+    return RemovableHandle(announced[PARAMETER], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, name, buffer)`` when a module gets a buffer, also one that is None.
+
+    Args:
+        hook: returns None, or what is registered instead.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return RemovableHandle(announced[BUFFER], hook)
+
+
+def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, name, submodule)`` when a module gets a submodule, also one that is None.
+
+    Args:
+        hook: returns None, or what is registered instead.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return RemovableHandle(announced[MODULE], hook)

@@ -1,0 +1,4 @@
+"""Doors under PyTorch's import paths: re-exports only."""
+
+from tinynet.nn.modules import module as module
+from tinynet.nn.modules.module import Module as Module

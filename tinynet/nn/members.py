@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tinynet.core.tensor import Tensor
-from tinynet.nn.parameter import Parameter
+from tinynet.nn.parameter import Buffer, Parameter
 
 if TYPE_CHECKING:
     from tinynet.nn.module import Module
@@ -28,7 +28,7 @@ announced: dict[str, dict[int, Callable[..., Any]]] = {PARAMETER: {}, BUFFER: {}
 
 def typename(value: Any) -> str:
     """Return what messages call the type of a value: ``tinynet.FloatTensor``, ``int``."""
-    if type(value) is Tensor:
+    if type(value) in (Tensor, Buffer):
         return f"tinynet.{value.dtype.tensor_name}"
     kind = type(value)
     inside = "" if kind.__module__ == "builtins" else f"{kind.__module__}."

@@ -73,9 +73,11 @@ class Buffer(Tensor):
     persistent: bool
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
-        """Make a tensor without grad that shares the memory of ``data``."""
+        """Make a leaf that shares the memory of ``data``, and requires grad if ``data`` does."""
         b = _alias(cls, data)
         b.persistent = persistent
+        if data is not None and data.requires_grad:
+            set_requires_grad(b, True)
         return b
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Buffer:
@@ -83,10 +85,11 @@ class Buffer(Tensor):
         if id(self) not in memo:
             copied = wrap(dense_copy(self._array))
             memo[id(self)] = type(self)(copied, persistent=self.persistent)
+            set_requires_grad(memo[id(self)], self._requires_grad)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _buffer, (type(self), self._array, self.__dict__)
+        return _buffer, (type(self), self._array, self._requires_grad, self.__dict__)
 
 
 def _alias(cls: type[T], data: Tensor | None) -> T:
@@ -115,8 +118,11 @@ def _parameter(
     return p
 
 
-def _buffer(cls: type[Buffer], array: Any, attributes: dict[str, Any]) -> Buffer:
+def _buffer(
+    cls: type[Buffer], array: Any, requires_grad: bool, attributes: dict[str, Any]
+) -> Buffer:
     """Return an unpickled buffer."""
     b = cls(wrap(array))
+    set_requires_grad(b, requires_grad)
     b.__dict__.update(attributes)
     return b

@@ -12,7 +12,18 @@ for _args in layouts(PIECEWISE):
     sample("celu", *_args, 0.8)
     sample("softplus", *_args, 1.5, 4.0)
     sample("prelu", *_args, f())
+    sample("hardshrink softshrink", *_args, 0.5)
 sample("prelu", f(2, 3), f(3))
+SLOPES = i([[1, 2, 1], [3, 1, 2]])
+for _input in (f(2, 3), f(2, 3).transposed, f(2, 3).strided, f(2, 3).expanded):
+    sample("rrelu_with_noise", _input, SLOPES)
+sample("rrelu_with_noise", f(), i(2))
+sample("rrelu_with_noise", f(0, 3), i([]).reshape(0, 1))
+sample("glu", f(2, 4), 1)
+sample("glu", f(4, 3).transposed, 0)
+sample("glu", f(2, 6, 2).strided, 1)
+sample("glu", f(3, 4).expanded, 1)
+sample("glu", f(0, 2), 1)
 
 for _bias in (f(2), f(1), f()):
     sample("affine_map", f(4, 3), f(2, 3), _bias)

@@ -218,3 +218,75 @@ class Threshold(Module):
     def extra_repr(self) -> str:
         """Return threshold and value, and whether it writes to its input."""
         return f"threshold={self.threshold}, value={self.value}{in_place(self.inplace)}"
+
+
+class RReLU(Module):
+    """x above 0 and a slope times x below, drawn for each element in training.
+
+    In evaluation mode the slope is the mean of the bounds.
+
+    Args:
+        lower, upper: the slopes are drawn from U(lower, upper).
+        inplace: write to the input.
+
+    Source: Xu et al., "Empirical evaluation of rectified activations in convolutional network",
+    2015.
+
+    Example:
+        >>> nn.RReLU(0.2, 0.4).eval()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.3000,  2.0000])
+    """
+
+    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False):
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return the bounds, and whether it writes to its input."""
+        return f"lower={self.lower}, upper={self.upper}{in_place(self.inplace)}"
+
+
+class Hardshrink(Module):
+    """x outside ``[-lambd, lambd]`` and 0 inside.
+
+    Args:
+        lambd: up to this size x becomes 0.
+
+    Example:
+        >>> nn.Hardshrink()(tn.tensor([-1.0, 0.2]))
+        tensor([-1.,  0.])
+    """
+
+    def __init__(self, lambd: float = 0.5):
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.hardshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        """Return lambd."""
+        return f"{self.lambd}"
+
+
+class Softshrink(Hardshrink):
+    """x moved by ``lambd`` towards 0, and 0 where it would pass it.
+
+    Args:
+        lambd: how far; not negative.
+
+    Example:
+        >>> nn.Softshrink()(tn.tensor([-1.0, 0.2]))
+        tensor([-0.5000,  0.0000])
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.softshrink(input, self.lambd)

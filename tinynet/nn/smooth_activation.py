@@ -1,4 +1,4 @@
-"""Smooth activations; the formulas are those of ``nn.functional``. All keep the shape."""
+"""Smooth activations; the formulas are those of ``nn.functional``. All but GLU keep the shape."""
 
 from __future__ import annotations
 
@@ -174,44 +174,38 @@ class LogSigmoid(Module):
         return F.logsigmoid(input)
 
 
-# ---- softmax ------------------------------------------------------------------------------------
+class Tanhshrink(Module):
+    """``x - tanh(x)``."""
+
+    def forward(self, input: Any) -> Any:
+        """Return the activated input."""
+        return F.tanhshrink(input)
 
 
-class Softmax(Module):
-    """The exponentials divided by their sum along a dimension: positive, with sum 1.
+class GLU(Module):
+    """One half of the input times the logistic function of the other half.
 
     Args:
-        dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
+        dim: the dimension that is halved.
+
+    Shape:
+        ``[..., 2n, ...]`` to ``[..., n, ...]``.
+
+    Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017.
 
     Example:
-        >>> nn.Softmax(dim=0)(tn.zeros(2))
-        tensor([0.5000, 0.5000])
+        >>> nn.GLU()(tn.tensor([3.0, 0.0]))
+        tensor([1.5000])
     """
 
-    def __init__(self, dim: int | None = None):
+    def __init__(self, dim: int = -1):
         super().__init__()
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        """Return the activated input."""
-        return F.softmax(input, self.dim)
+        """Return the gated half."""
+        return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
         """Return the dimension."""
         return f"dim={self.dim}"
-
-
-class LogSoftmax(Softmax):
-    """The logarithm of softmax, computed without loss of precision.
-
-    Args:
-        dim: the dimension along which the exponentials sum to 1. Leaving it out is deprecated.
-
-    Example:
-        >>> nn.LogSoftmax(dim=0)(tn.zeros(2))
-        tensor([-0.6931, -0.6931])
-    """
-
-    def forward(self, input: Any) -> Any:
-        """Return the activated input."""
-        return F.log_softmax(input, self.dim)

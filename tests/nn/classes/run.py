@@ -14,7 +14,9 @@ import numpy as np
 from .spec import Failure, Input, Layer, tensors_in
 
 RATE, STEPS, SAMPLES, MODULES = 0.05, 3, 2000, 50
-LEFT_OUT = "self args kwargs device dtype _weight _freeze size_average reduce".split()
+LEFT_OUT = """
+    self args kwargs device dtype _weight _freeze size_average reduce min_value max_value
+""".split()
 
 
 def describe(lib: Any, row: Layer | Failure, kind: str = "float64") -> dict[str, Any]:

@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.operation import pointwise
+from tinynet.core.operation import operation, pointwise
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import erf, exp, sigmoid, tanh
+from tinynet.ops.joining import cat
+from tinynet.ops.refuse import name_of
+from tinynet.ops.shape import cut
 
 
 def _floating(x: Array, kernel: str) -> Array:
@@ -101,6 +104,40 @@ def threshold(self: Array, /, threshold: float, value: float) -> Array:
 
 
 threshold.grad(self=lambda g, self, threshold: where(self <= threshold, 0.0, g))
+
+
+@pointwise(methods=False)
+def hardshrink(self: Array, /, lambd: float) -> Array:
+    """Return x outside ``[-lambd, lambd]`` and 0 inside."""
+    x = _floating(self, "hardshrink_cpu")
+    return np.where((x >= -lambd) & (x <= lambd), _zero(x), x)
+
+
+hardshrink.grad(self=lambda g, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, g))
+
+
+@pointwise(methods=False)
+def softshrink(self: Array, /, lambd: float) -> Array:
+    """Return x moved by ``lambd`` towards 0, and 0 where it would pass it."""
+    x = _floating(self, "softshrink_check")
+    if not 0 <= lambd <= np.finfo(x.dtype).max:
+        raise RuntimeError(
+            f"lambda must be in range [0, {np.finfo(x.dtype).max:g}] for input dtype {name_of(x)}, "
+            f"but found {lambd:g}"
+        )
+    return x - np.clip(x, -lambd, lambd)
+
+
+softshrink.grad(self=lambda g, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, g))
+
+
+@pointwise(methods=False)
+def rrelu_with_noise(self: Array, noise: Array, /) -> Array:
+    """Return x times its slope; the slopes are 1 above 0 and drawn (or their mean) below."""
+    return self * noise
+
+
+rrelu_with_noise.grad(self=lambda g, noise: g * noise)
 
 # ---- exponential and logistic -------------------------------------------------------------------
 
@@ -189,6 +226,36 @@ def _mish_grad(g: Any, self: Any) -> Any:
 
 
 mish.grad(self=_mish_grad)
+
+# ---- gated --------------------------------------------------------------------------------------
+
+
+@operation(methods=False, hidden=("gate",))
+def glu(self: Array, /, dim: int) -> tuple[Array, Array]:
+    """Return one half of x times the logistic function of the other half.
+
+    An operation for speed: its derivative is written into one array, where a composite would join
+    the gradients of two slices.
+    """
+    if self.shape[dim] % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim} is size {self.shape[dim]}"
+        )
+    one, other = np.split(_floating(self, "glu_cpu"), 2, dim)
+    gate = sigmoid(other)
+    return one * gate, gate
+
+
+def _glu_grad(g: Any, self: Any, gate: Any, dim: int) -> Any:
+    half = self.shape[dim] // 2
+    one, other = cut(self, dim, slice(0, half)), cut(self, dim, slice(half, None))
+    if isinstance(g, Tensor):  # what forward kept has no history
+        gate = sigmoid(other)
+    passed = g * gate
+    return cat([passed, passed * one * (1 - gate)], dim)
+
+
+glu.grad(self=_glu_grad)
 
 # ---- Gaussian -----------------------------------------------------------------------------------
 

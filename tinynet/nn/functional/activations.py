@@ -1,17 +1,20 @@
-"""Activations: elementwise functions between layers, and the softmax family."""
+"""Activations: elementwise functions between layers."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
+
+from tinynet.core.generator import default_generator
 from tinynet.core.inplace import run_inplace
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional import activation_ops as ops
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.nn.notice import warn
 from tinynet.ops import exponential
-from tinynet.ops import log_softmax as _log_softmax
-from tinynet.ops import softmax as _softmax
+from tinynet.ops.refuse import name_of
+from tinynet.ops.shape import axis_of
 
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
@@ -115,6 +118,69 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return _run(ops.threshold, input, inplace, threshold, value)
 
 
+def rrelu(
+    input: Tensor,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """Return x above 0 and a slope times x below, drawn from U(lower, upper) for each element.
+
+    Outside training the slope is the mean of the bounds. The draw is from the default generator.
+
+    Raises:
+        RuntimeError: the bounds are not finite, or not in order.
+
+    Source: Xu et al., "Empirical evaluation of rectified activations in convolutional network",
+    2015.
+
+    Example:
+        >>> F.rrelu(tn.tensor([-1.0, 2.0]), 0.2, 0.4)
+        tensor([-0.3000,  2.0000])
+    """
+    tensor_only("rrelu", input=input)
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not math.isfinite(bound):
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    x = input._array
+    if x.dtype.kind != "f":
+        kernel = "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(x)}'")
+    slope: Any = (lower + upper) / 2
+    if training:
+        slope = default_generator.numpy.uniform(lower, upper, x.shape)
+    noise = wrap(np.where(x > 0, 1.0, slope).astype(x.dtype))
+    if inplace:
+        return run_inplace(ops.rrelu_with_noise, input, (noise,), {}, what="rrelu_")
+    return ops.rrelu_with_noise.function(input, noise)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Return x outside ``[-lambd, lambd]`` and 0 inside.
+
+    Example:
+        >>> F.hardshrink(tn.tensor([-1.0, 0.2]))
+        tensor([-1.,  0.])
+    """
+    return _run(ops.hardshrink, input, False, lambd)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Return x moved by ``lambd`` towards 0, and 0 where it would pass it.
+
+    Raises:
+        RuntimeError: ``lambd`` is negative.
+
+    Example:
+        >>> F.softshrink(tn.tensor([-1.0, 0.2]))
+        tensor([-0.5000,  0.0000])
+    """
+    return _run(ops.softshrink, input, False, lambd)
+
+
 # ---- exponential and logistic -------------------------------------------------------------------
 
 
@@ -170,6 +236,12 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     return _run(ops.softplus, input, False, beta, threshold)
 
 
+def tanhshrink(input: Tensor) -> Tensor:
+    """Return ``x - tanh(x)``."""
+    tensor_only("tanhshrink", input=input)
+    return input - input.tanh()
+
+
 def softsign(input: Tensor) -> Tensor:
     """Return ``x / (1 + |x|)``."""
     return input / (input.abs() + 1)
@@ -190,54 +262,26 @@ def tanh(input: Tensor) -> Tensor:
     return _run(exponential.tanh, input, False)
 
 
-# ---- softmax ------------------------------------------------------------------------------------
+# ---- gated --------------------------------------------------------------------------------------
 
 
-def _implicit_dim(name: str, input: Tensor) -> int:
-    warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
-        "dim=X as an argument."
-    )
-    return 0 if input.ndim in (0, 1, 3) else 1
-
-
-def softmax(
-    input: Tensor,
-    dim: int | None = None,
-    *,
-    dtype: Any = None,
-) -> Tensor:
-    """Return ``exp(x)`` divided by its sum along a dimension.
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """Return one half of the input times the logistic function of the other half.
 
     Args:
-        input: any shape.
-        dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
-        dtype: the dtype to compute in.
+        input: of even length along ``dim``.
+        dim: the dimension that is halved.
+
+    Raises:
+        RuntimeError: the length is odd.
+
+    Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017.
 
     Example:
-        >>> F.softmax(tn.zeros(2), dim=0)
-        tensor([0.5000, 0.5000])
+        >>> F.glu(tn.tensor([3.0, 0.0]))
+        tensor([1.5000])
     """
-    dim = _implicit_dim("softmax", input) if dim is None else dim
-    return _softmax(input, dim, dtype=dtype)
-
-
-def log_softmax(
-    input: Tensor,
-    dim: int | None = None,
-    *,
-    dtype: Any = None,
-) -> Tensor:
-    """Return the logarithm of ``softmax``, computed without loss of precision.
-
-    Args:
-        input: any shape.
-        dim: the dimension along which the exponentials sum to 1. Leaving it out is deprecated.
-        dtype: the dtype to compute in.
-
-    Example:
-        >>> F.log_softmax(tn.zeros(2), dim=0)
-        tensor([-0.6931, -0.6931])
-    """
-    dim = _implicit_dim("log_softmax", input) if dim is None else dim
-    return _log_softmax(input, dim, dtype=dtype)
+    tensor_only("glu", input=input)
+    if input.ndim == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    return ops.glu.function(input, axis_of(dim, input.ndim))

@@ -290,7 +290,9 @@ class ModuleDict(Module):
             self.update(modules)
 
     def __getitem__(self, key: str) -> Any:
-        return _children(self)[key]
+        if key not in self:
+            raise KeyError(key)
+        return self.__dict__[key]
 
     def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
@@ -305,7 +307,7 @@ class ModuleDict(Module):
         return iter(_children(self))
 
     def __contains__(self, key: str) -> bool:
-        return key in _children(self)
+        return self._registry.get(key) == MODULE
 
     def clear(self) -> None:
         """Remove all modules."""

@@ -1,8 +1,14 @@
 """Tools for parameters and their gradients."""
 
+from tinynet.nn.utils import parametrizations as parametrizations
+from tinynet.nn.utils import parametrize as parametrize
 from tinynet.nn.utils.clip import clip_grad_norm_ as clip_grad_norm_
 from tinynet.nn.utils.clip import clip_grad_value_ as clip_grad_value_
 from tinynet.nn.utils.clip import clip_grads_with_norm_ as clip_grads_with_norm_
 from tinynet.nn.utils.clip import get_total_norm as get_total_norm
+from tinynet.nn.utils.norm_hooks import remove_spectral_norm as remove_spectral_norm
+from tinynet.nn.utils.norm_hooks import remove_weight_norm as remove_weight_norm
+from tinynet.nn.utils.norm_hooks import spectral_norm as spectral_norm
+from tinynet.nn.utils.norm_hooks import weight_norm as weight_norm
 from tinynet.nn.utils.vectors import parameters_to_vector as parameters_to_vector
 from tinynet.nn.utils.vectors import vector_to_parameters as vector_to_parameters

@@ -1,0 +1,198 @@
+"""weight_norm and spectral_norm as hooks: the weight is computed before each forward, and kept.
+
+The parametrizations of the same names are to be preferred: they compute it whenever it is read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.core.modes import no_grad
+from tinynet.core.tensor import Tensor
+from tinynet.nn.functional.vector import normalize
+from tinynet.nn.module import M, Module
+from tinynet.nn.notice import warn
+from tinynet.nn.parameter import Parameter
+from tinynet.nn.utils.parametrizations import matrix_of, norm_except_dim, outputs_dim
+
+
+def _take(module: Module, kind: type, name: str) -> Any:
+    """Remove and return the hook of some kind on some weight; None if there is none."""
+    number, found = _find(module, kind, name)
+    if found is not None:
+        assert module._hooks is not None
+        del module._hooks.before[number]
+    return found
+
+
+def _find(module: Module, kind: Any, name: str) -> tuple[int, Any]:
+    hooks = module.__dict__.get("_hooks")
+    for number, hook in [] if hooks is None else hooks.before.items():
+        found = hook.function
+        if isinstance(found, kind) and found.name == name:
+            return number, found
+    return -1, None
+
+
+def _refuse_two(module: Module, kind: type, what: str, name: str) -> None:
+    if _find(module, kind, name)[1] is not None:
+        raise RuntimeError(f"Cannot register two {what} hooks on the same parameter {name}")
+
+
+# ---- weight_norm --------------------------------------------------------------------------------
+
+
+class WeightNorm:
+    """The hook that computes ``g * v / |v|``."""
+
+    def __init__(self, name: str, dim: int):
+        self.name = name
+        self.dim = dim
+
+    def compute_weight(self, module: Any) -> Tensor:
+        """Return the weight."""
+        g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
+        return v * (g / norm_except_dim(v, self.dim))
+
+    def __call__(self, module: Module, args: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module))
+
+
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
+    """Train length and direction of a weight apart: ``weight = g * v / |v|``; return the module.
+
+    Deprecated: ``nn.utils.parametrizations.weight_norm`` computes the weight when it is read. It
+    loads what was saved with this one.
+
+    Args:
+        module: the module; it gets parameters ``weight_g`` and ``weight_v``.
+        name: the parameter.
+        dim: the norm is over all other dimensions; over all dimensions if None.
+
+    Raises:
+        RuntimeError: the parameter has such a hook already.
+
+    Source: Salimans and Kingma, "Weight normalization", 2016.
+    """
+    warn(
+        "`tinynet.nn.utils.weight_norm` is deprecated in favor of "
+        "`tinynet.nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+    )
+    _refuse_two(module, WeightNorm, "weight_norm", name)
+    hook = WeightNorm(name, -1 if dim is None else dim)
+    weight = getattr(module, name).detach()
+    length = norm_except_dim(weight, hook.dim)
+    delattr(module, name)
+    module.register_parameter(f"{name}_g", Parameter(length))
+    module.register_parameter(f"{name}_v", Parameter(weight))
+    hook(module, ())
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def remove_weight_norm(module: M, name: str = "weight") -> M:
+    """Make a weight with ``weight_norm`` a parameter again, and return the module.
+
+    Raises:
+        ValueError: it has no such hook.
+    """
+    hook = _take(module, WeightNorm, name)
+    if hook is None:
+        raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    weight = hook.compute_weight(module)
+    for attribute in (name, f"{name}_g", f"{name}_v"):
+        delattr(module, attribute)
+    setattr(module, name, Parameter(weight))
+    return module
+
+
+# ---- spectral_norm ------------------------------------------------------------------------------
+
+
+class SpectralNorm:
+    """The hook that divides a weight by an estimate of its largest singular value."""
+
+    def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float):
+        if n_power_iterations <= 0:
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
+        self.name = name
+        self.n_power_iterations = n_power_iterations
+        self.dim = dim
+        self.eps = eps
+
+    def compute_weight(self, module: Any, do_power_iteration: bool) -> Tensor:
+        """Return the weight, after some steps of the power method (in place) if wanted."""
+        weight, u, v = (getattr(module, self.name + end) for end in ("_orig", "_u", "_v"))
+        matrix = matrix_of(weight, self.dim)
+        if do_power_iteration:
+            with no_grad():
+                for _ in range(self.n_power_iterations):
+                    v.copy_(normalize(matrix.t().mv(u), dim=0, eps=self.eps))
+                    u.copy_(normalize(matrix.mv(v), dim=0, eps=self.eps))
+            u, v = u.clone(), v.clone()  # the next forward changes them in place
+        return weight / u.dot(matrix.mv(v))
+
+    def __call__(self, module: Module, args: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module, module.training))
+
+
+def spectral_norm(
+    module: M,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> M:
+    """Divide a weight by its largest singular value before each forward; return the module.
+
+    ``nn.utils.parametrizations.spectral_norm`` is to be preferred.
+
+    Args:
+        module: the module; it gets the parameter ``weight_orig`` and the buffers ``weight_u`` and
+            ``weight_v``, estimates of the singular vectors.
+        name: the parameter.
+        n_power_iterations: steps of the power method before each forward in training mode.
+        eps: the least norm that is divided by.
+        dim: the dimension that counts the outputs; 0, and 1 for transposed convolutions.
+
+    Raises:
+        RuntimeError: the parameter has such a hook already.
+        ValueError: the parameter is None, or the number of steps is not positive.
+
+    Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018.
+    """
+    _refuse_two(module, SpectralNorm, "spectral_norm", name)
+    hook = SpectralNorm(name, n_power_iterations, outputs_dim(module) if dim is None else dim, eps)
+    weight = module._parameters[name]
+    if weight is None:
+        raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+    matrix = matrix_of(weight.detach(), hook.dim)
+    u, v = (normalize(matrix.new_empty(n).normal_(0, 1), dim=0, eps=eps) for n in matrix.shape)
+    delattr(module, name)
+    module.register_parameter(f"{name}_orig", weight)
+    setattr(module, name, weight.detach())  # there before the first forward, but no parameter
+    module.register_buffer(f"{name}_u", u)
+    module.register_buffer(f"{name}_v", v)
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def remove_spectral_norm(module: M, name: str = "weight") -> M:
+    """Make a weight with ``spectral_norm`` a parameter again, and return the module.
+
+    Raises:
+        ValueError: it has no such hook.
+    """
+    hook = _take(module, SpectralNorm, name)
+    if hook is None:
+        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    with no_grad():
+        weight = hook.compute_weight(module, do_power_iteration=False)
+    for attribute in (name, f"{name}_u", f"{name}_v", f"{name}_orig"):
+        delattr(module, attribute)
+    module.register_parameter(name, Parameter(weight))
+    return module

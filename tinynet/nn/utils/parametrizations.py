@@ -1,0 +1,190 @@
+"""Ready parametrizations: weight_norm, spectral_norm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.core.modes import no_grad
+from tinynet.core.tensor import Tensor
+from tinynet.nn.functional.vector import normalize
+from tinynet.nn.module import Module
+from tinynet.nn.utils.parametrize import register_parametrization
+from tinynet.ops.shape import axis_of
+
+# ---- weight_norm --------------------------------------------------------------------------------
+
+
+def norm_except_dim(v: Tensor, dim: int) -> Tensor:
+    """Return the 2-norm over all dimensions but ``dim``, which are kept; over all for -1."""
+    if dim == -1:
+        return v.norm()
+    dim = axis_of(dim, v.ndim)
+    others = tuple(d for d in range(v.ndim) if d != dim)
+    return v.norm(2, others, keepdim=True) if others else v.abs()
+
+
+class _WeightNorm(Module):
+    """``v * (g / |v|)``."""
+
+    def __init__(self, dim: int | None = 0):
+        super().__init__()
+        self.dim = -1 if dim is None else dim
+
+    def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
+        """Return the weight of length ``g`` and direction ``v``."""
+        return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
+
+    def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """Return length and direction of a weight."""
+        return norm_except_dim(weight, self.dim), weight
+
+
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
+    """Train length and direction of a weight apart: ``weight = g * v / |v|``; return the module.
+
+    Args:
+        module: the module, whose class is replaced by one derived from it.
+        name: the parameter; ``parametrizations.weight.original0`` is g, ``original1`` is v.
+        dim: the norm is over all other dimensions; over all dimensions if None.
+
+    Raises:
+        ValueError: there is no such parameter.
+
+    Source: Salimans and Kingma, "Weight normalization", 2016.
+
+    Example:
+        >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(20, 40))
+        >>> layer
+        ParametrizedLinear(
+          in_features=20, out_features=40, bias=True
+          (parametrizations): ModuleDict(
+            (weight): ParametrizationList(
+              (0): _WeightNorm()
+            )
+          )
+        )
+        >>> layer.parametrizations.weight.original0.shape
+        tinynet.Size([40, 1])
+    """
+    register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+    module._register_load_state_dict_pre_hook(_ReadsOldNames(name))
+    return module
+
+
+class _ReadsOldNames:
+    """Reads what ``nn.utils.weight_norm`` saved: weight_g and weight_v."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __call__(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        old = f"{prefix}{self.name}"
+        new = f"{prefix}parametrizations.{self.name}.original"
+        if f"{old}_g" in state_dict and f"{old}_v" in state_dict:
+            state_dict[f"{new}0"] = state_dict.pop(f"{old}_g")
+            state_dict[f"{new}1"] = state_dict.pop(f"{old}_v")
+
+
+# ---- spectral_norm ------------------------------------------------------------------------------
+
+
+def matrix_of(weight: Tensor, dim: int) -> Tensor:
+    """Return a weight as a matrix: ``dim`` comes first, the others become one."""
+    return weight.movedim(dim, 0).flatten(1) if dim else weight.flatten(1)
+
+
+class _SpectralNorm(Module):
+    """``weight / sigma`` with an estimate of the largest singular value of the weight.
+
+    ``_u`` and ``_v`` are estimates of its singular vectors. Reading the weight in training mode
+    improves them by some steps of the power method, in place.
+    """
+
+    _u: Tensor
+    _v: Tensor
+
+    def __init__(
+        self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
+    ):
+        super().__init__()
+        ndim = weight.ndim
+        if not -ndim <= dim < ndim:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [-{ndim}, {ndim - 1}] but got "
+                f"{dim})"
+            )
+        if n_power_iterations <= 0:
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
+        self.dim = dim % ndim
+        self.eps = eps
+        if ndim > 1:
+            self.n_power_iterations = n_power_iterations
+            matrix = matrix_of(weight.detach(), self.dim)
+            for name, size in zip(("_u", "_v"), matrix.shape, strict=True):
+                drawn = matrix.new_empty(size).normal_(0, 1)
+                self.register_buffer(name, normalize(drawn, dim=0, eps=eps))
+            self._power_method(matrix, 15)
+
+    def _power_method(self, matrix: Tensor, steps: int) -> None:
+        with no_grad():
+            for _ in range(steps):
+                self._u.copy_(normalize(matrix.mv(self._v), dim=0, eps=self.eps))
+                self._v.copy_(normalize(matrix.t().mv(self._u), dim=0, eps=self.eps))
+
+    def forward(self, weight: Tensor) -> Tensor:
+        """Return the weight with the largest singular value 1, nearly."""
+        if weight.ndim == 1:
+            return normalize(weight, dim=0, eps=self.eps)
+        matrix = matrix_of(weight, self.dim)
+        if self.training:
+            self._power_method(matrix, self.n_power_iterations)
+        u, v = self._u.clone(), self._v.clone()  # the next reading changes them in place
+        return weight / u.dot(matrix.mv(v))
+
+    def right_inverse(self, value: Tensor) -> Tensor:
+        """Return the value: it becomes the original as it is."""
+        return value
+
+
+def spectral_norm(
+    module: Module,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> Module:
+    """Divide a weight by its largest singular value whenever it is read; return the module.
+
+    Args:
+        module: the module, whose class is replaced by one derived from it.
+        name: the parameter.
+        n_power_iterations: steps of the power method at each reading in training mode.
+        eps: the least norm that is divided by.
+        dim: the dimension that counts the outputs; 0, and 1 for transposed convolutions.
+
+    Raises:
+        ValueError: there is no such parameter, or the number of steps is not positive.
+        IndexError: there is no such dimension.
+
+    Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018.
+
+    Example:
+        >>> layer = nn.utils.parametrizations.spectral_norm(nn.Linear(20, 40))
+        >>> layer.eval().parametrizations.weight[0]._u.shape
+        tinynet.Size([40])
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if dim is None:
+        dim = outputs_dim(module)
+    function = _SpectralNorm(weight, n_power_iterations, dim, eps)
+    return register_parametrization(module, name, function)
+
+
+def outputs_dim(module: Module) -> int:
+    """Return the dimension of a module's weight that counts the outputs."""
+    return 1 if module.__dict__.get("transposed", False) else 0

@@ -1,0 +1,282 @@
+"""Parametrizations: a parameter that is computed from others every time it is read.
+
+``register_parametrization(module, "weight", f)`` moves the parameter to
+``module.parametrizations.weight.original`` and makes ``module.weight`` a property that returns
+``f(original)``. For that the module gets a class of its own, derived from its class, with one
+property per parametrized name. Such a class is never changed, only replaced, so copies of a module
+may have it in common.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tinynet.core.modes import no_grad
+from tinynet.core.tensor import Tensor
+from tinynet.nn.container import ModuleDict
+from tinynet.nn.members import BUFFERS, PARAMETER
+from tinynet.nn.module import Module
+from tinynet.nn.parameter import Parameter
+from tinynet.nn.utils.parametrization_list import (
+    ParametrizationList,
+    check_same,
+    check_value,
+    register,
+)
+
+# ---- reading once -------------------------------------------------------------------------------
+
+
+class _Cache(threading.local):
+    """The values that are kept inside ``cached()`` blocks: (id of the module, name) -> tensor."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.values: dict[tuple[int, str], Any] = {}
+
+
+_cache = _Cache()
+
+
+@contextmanager
+def cached() -> Iterator[None]:
+    """Compute each parametrized value once inside the block, instead of at every reading.
+
+    For parameters that are used several times in one forward, such as those of a recurrent cell.
+
+    Example:
+        >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))
+        >>> with nn.utils.parametrize.cached():
+        ...     layer.weight is layer.weight
+        True
+        >>> layer.weight is layer.weight
+        False
+    """
+    _cache.depth += 1
+    try:
+        yield
+    finally:
+        _cache.depth -= 1
+        if not _cache.depth:
+            _cache.values.clear()
+
+
+# ---- the class of a parametrized module ---------------------------------------------------------
+
+
+def _property(name: str) -> property:
+    def read(self: Any) -> Any:
+        functions = self.parametrizations[name]
+        if not _cache.depth:
+            return functions()
+        key = (id(self), name)
+        if key not in _cache.values:
+            _cache.values[key] = functions()
+        return _cache.values[key]
+
+    def write(self: Any, value: Any) -> None:
+        self.parametrizations[name].right_inverse(value)
+
+    return property(read, write)
+
+
+def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
+    copied = object.__new__(type(self))
+    memo[id(self)] = copied
+    copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return copied
+
+
+def _refuse_to_pickle(self: Any) -> dict[str, Any]:
+    raise RuntimeError(
+        "Serialization of parametrized modules is only supported through state_dict(). Its class "
+        "is made at run time, so no other process has it."
+    )
+
+
+def _renew_class(module: Any, base: type, names: Iterable[str]) -> None:
+    """Give a module the class that has a property for each parametrized name."""
+    own: dict[str, Any] = {name: _property(name) for name in names}
+    if not own:
+        module.__class__ = base
+        return
+    own.update(__getstate__=_refuse_to_pickle, __doc__=base.__doc__, __module__=base.__module__)
+    if not hasattr(base, "__deepcopy__"):
+        own["__deepcopy__"] = _deepcopy
+    module.__class__ = type(f"Parametrized{base.__name__}", (base,), own)
+
+
+# ---- registering and removing -------------------------------------------------------------------
+
+
+def register_parametrization(
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Module:
+    """Make a parameter or buffer the result of ``parametrization(original)``; return the module.
+
+    Several for one tensor are applied one after the other. Assigning to the parametrized attribute
+    goes through ``right_inverse(value)``, if the parametrization has it: it returns the original,
+    or a sequence of originals that the parametrization then takes as its arguments.
+
+    Args:
+        module: the module; its class is replaced by one derived from it.
+        tensor_name: the name of the parameter or buffer.
+        parametrization: the function.
+        unsafe: skip the checks that shape and dtype stay the same.
+
+    Raises:
+        ValueError: there is no such tensor, or shape or dtype do not stay the same.
+
+    Example:
+        >>> class Symmetric(nn.Module):
+        ...     def forward(self, x):
+        ...         return x.triu() + x.triu(1).T
+        ...     def right_inverse(self, a):
+        ...         return a.triu()
+        >>> layer = nn.Linear(3, 3)
+        >>> P = nn.utils.parametrize
+        >>> _ = P.register_parametrization(layer, "weight", Symmetric())
+        >>> bool((layer.weight == layer.weight.T).all())
+        True
+        >>> layer.weight = tn.ones(3, 3)
+        >>> layer.parametrizations.weight.original
+        Parameter containing:
+        tensor([[1., 1., 1.],
+                [0., 1., 1.],
+                [0., 0., 1.]], requires_grad=True)
+    """
+    parametrization.train(module.training)
+    owner: Any = module
+    if is_parametrized(module, tensor_name):
+        if not unsafe:
+            _check_another(owner, tensor_name, parametrization)
+        functions = owner.parametrizations[tensor_name]
+        functions.append(parametrization)
+        functions.unsafe |= unsafe
+        return module
+    original = module.__dict__.get(tensor_name)
+    if module._registry.get(tensor_name) not in BUFFERS | {PARAMETER} or original is None:
+        raise ValueError(
+            f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
+            f"with name '{tensor_name}'"
+        )
+    functions = ParametrizationList([parametrization], original, unsafe=unsafe)
+    base = type_before_parametrizations(module)
+    delattr(module, tensor_name)
+    if not is_parametrized(module):
+        owner.parametrizations = ModuleDict()
+    owner.parametrizations[tensor_name] = functions
+    _renew_class(module, base, owner.parametrizations)
+    return module
+
+
+def _check_another(module: Any, name: str, parametrization: Any) -> None:
+    """Refuse one more parametrization of a tensor if it changes shape or dtype."""
+    old = getattr(module, name)
+    new = parametrization(old)
+    where = f"module.{name}"
+    check_value(new, old, "the ", where + ".{}", f"parametrization({where})" + ".{}")
+    if not hasattr(parametrization, "right_inverse"):
+        return
+    try:
+        inverse = parametrization.right_inverse(new)
+    except NotImplementedError:
+        return
+    if not isinstance(inverse, Tensor):
+        raise ValueError(
+            f"parametrization.right_inverse must return a tensor. Got: {type(inverse).__name__}"
+        )
+    sentence = (
+        "The tensor returned by parametrization.right_inverse must have the same {} as "
+        f"{where}, unless the `unsafe` flag is enabled."
+    )
+    check_same(inverse, old, sentence, where + ".{}", "returned {}")
+
+
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
+    """Return whether a module has a parametrization (of the tensor with the given name)."""
+    found = module.__dict__.get("parametrizations")
+    if not isinstance(found, ModuleDict):
+        return False
+    return len(found) > 0 if tensor_name is None else tensor_name in found
+
+
+def remove_parametrizations(
+    module: Module, tensor_name: str, leave_parametrized: bool = True
+) -> Module:
+    """Make a parametrized tensor a plain parameter or buffer again, and return the module.
+
+    Args:
+        module: the module.
+        tensor_name: the name of the tensor.
+        leave_parametrized: keep the present value; otherwise that of ``original``.
+
+    Raises:
+        ValueError: it is not parametrized, or there are several originals to choose from.
+
+    Example:
+        >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))
+        >>> nn.utils.parametrize.remove_parametrizations(layer, "weight")
+        Linear(in_features=2, out_features=2, bias=True)
+    """
+    if not is_parametrized(module, tensor_name):
+        raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
+    owner: Any = module
+    functions = owner.parametrizations[tensor_name]
+    if functions.is_tensor:
+        tensor = functions.original
+        if leave_parametrized:
+            with no_grad():
+                tensor.data = getattr(module, tensor_name)
+    elif leave_parametrized:
+        value = getattr(module, tensor_name)
+        tensor = Parameter(value) if value.requires_grad else value
+    else:
+        raise ValueError(
+            "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is "
+            "parametrized in terms of a sequence of tensors."
+        )
+    base = type_before_parametrizations(module)
+    del owner.parametrizations[tensor_name]
+    _renew_class(module, base, owner.parametrizations)
+    register(module, tensor_name, tensor)
+    if not is_parametrized(module):
+        del owner.parametrizations
+    return module
+
+
+def type_before_parametrizations(module: Module) -> type:
+    """Return the class that a module had before it was parametrized; its class if it is not."""
+    return type(module).__bases__[0] if is_parametrized(module) else type(module)
+
+
+def transfer_parametrizations_and_params(
+    from_module: Module, to_module: Module, tensor_name: str | None = None
+) -> Module:
+    """Give ``to_module`` the parametrizations of ``from_module``, with their originals.
+
+    Args:
+        tensor_name: transfer only those of this tensor.
+
+    Returns:
+        ``to_module``, which shares functions and originals with ``from_module`` then.
+    """
+    source: Any = from_module
+    target: Any = to_module
+    if not is_parametrized(from_module):
+        return to_module
+    for name in [*source.parametrizations] if tensor_name is None else [tensor_name]:
+        if not hasattr(target, name):
+            setattr(target, name, Parameter(getattr(source, name)))
+        functions = source.parametrizations[name]
+        for function in functions:
+            register_parametrization(target, name, function)
+        for key, original in functions.named_parameters(recurse=False):
+            setattr(target.parametrizations[name], key, original)
+        for key, original in functions.named_buffers(recurse=False):
+            setattr(target.parametrizations[name], key, original)
+    return to_module

@@ -3,6 +3,7 @@
 from . import (
     cases_comparison,
     cases_conversion,
+    cases_convolution,
     cases_creation,
     cases_gathering,
     cases_in_place,
@@ -38,6 +39,7 @@ TABLES: tuple[Table, ...] = (
     cases_conversion.TABLE,
     cases_nn_functional.TABLE,
     cases_padding.TABLE,
+    cases_convolution.TABLE,
     cases_printing.TABLE,
 )
 

@@ -19,6 +19,12 @@ from tinynet.nn.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLo
 from tinynet.nn.container import ModuleDict as ModuleDict
 from tinynet.nn.container import ModuleList as ModuleList
 from tinynet.nn.container import Sequential as Sequential
+from tinynet.nn.conv import Conv1d as Conv1d
+from tinynet.nn.conv import Conv2d as Conv2d
+from tinynet.nn.conv import Conv3d as Conv3d
+from tinynet.nn.conv_transpose import ConvTranspose1d as ConvTranspose1d
+from tinynet.nn.conv_transpose import ConvTranspose2d as ConvTranspose2d
+from tinynet.nn.conv_transpose import ConvTranspose3d as ConvTranspose3d
 from tinynet.nn.dropout import Dropout as Dropout
 from tinynet.nn.embedding import Embedding as Embedding
 from tinynet.nn.flatten import Flatten as Flatten

@@ -35,6 +35,12 @@ from tinynet.nn.functional.activations_inplace import threshold_ as threshold_
 from tinynet.nn.functional.affine import linear as linear
 from tinynet.nn.functional.classification import cross_entropy as cross_entropy
 from tinynet.nn.functional.classification import nll_loss as nll_loss
+from tinynet.nn.functional.convolution import conv1d as conv1d
+from tinynet.nn.functional.convolution import conv2d as conv2d
+from tinynet.nn.functional.convolution import conv3d as conv3d
+from tinynet.nn.functional.convolution import conv_transpose1d as conv_transpose1d
+from tinynet.nn.functional.convolution import conv_transpose2d as conv_transpose2d
+from tinynet.nn.functional.convolution import conv_transpose3d as conv_transpose3d
 from tinynet.nn.functional.lookup import embedding as embedding
 from tinynet.nn.functional.losses import binary_cross_entropy as binary_cross_entropy
 from tinynet.nn.functional.losses import (

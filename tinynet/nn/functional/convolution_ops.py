@@ -1,0 +1,188 @@
+"""Convolution in any number of dimensions: one form of three arguments, and its derivatives.
+
+With input ``x``, weight ``w`` and output ``y``, all of a convolution is in
+
+    form(x, w, y) = sum over n, o, c, p, k of
+        y[n, o, p] * w[o, c, k] * x[n, c, stride * p + dilation * k - padding]
+
+which is linear in each argument. So its derivative by one of them is a map of the other two:
+
+    by y   ``convolve(x, w)``    the convolution
+    by x   ``spread(y, w)``      the transposed convolution
+    by w   ``correlate(x, y)``   the gradient of the weight
+
+and the derivatives of each of these three maps are the other two, to any order. They are operations
+of their own for speed: a composite (windows, product, sum) would keep all windows in memory.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation
+from tinynet.dtypes import Array
+from tinynet.nn.functional.sliding import Walk, columns
+from tinynet.ops.reduction import sum_dims
+
+Ints = tuple[int, ...]
+
+# ---- kernels ------------------------------------------------------------------------------------
+
+
+def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
+    """Return the product of the weight and the windows of ``x``, plus the bias."""
+    batch, channels = x.shape[0], weight.shape[0]
+    made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
+    matrix = weight.reshape(groups, channels // groups, math.prod(weight.shape[1:]))
+    added = None if bias is None else bias.reshape(groups, channels // groups, 1)
+    if not matrix.size:
+        made[...] = 0 if added is None else added
+    for part, span, block in columns(x, walk):
+        windows = block.reshape(groups, -1, *block.shape[1:]).transpose(2, 0, 1, 3)
+        result = made[part, ..., span]
+        np.matmul(matrix, windows, out=result)
+        if added is not None:
+            result += added
+    return made.reshape(batch, channels, *walk.out)
+
+
+def _spread(
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
+) -> Array:
+    """Return the transposed convolution.
+
+    The elements of the result fall into ``prod(stride)`` classes by what is left of their place
+    divided by the stride. One class meets only every ``stride``-th element of the kernel, so it is
+    a convolution of stride 1 of ``y`` with that part of the kernel, reversed.
+    """
+    batch, channels = y.shape[0], weight.shape[1] * groups
+    weight = weight.reshape(groups, y.shape[1] // groups, *weight.shape[1:]).swapaxes(1, 2)
+    weight = weight.reshape(channels, y.shape[1] // groups, *walk.kernel)
+    if {*walk.stride} == {1}:
+        inner, chosen = _class(walk, size, (0,) * len(size))
+        return _convolved(y, weight[chosen], bias, inner, groups)
+    made = np.zeros((batch, channels, *size), y.dtype)
+    if bias is not None:
+        made += bias.reshape(-1, *(1,) * len(size))
+    for rests in itertools.product(*map(range, walk.stride)):
+        inner, chosen = _class(walk, size, rests)
+        places: Any = tuple(slice(r, None, s) for r, s in zip(rests, walk.stride, strict=True))
+        if math.prod(inner.kernel):
+            made[(..., *places)] = _convolved(y, weight[chosen], bias, inner, groups)
+    return made
+
+
+def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
+    """Return how windows move over ``y`` for one class of places, and its part of the kernel.
+
+    The place ``stride * q + rest`` meets the kernel's element ``k`` in ``y[i]`` with ``stride * i =
+    stride * q + rest + padding - dilation * k``: the ``k`` that leave no fraction are ``step``
+    apart, and from one to the next ``i`` falls by ``dilation * step / stride``.
+    """
+    fields = []
+    chosen: list[Any] = [...]
+    for (kernel, stride, padding, dilation, _), n, rest in zip(
+        zip(*walk, strict=True), size, rests, strict=True
+    ):
+        step = stride // math.gcd(stride, dilation)
+        first = next(
+            (k for k in range(step) if (rest + padding - dilation * k) % stride == 0), kernel
+        )
+        count = len(range(first, kernel, step))
+        fall = dilation * step // stride
+        start = (rest + padding - dilation * first) // stride  # i of the first k, for q = 0
+        fields.append((count, 1, fall * (count - 1) - start, fall, len(range(rest, n, stride))))
+        last = first + step * (count - 1)
+        chosen.append(slice(last, first - 1 if first else None, -step) if count else slice(0, 0))
+    return Walk(*zip(*fields, strict=True)), tuple(chosen)
+
+
+# ---- operations ---------------------------------------------------------------------------------
+
+
+@operation(methods=False, node="ConvolutionBackward0")
+def convolve(input: Array, weight: Array, /, walk: Walk, groups: int) -> Array:
+    """Return the convolution of ``[batch, channels, *size]`` and a weight.
+
+    The weight is ``[out channels, channels / groups, *kernel]``.
+    """
+    return _convolved(input, weight, None, walk, groups)
+
+
+@operation(methods=False, node="ConvolutionBackward0")
+def convolve_biased(input: Array, weight: Array, bias: Array, /, walk: Walk, groups: int) -> Array:
+    """Return the convolution plus a number for each channel of the result."""
+    return _convolved(input, weight, bias, walk, groups)
+
+
+@operation(methods=False, node="ConvolutionBackward0")
+def spread(input: Array, weight: Array, /, size: Ints, walk: Walk, groups: int) -> Array:
+    """Return the transposed convolution of ``[batch, channels, *walk.out]``, of a given size.
+
+    The weight is ``[channels, out channels / groups, *kernel]``.
+    """
+    return _spread(input, weight, None, size, walk, groups)
+
+
+@operation(methods=False, node="ConvolutionBackward0")
+def spread_biased(
+    input: Array, weight: Array, bias: Array, /, size: Ints, walk: Walk, groups: int
+) -> Array:
+    """Return the transposed convolution plus a number for each channel of the result."""
+    return _spread(input, weight, bias, size, walk, groups)
+
+
+@operation(methods=False, node="ConvolutionBackwardBackward0")
+def correlate(input: Array, output: Array, /, walk: Walk, groups: int) -> Array:
+    """Return the gradient of a weight, from the input and the gradient of the output."""
+    batch, channels = output.shape[:2]
+    inner = input.shape[1] // groups
+    total = np.zeros((groups, inner * math.prod(walk.kernel), channels // groups), input.dtype)
+    y = np.ascontiguousarray(output)
+    y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
+    for part, span, block in columns(input, walk):
+        windows = block.reshape(groups, total.shape[1], -1)
+        against = y[part, ..., span].transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
+        total += np.matmul(windows, against.swapaxes(1, 2))
+    return total.swapaxes(1, 2).reshape(channels, inner, *walk.kernel)
+
+
+# ---- derivatives --------------------------------------------------------------------------------
+
+
+def _of_convolve(g: Any, weight: Any, input_shape: Ints, walk: Walk, groups: int) -> Any:
+    return spread(g, weight, input_shape[2:], walk, groups)
+
+
+def _by_channel(g: Any) -> Any:
+    return sum_dims(g, (0, *range(2, g.ndim)))
+
+
+convolve.grad(
+    input=_of_convolve,
+    weight=lambda g, input, walk, groups: correlate(input, g, walk, groups),
+)
+convolve_biased.grad(
+    input=_of_convolve,
+    weight=lambda g, input, walk, groups: correlate(input, g, walk, groups),
+    bias=_by_channel,
+)
+spread.grad(
+    input=lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
+    weight=lambda g, input, walk, groups: correlate(g, input, walk, groups),
+)
+spread_biased.grad(
+    input=lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
+    weight=lambda g, input, walk, groups: correlate(g, input, walk, groups),
+    bias=_by_channel,
+)
+correlate.grad(
+    input=lambda g, output, input_shape, walk, groups: spread(
+        output, g, input_shape[2:], walk, groups
+    ),
+    output=lambda g, input, walk, groups: convolve(input, g, walk, groups),
+)

@@ -1,0 +1,152 @@
+"""Windows that slide over an array, laid out as the columns of a matrix.
+
+A convolution is a matrix product once every window is a column (Chellapilla, Puri and Simard, "High
+Performance Convolutional Neural Networks for Document Processing", 2006). All columns at once would
+be ``prod(kernel)`` times the input, far more than a cache holds: they are made in blocks, each of
+which is multiplied while it is still in the cache.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from tinynet.dtypes import Array
+
+BLOCK = 1 << 21  # bytes of columns in one block: what a core's share of the cache holds
+_ALL = slice(None)
+
+
+class Walk(NamedTuple):
+    """How windows move; one number per dimension in each field.
+
+    Window ``o`` holds, for ``0 <= k < kernel``, the elements ``stride * o + dilation * k -
+    padding``; outside the array these are 0. A negative padding skips elements.
+
+    Attributes:
+        kernel: size of a window.
+        stride: from one window to the next.
+        padding: what is missing before the first element; behind the last as much as it takes.
+        dilation: from one element of a window to the next.
+        out: number of windows.
+    """
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    out: tuple[int, ...]
+
+    @property
+    def reach(self) -> tuple[int, ...]:
+        """From the first element of the first window to the last of the last one."""
+        return tuple((o - 1) * s + (k - 1) * d for k, s, _, d, o in zip(*self, strict=True))
+
+    def trivial(self, size: tuple[int, ...]) -> bool:
+        """Return whether the windows of an array of this size are its elements."""
+        return {*self.kernel, *self.stride} == {1} and not any(self.padding) and self.out == size
+
+
+def columns(x: Array, walk: Walk) -> Iterator[tuple[slice, slice, Array]]:
+    """Yield blocks of the windows of ``x``: which of the batch, which windows, and the columns.
+
+    Args:
+        x: ``[batch, channels, *size]``.
+        walk: how the windows move.
+
+    Yields:
+        A slice of the batch, a slice of the windows (in their order, as one dimension), and an
+        array ``[channels * prod(kernel), batch, windows]``, which the next block overwrites.
+    """
+    batch, channels, dims = x.shape[0], x.shape[1], len(walk.out)
+    height, row = channels * math.prod(walk.kernel), math.prod(walk.out[1:])
+    if not batch * height * row * walk.out[0]:
+        return
+    room = max(1, BLOCK // (height * row * x.itemsize))  # rows of windows in one block
+    images, rows = min(batch, max(1, room // walk.out[0])), min(room, walk.out[0])
+    trivial = walk.trivial(x.shape[2:])
+    buffer = np.empty(0 if trivial else height * (images * rows * row + _OFFSET), x.dtype)
+    for start in range(0, batch, images):
+        part = slice(start, min(start + images, batch))
+        windows = sliding(x[part], walk)
+        for top in range(0, walk.out[0], rows):
+            at: Any = (..., slice(top, top + rows), *(_ALL,) * (dims - 1))
+            block = windows[at]
+            if not trivial:
+                block = _copied(block, buffer, x.shape[2:], walk)
+            made = block.reshape(height, part.stop - start, -1)
+            yield part, slice(top * row, top * row + made.shape[2]), made
+
+
+_OFFSET = 16
+
+
+def _copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> Array:
+    """Return windows copied to the buffer, with zeros where they lie outside the array.
+
+    The rows of the matrix do not start a multiple of 1 KiB apart: they would meet in the same few
+    lines of the cache, and BLAS lose a third of its speed.
+    """
+    dims = len(walk.kernel)
+    height, length = math.prod(block.shape[: dims + 1]), math.prod(block.shape[dims + 1 :])
+    pitch = length if length * buffer.itemsize % 1024 else length + _OFFSET
+    made = buffer[: height * pitch].reshape(height, pitch)[:, :length].reshape(block.shape)
+    np.copyto(made, block)
+    clear_edges(made, size, walk)
+    return made
+
+
+def sliding(x: Array, walk: Walk) -> Array:
+    """Return the windows ``[channels, *kernel, batch, *out]``: a view, not to be written.
+
+    Where a window reaches over the edge of a dimension other than the first, it holds elements of
+    the neighbouring row instead of zeros, until ``clear_edges`` corrects the copy. So rows need no
+    frame, and where there are as many windows as elements, whole images are copied as one run.
+    """
+    batch, channels, *size = x.shape
+    steps = x.strides[2:]
+    if any(walk.padding) or any(r >= n for r, n in zip(walk.reach, size, strict=True)):
+        x, steps = _framed(x, walk)
+    return as_strided(
+        x,
+        (channels, *walk.kernel, batch, *walk.out),
+        (
+            x.strides[1],
+            *(step * d for step, d in zip(steps, walk.dilation, strict=True)),
+            x.strides[0],
+            *(step * s for step, s in zip(steps, walk.stride, strict=True)),
+        ),
+        writeable=False,
+    )
+
+
+def _framed(x: Array, walk: Walk) -> tuple[Array, tuple[int, ...]]:
+    """Return each image as one run of elements with zeros around it, from where windows start."""
+    batch, channels, *size = x.shape
+    steps = tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
+    before = sum(step * p for step, p in zip(steps, walk.padding, strict=True))
+    needed = 1 + sum(step * r for step, r in zip(steps, walk.reach, strict=True))
+    length = math.prod(size)
+    first = max(before, 0)  # where the image begins; windows may begin inside it
+    frame = np.zeros((batch, channels, max(first + length, first - before + needed)), x.dtype)
+    frame[:, :, first : first + length].reshape(x.shape)[...] = x
+    return frame[:, :, first - before :], tuple(step * x.itemsize for step in steps)
+
+
+def clear_edges(windows: Array, size: tuple[int, ...], walk: Walk) -> None:
+    """Write zeros where windows ``[channels, *kernel, batch, *out]`` lie outside the array."""
+    dims = len(size)
+    for axis in range(1, dims):  # of the first dimension, `_framed` has all the zeros needed
+        kernel, stride, padding, dilation, out = (field[axis] for field in walk)
+        for k in range(kernel):
+            shift = dilation * k - padding
+            low = min(max(-(shift // stride), 0), out)  # the first window that is inside
+            high = min(max((size[axis] - 1 - shift) // stride + 1, low), out)
+            for outside in (slice(0, low), slice(high, out)):
+                if outside.start < outside.stop:
+                    at: Any = (*(_ALL,) * (axis + 1), k, ..., outside, *(_ALL,) * (dims - axis - 1))
+                    windows[at] = 0

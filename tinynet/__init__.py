@@ -43,5 +43,6 @@ from tinynet.dtypes import set_default_dtype as set_default_dtype
 from tinynet.dtypes import short as short
 from tinynet.dtypes import uint8 as uint8
 from tinynet.ops import *  # noqa: F403
+from tinynet.ops import linalg as linalg
 
 __version__ = "0.1.0"

@@ -133,6 +133,31 @@ DEPARTURES = (
         cases="nn_functional/linear-*",
     ),
     Departure(
+        "einsum leaves out what would not change anything: a view of the same shape, a product of"
+        " one batch. PyTorch always ends in a view.",
+        said=r"(View|Mul|Permute)Backward0",
+        ours=lambda said: r"(View|Mul|Permute|Mm|Bmm|Diagonal)Backward0",
+        cases="products/einsum-*",
+    ),
+    Departure(
+        "The same in a chain of matrices.",
+        said=r"ViewBackward0",
+        ours=lambda said: r"(View|Mm|Mv|Dot)Backward0",
+        cases="products/chain_matmul-*",
+    ),
+    Departure(
+        "PyTorch composes the distances of many points; tinynet's cdist is one operation.",
+        said=r"ViewBackward0",
+        ours=lambda said: "CdistBackward0",
+        cases="products/cdist-large",
+    ),
+    Departure(
+        "PyTorch's C++ has another overload for a product with a number than its Python has.",
+        said=r"(Mul|Div)Backward1",
+        ours=lambda said: rf"{said[1]}Backward0",
+        cases="products/*trap*",
+    ),
+    Departure(
         "The seeds name the producer of a value that was written in part: AddBackward0 after"
         " `b[0] = 1000`. PyTorch 2.13 names the write.",
         said=r"(.* is output 0 of )tinynet::autograd::CopySlices(, is .*)",

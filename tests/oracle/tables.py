@@ -16,6 +16,7 @@ from . import (
     cases_pointwise_binary,
     cases_pointwise_unary,
     cases_printing,
+    cases_products,
     cases_random_numbers,
     cases_reductions,
     cases_views,
@@ -41,6 +42,7 @@ TABLES: tuple[Table, ...] = (
     cases_padding.TABLE,
     cases_convolution.TABLE,
     cases_printing.TABLE,
+    cases_products.TABLE,
 )
 
 CASES: tuple[Case, ...] = tuple(case for table in TABLES for case in table.cases)

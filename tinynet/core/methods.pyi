@@ -339,90 +339,6 @@ class TensorMethods:
         self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
     ) -> Self:
         """Fill this tensor with exponentially distributed numbers and return it."""
-    def eq(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where the elements are equal."""
-    def __eq__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
-        """Return True where the elements are equal."""
-    def eq_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``eq`` to this tensor and return it."""
-    def ne(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where the elements differ."""
-    def __ne__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
-        """Return True where the elements differ."""
-    def ne_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``ne`` to this tensor and return it."""
-    def lt(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less."""
-    def __lt__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less."""
-    def lt_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``lt`` to this tensor and return it."""
-    def le(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less or equal."""
-    def __le__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less or equal."""
-    def le_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``le`` to this tensor and return it."""
-    def gt(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater."""
-    def __gt__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater."""
-    def gt_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``gt`` to this tensor and return it."""
-    def ge(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater or equal."""
-    def __ge__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater or equal."""
-    def ge_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``ge`` to this tensor and return it."""
-    def logical_and(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where both are nonzero."""
-    def logical_and_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``logical_and`` to this tensor and return it."""
-    def logical_or(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where either is nonzero."""
-    def logical_or_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``logical_or`` to this tensor and return it."""
-    def logical_xor(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where exactly one is nonzero."""
-    def logical_xor_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``logical_xor`` to this tensor and return it."""
-    def logical_not(self) -> Tensor:
-        """Return True where the element is zero."""
-    def bitwise_and(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) and."""
-    def __and__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) and."""
-    def __rand__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __iand__(self, other: Tensor | builtins.float) -> Self: ...
-    def bitwise_and_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``bitwise_and`` to this tensor and return it."""
-    def bitwise_or(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) or."""
-    def __or__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) or."""
-    def __ror__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __ior__(self, other: Tensor | builtins.float) -> Self: ...
-    def bitwise_or_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``bitwise_or`` to this tensor and return it."""
-    def bitwise_xor(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) exclusive or."""
-    def __xor__(self, other: Tensor | builtins.float) -> Self:
-        """Return the bitwise (for booleans: logical) exclusive or."""
-    def __rxor__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __ixor__(self, other: Tensor | builtins.float) -> Self: ...
-    def bitwise_xor_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``bitwise_xor`` to this tensor and return it."""
-    def bitwise_not(self) -> Tensor:
-        """Return the bitwise (for booleans: logical) complement."""
-    def __invert__(self) -> Tensor:
-        """Return the bitwise (for booleans: logical) complement."""
-    def isnan(self) -> Tensor:
-        """Return True where the element is NaN."""
-    def isinf(self) -> Tensor:
-        """Return True where the element is infinite."""
-    def isfinite(self) -> Tensor:
-        """Return True where the element is neither infinite nor NaN."""
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """Return the part on and below a diagonal; zeros elsewhere."""
     def tril_(self, diagonal: builtins.int = 0) -> Self:
@@ -530,6 +446,189 @@ class TensorMethods:
     def scatter_add_(self, dim: builtins.int, index: Tensor, src: Tensor) -> Self:
         """Add elements of ``src`` where ``index`` points to along a dimension; return the
         tensor."""
+    def mm(self, mat2: Tensor) -> Tensor:
+        """Return the product of two matrices."""
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """Return the products of two batches of matrices."""
+    def mv(self, vec: Tensor) -> Tensor:
+        """Return the product of a matrix and a vector."""
+    def dot(self, tensor: Tensor) -> Tensor:
+        """Return the inner product of two vectors."""
+    def vdot(self, other: Tensor) -> Tensor:
+        """Return the inner product of two vectors; of real numbers it is ``dot``."""
+    def matmul(self, other: Tensor) -> Tensor:
+        """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the
+        same."""
+    def __matmul__(self, other: Tensor) -> Tensor:
+        """``self @ other``."""
+    def __rmatmul__(self, other: Tensor) -> Tensor:
+        """``other @ self``."""
+    def outer(self, vec2: Tensor) -> Tensor:
+        """Return the matrix of the products of all pairs of elements of two vectors."""
+    def ger(self, vec2: Tensor) -> Tensor:
+        """Return the outer product of two vectors; ``outer`` under the name that BLAS has for
+        it."""
+    def addmm(
+        self, mat1: Tensor, mat2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return ``beta * self + alpha * (mat1 @ mat2)``."""
+    def addmm_(
+        self, mat1: Tensor, mat2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Self:
+        """Write the result of ``addmm`` to this tensor and return it."""
+    def addmv(
+        self, mat: Tensor, vec: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return ``beta * self + alpha * (mat @ vec)``."""
+    def addmv_(
+        self, mat: Tensor, vec: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Self:
+        """Write the result of ``addmv`` to this tensor and return it."""
+    def addr(
+        self, vec1: Tensor, vec2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return ``beta * self + alpha * outer(vec1, vec2)``, in the dtype that all three fit
+        in."""
+    def addr_(
+        self, vec1: Tensor, vec2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Self:
+        """Write the result of ``addr`` to this tensor and return it."""
+    def baddbmm(
+        self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return ``beta * self + alpha * (batch1 @ batch2)``, matrix by matrix."""
+    def baddbmm_(
+        self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Self:
+        """Write the result of ``baddbmm`` to this tensor and return it."""
+    def addbmm(
+        self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return ``beta * self`` plus ``alpha`` times the sum of all products of a batch."""
+    def addbmm_(
+        self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Self:
+        """Write the result of ``addbmm`` to this tensor and return it."""
+    def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
+    def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
+        """Write each element to the power of ``exponent`` to this tensor and return it."""
+    def pow(self, exponent: Tensor | builtins.float) -> Tensor:
+        """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
+    def pow_(self, exponent: Tensor | builtins.float) -> Self:
+        """Write each element to the power of ``exponent`` to this tensor and return it."""
+    def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
+        """Return the slices along a dimension that a vector of indices names, as a copy."""
+    def index_add(
+        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
+        them."""
+    def index_add_(
+        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
+    ) -> Self:
+        """Add slices of ``source``, times ``alpha``, where ``index`` names them; return the
+        tensor."""
+    def index_fill(
+        self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float
+    ) -> Tensor:
+        """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
+    def index_fill_(self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float) -> Self:
+        """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the
+        tensor."""
+    def masked_fill(self, mask: Tensor, value: Tensor | builtins.float) -> Tensor:
+        """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
+    def masked_fill_(self, mask: Tensor, value: Tensor | builtins.float) -> Self:
+        """Write a number, or a 0-d tensor, where the mask (broadcast) is True; return the
+        tensor."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """Return the elements where the mask is True, in one dimension; the two are broadcast."""
+    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
+        """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
+    def eq(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where the elements are equal."""
+    def __eq__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
+        """Return True where the elements are equal."""
+    def eq_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``eq`` to this tensor and return it."""
+    def ne(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where the elements differ."""
+    def __ne__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
+        """Return True where the elements differ."""
+    def ne_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ne`` to this tensor and return it."""
+    def lt(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less."""
+    def __lt__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less."""
+    def lt_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``lt`` to this tensor and return it."""
+    def le(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less or equal."""
+    def __le__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less or equal."""
+    def le_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``le`` to this tensor and return it."""
+    def gt(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater."""
+    def __gt__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater."""
+    def gt_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``gt`` to this tensor and return it."""
+    def ge(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater or equal."""
+    def __ge__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater or equal."""
+    def ge_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ge`` to this tensor and return it."""
+    def logical_and(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where both are nonzero."""
+    def logical_and_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``logical_and`` to this tensor and return it."""
+    def logical_or(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where either is nonzero."""
+    def logical_or_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``logical_or`` to this tensor and return it."""
+    def logical_xor(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where exactly one is nonzero."""
+    def logical_xor_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``logical_xor`` to this tensor and return it."""
+    def logical_not(self) -> Tensor:
+        """Return True where the element is zero."""
+    def bitwise_and(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) and."""
+    def __and__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) and."""
+    def __rand__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __iand__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_and_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_and`` to this tensor and return it."""
+    def bitwise_or(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) or."""
+    def __or__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) or."""
+    def __ror__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ior__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_or_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_or`` to this tensor and return it."""
+    def bitwise_xor(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) exclusive or."""
+    def __xor__(self, other: Tensor | builtins.float) -> Self:
+        """Return the bitwise (for booleans: logical) exclusive or."""
+    def __rxor__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ixor__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_xor_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_xor`` to this tensor and return it."""
+    def bitwise_not(self) -> Tensor:
+        """Return the bitwise (for booleans: logical) complement."""
+    def __invert__(self) -> Tensor:
+        """Return the bitwise (for booleans: logical) complement."""
+    def isnan(self) -> Tensor:
+        """Return True where the element is NaN."""
+    def isinf(self) -> Tensor:
+        """Return True where the element is infinite."""
+    def isfinite(self) -> Tensor:
+        """Return True where the element is neither infinite nor NaN."""
     def sum(
         self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
     ) -> Tensor:
@@ -555,6 +654,72 @@ class TensorMethods:
         """Return True where all elements along the dimensions (all unless given) are nonzero."""
     def any(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
         """Return True where any element along the dimensions (all unless given) is nonzero."""
+    def inner(self, other: Tensor) -> Tensor:
+        """Return the sums of products over the last dimensions; with a scalar, the product."""
+    def kron(self, other: Tensor) -> Tensor:
+        """Return the Kronecker product: each element of ``self`` times all of ``other``."""
+    def cov(
+        self,
+        *,
+        correction: builtins.int = 1,
+        fweights: Tensor | None = None,
+        aweights: Tensor | None = None,
+    ) -> Tensor:
+        """Return the covariances of the rows (variables) over the columns (observations)."""
+    def corrcoef(self) -> Tensor:
+        """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
+    def trace(self) -> Tensor:
+        """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64."""
+    def diag_embed(
+        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
+    ) -> Tensor:
+        """Return matrices of zeros with the last dimension of a tensor on a diagonal."""
+    def diag(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a
+        diagonal."""
+    def diagflat(self, offset: builtins.int = 0) -> Tensor:
+        """Return the matrix that has all elements of a tensor on a diagonal."""
+    def adjoint(self) -> Tensor:
+        """Return a view with the last two dimensions swapped; for real numbers that is ``mT``."""
+    @property
+    def mH(self) -> Tensor:
+        """The last two dimensions swapped."""
+    @property
+    def H(self) -> Tensor:
+        """A matrix with its dimensions swapped."""
+    def var(
+        self,
+        dim: Dims = None,
+        unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+    ) -> Tensor:
+        """Return the variance over the given dimensions (all unless given)."""
+    def std(
+        self,
+        dim: Dims = None,
+        unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+    ) -> Tensor:
+        """Return the standard deviation over the given dimensions (all unless given)."""
+    def norm(
+        self,
+        p: builtins.float | str | None = "fro",
+        dim: Dims = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DtypeLike = None,
+    ) -> Tensor:
+        """Return the p-norm of the elements over the given dimensions (all unless given)."""
+    def dist(self, other: Tensor, p: builtins.float = 2) -> Tensor:
+        """Return the p-norm of the difference of two tensors."""
+    def renorm(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Tensor:
+        """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``."""
+    def renorm_(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Self:
+        """Write the result of ``renorm`` to this tensor and return it."""
     def amax(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
         """Return the maximum over the dimensions (all unless given)."""
     def amin(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
@@ -594,37 +759,24 @@ class TensorMethods:
         """Write one value to this tensor and return it."""
     def zero_(self) -> Self:
         """Write zeros to this tensor and return it."""
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: builtins.float = 1) -> Tensor:
+        """Return ``self + value * tensor1 * tensor2``."""
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: builtins.float = 1) -> Self:
+        """Write the result of ``addcmul`` to this tensor and return it."""
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: builtins.float = 1) -> Tensor:
+        """Return ``self + value * tensor1 / tensor2``."""
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: builtins.float = 1) -> Self:
+        """Write the result of ``addcdiv`` to this tensor and return it."""
+    def lerp(self, end: Tensor, weight: Tensor | builtins.float) -> Tensor:
+        """Return ``self + weight * (end - self)``: the points between two tensors."""
+    def lerp_(self, end: Tensor, weight: Tensor | builtins.float) -> Self:
+        """Write ``self + weight * (end - self)`` to this tensor and return it."""
     def __getitem__(self, key: Any) -> Tensor:
         """Return the part that ``key`` names."""
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
     def copy_(self, src: Tensor, non_blocking: builtins.bool = False) -> Self:
         """Write the values of another tensor (broadcast, cast) to this one and return it."""
-    def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
-    def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
-        """Write each element to the power of ``exponent`` to this tensor and return it."""
-    def pow(self, exponent: Tensor | builtins.float) -> Tensor:
-        """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
-    def pow_(self, exponent: Tensor | builtins.float) -> Self:
-        """Write each element to the power of ``exponent`` to this tensor and return it."""
-    def mm(self, mat2: Tensor) -> Tensor:
-        """Return the product of two matrices."""
-    def bmm(self, mat2: Tensor) -> Tensor:
-        """Return the products of two batches of matrices."""
-    def mv(self, vec: Tensor) -> Tensor:
-        """Return the product of a matrix and a vector."""
-    def dot(self, tensor: Tensor) -> Tensor:
-        """Return the inner product of two vectors."""
-    def matmul(self, other: Tensor) -> Tensor:
-        """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the
-        same."""
-    def __matmul__(self, other: Tensor) -> Tensor:
-        """``self @ other``."""
-    def __rmatmul__(self, other: Tensor) -> Tensor:
-        """``other @ self``."""
-    def outer(self, vec2: Tensor) -> Tensor:
-        """Return the matrix of the products of all pairs of elements of two vectors."""
     def index_put_(
         self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
     ) -> Self:
@@ -633,34 +785,6 @@ class TensorMethods:
         self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
     ) -> Tensor:
         """Return a copy with values written (or added) at the indices."""
-    def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
-        """Return the slices along a dimension that a vector of indices names, as a copy."""
-    def index_add(
-        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
-    ) -> Tensor:
-        """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
-        them."""
-    def index_add_(
-        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
-    ) -> Self:
-        """Add slices of ``source``, times ``alpha``, where ``index`` names them; return the
-        tensor."""
-    def index_fill(
-        self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float
-    ) -> Tensor:
-        """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
-    def index_fill_(self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float) -> Self:
-        """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the
-        tensor."""
-    def masked_fill(self, mask: Tensor, value: Tensor | builtins.float) -> Tensor:
-        """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
-    def masked_fill_(self, mask: Tensor, value: Tensor | builtins.float) -> Self:
-        """Write a number, or a 0-d tensor, where the mask (broadcast) is True; return the
-        tensor."""
-    def masked_select(self, mask: Tensor) -> Tensor:
-        """Return the elements where the mask is True, in one dimension; the two are broadcast."""
-    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
-        """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
     def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
         """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
     def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
@@ -668,30 +792,3 @@ class TensorMethods:
     def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
         """Return the logarithm of the sum of the exponentials over the dimensions, without
         overflow."""
-    def var(
-        self,
-        dim: Dims = None,
-        unbiased: builtins.bool | None = None,
-        keepdim: builtins.bool = False,
-        *,
-        correction: builtins.float | None = None,
-    ) -> Tensor:
-        """Return the variance over the given dimensions (all unless given)."""
-    def std(
-        self,
-        dim: Dims = None,
-        unbiased: builtins.bool | None = None,
-        keepdim: builtins.bool = False,
-        *,
-        correction: builtins.float | None = None,
-    ) -> Tensor:
-        """Return the standard deviation over the given dimensions (all unless given)."""
-    def norm(
-        self,
-        p: builtins.float | str | None = "fro",
-        dim: Dims = None,
-        keepdim: builtins.bool = False,
-        *,
-        dtype: DtypeLike = None,
-    ) -> Tensor:
-        """Return the p-norm of the elements over the given dimensions (all unless given)."""

@@ -17,13 +17,22 @@ from tinynet.ops import (
     random,
     shape,
 )
+from tinynet.ops import blas as blas
+from tinynet.ops import combining as combining
 from tinynet.ops import comparison as comparison
+from tinynet.ops import contraction as contraction
 from tinynet.ops import copying as copying
+from tinynet.ops import correlation as correlation
+from tinynet.ops import diagonals as diagonals
+from tinynet.ops import distances as distances
+from tinynet.ops import einstein as einstein
 from tinynet.ops import extrema as extrema
 from tinynet.ops import filling as filling
+from tinynet.ops import fused as fused
 from tinynet.ops import gathering as gathering
 from tinynet.ops import gradients as gradients
 from tinynet.ops import indexing as indexing
+from tinynet.ops import integrals as integrals
 from tinynet.ops import powers as powers
 from tinynet.ops import products as products
 from tinynet.ops import putting as putting

@@ -26,6 +26,13 @@ __all__ = [
     "abs",
     "absolute",
     "add",
+    "addbmm",
+    "addcdiv",
+    "addcmul",
+    "addmm",
+    "addmv",
+    "addr",
+    "adjoint",
     "all",
     "amax",
     "amin",
@@ -35,29 +42,43 @@ __all__ = [
     "argmin",
     "argsort",
     "as_tensor",
+    "baddbmm",
     "bernoulli",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
     "bitwise_xor",
+    "block_diag",
     "bmm",
     "broadcast_to",
+    "cartesian_prod",
     "cat",
+    "cdist",
     "ceil",
+    "chain_matmul",
     "chunk",
     "clamp",
     "clamp_max",
     "clamp_min",
     "clip",
     "clone",
+    "combinations",
     "concat",
     "concatenate",
+    "corrcoef",
     "cos",
+    "cov",
     "cumsum",
+    "cumulative_trapezoid",
+    "diag",
+    "diag_embed",
+    "diagflat",
     "diagonal",
+    "dist",
     "div",
     "divide",
     "dot",
+    "einsum",
     "empty",
     "empty_like",
     "eq",
@@ -74,17 +95,21 @@ __all__ = [
     "full_like",
     "gather",
     "ge",
+    "ger",
     "gt",
     "index_add",
     "index_fill",
     "index_put",
     "index_select",
+    "inner",
     "is_floating_point",
     "is_tensor",
     "isfinite",
     "isinf",
     "isnan",
+    "kron",
     "le",
+    "lerp",
     "linspace",
     "log",
     "log10",
@@ -136,6 +161,7 @@ __all__ = [
     "reciprocal",
     "relu",
     "remainder",
+    "renorm",
     "reshape",
     "result_type",
     "roll",
@@ -165,18 +191,26 @@ __all__ = [
     "tan",
     "tanh",
     "tensor",
+    "tensordot",
     "tile",
     "topk",
+    "trace",
     "transpose",
+    "trapezoid",
+    "trapz",
     "tril",
+    "tril_indices",
     "triu",
+    "triu_indices",
     "true_divide",
     "trunc",
     "unbind",
     "unflatten",
     "unsqueeze",
+    "vander",
     "var",
     "var_mean",
+    "vdot",
     "where",
     "zeros",
     "zeros_like",
@@ -229,6 +263,29 @@ def absolute(self: Tensor) -> Tensor:
 def add(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``self + alpha * other``."""
 
+def addbmm(
+    self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
+) -> Tensor:
+    """Return ``beta * self`` plus ``alpha`` times the sum of all products of a batch."""
+
+def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """Return ``self + value * tensor1 / tensor2``."""
+
+def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """Return ``self + value * tensor1 * tensor2``."""
+
+def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Return ``beta * self + alpha * (mat1 @ mat2)``."""
+
+def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Return ``beta * self + alpha * (mat @ vec)``."""
+
+def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Return ``beta * self + alpha * outer(vec1, vec2)``, in the dtype that all three fit in."""
+
+def adjoint(self: Tensor) -> Tensor:
+    """Return a view with the last two dimensions swapped; for real numbers that is ``mT``."""
+
 def all(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return True where all elements along the dimensions (all unless given) are nonzero."""
 
@@ -264,6 +321,11 @@ def argsort(self: Tensor, dim: int = -1, descending: bool = False, stable: bool 
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
 
+def baddbmm(
+    self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
+) -> Tensor:
+    """Return ``beta * self + alpha * (batch1 @ batch2)``, matrix by matrix."""
+
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """Return ones with the given probabilities, zeros otherwise."""
 
@@ -279,17 +341,34 @@ def bitwise_or(self: Tensor, other: Tensor | float) -> Tensor:
 def bitwise_xor(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the bitwise (for booleans: logical) exclusive or."""
 
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Return the matrix that has matrices along its diagonal, and zeros elsewhere."""
+
 def bmm(self: Tensor, mat2: Tensor) -> Tensor:
     """Return the products of two batches of matrices."""
 
 def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
     """Return a view expanded to a shape."""
 
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """Return all ways to take one element of each vector, one per row."""
+
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along an existing dimension."""
 
+def cdist(
+    x1: Tensor,
+    x2: Tensor,
+    p: float = 2.0,
+    compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
+) -> Tensor:
+    """Return the distances between all rows of one matrix and all rows of another."""
+
 def ceil(self: Tensor) -> Tensor:
     """Return the smallest whole number above or equal."""
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """Return the product of matrices; ``linalg.multi_dot`` under its older name."""
 
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most ``chunks`` views of equal size (the last may be smaller)."""
@@ -309,20 +388,52 @@ def clip(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
 def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """Return a copy with the same history."""
 
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Return all ways to choose ``r`` elements of a vector, one per row, in their order."""
+
 def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along an existing dimension."""
 
 def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along an existing dimension."""
 
+def corrcoef(self: Tensor) -> Tensor:
+    """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
+
 def cos(self: Tensor) -> Tensor:
     """Return the cosine of angles in radians."""
+
+def cov(
+    self: Tensor,
+    *,
+    correction: int = 1,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:
+    """Return the covariances of the rows (variables) over the columns (observations)."""
 
 def cumsum(self: Tensor, dim: int, *, dtype: DtypeLike = None) -> Tensor:
     """Return the running sum along a dimension; of integers as int64."""
 
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+) -> Tensor:
+    """Return the integrals up to each point but the first, by the trapezoidal rule."""
+
+def diag(self: Tensor, diagonal: int = 0) -> Tensor:
+    """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a diagonal."""
+
+def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Return matrices of zeros with the last dimension of a tensor on a diagonal."""
+
+def diagflat(self: Tensor, offset: int = 0) -> Tensor:
+    """Return the matrix that has all elements of a tensor on a diagonal."""
+
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal."""
+
+def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """Return the p-norm of the difference of two tensors."""
 
 def div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
@@ -332,6 +443,9 @@ def divide(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = N
 
 def dot(self: Tensor, tensor: Tensor) -> Tensor:
     """Return the inner product of two vectors."""
+
+def einsum(*args: Any) -> Tensor:
+    """Return sums of products of tensors whose dimensions an equation names."""
 
 def empty(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
@@ -401,6 +515,9 @@ def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) 
 def ge(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is greater or equal."""
 
+def ger(self: Tensor, vec2: Tensor) -> Tensor:
+    """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it."""
+
 def gt(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is greater."""
 
@@ -419,6 +536,9 @@ def index_put(
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices along a dimension that a vector of indices names, as a copy."""
 
+def inner(self: Tensor, other: Tensor) -> Tensor:
+    """Return the sums of products over the last dimensions; with a scalar, the product."""
+
 def is_floating_point(input: Tensor) -> bool:
     """Return True if the elements are floating-point numbers."""
 
@@ -434,8 +554,14 @@ def isinf(self: Tensor) -> Tensor:
 def isnan(self: Tensor) -> Tensor:
     """Return True where the element is NaN."""
 
+def kron(self: Tensor, other: Tensor) -> Tensor:
+    """Return the Kronecker product: each element of ``self`` times all of ``other``."""
+
 def le(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is less or equal."""
+
+def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
+    """Return ``self + weight * (end - self)``: the points between two tensors."""
 
 def linspace(
     start: float, end: float, steps: int, *, dtype: DtypeLike = None, requires_grad: bool = False
@@ -637,6 +763,9 @@ def relu(self: Tensor) -> Tensor:
 def remainder(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``."""
 
+def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``."""
+
 def reshape(self: Tensor, *size: Ints) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy."""
 
@@ -753,6 +882,9 @@ def tensor(
 ) -> Tensor:
     """Return a new leaf tensor with a copy of ``data``."""
 
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    """Return the sums of products over dimensions of two tensors."""
+
 def tile(self: Tensor, *dims: Ints) -> Tensor:
     """Return a copy, repeated; missing repeats are 1."""
 
@@ -762,14 +894,31 @@ def topk(
     """Return the ``k`` largest (or smallest) elements along a dimension, in order; their
     indices."""
 
+def trace(self: Tensor) -> Tensor:
+    """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64."""
+
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions swapped."""
+
+def trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+) -> Tensor:
+    """Return the integral along a dimension by the trapezoidal rule."""
+
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
+    """Return ``trapezoid`` of the same arguments."""
 
 def tril(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return the part on and below a diagonal; zeros elsewhere."""
 
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None) -> Tensor:
+    """Return where the elements on and below a diagonal stand: ``[2, count]``, rows and columns."""
+
 def triu(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return the part on and above a diagonal; zeros elsewhere."""
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None) -> Tensor:
+    """Return where the elements on and above a diagonal stand: ``[2, count]``, rows and columns."""
 
 def true_divide(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
@@ -785,6 +934,9 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of length 1 at ``dim``."""
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """Return the Vandermonde matrix of a vector: the powers of each element in a row."""
 
 def var(
     self: Tensor,
@@ -805,6 +957,9 @@ def var_mean(
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the variance and the mean; arguments are those of ``var``."""
+
+def vdot(self: Tensor, other: Tensor) -> Tensor:
+    """Return the inner product of two vectors; of real numbers it is ``dot``."""
 
 def where(condition: Tensor, self: Any = ..., other: Any = ...) -> Any:
     """Return ``self`` where the condition holds and ``other`` elsewhere."""

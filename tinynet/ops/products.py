@@ -18,7 +18,7 @@ from tinynet.ops.refuse import c_name, name_of, refuse_others
 # ---- what may be multiplied ---------------------------------------------------------------------
 
 
-def _refused(kernel: str, *arrays: Array) -> Exception:
+def refused(kernel: str, *arrays: Array) -> Exception:
     """Return what is wrong with two operands of fitting shapes: their dtypes."""
     names = [name_of(a) for a in arrays]
     if names[0] == names[1]:
@@ -59,7 +59,7 @@ def mm(self: Array, mat2: Array, /) -> Array:
         sizes = " and ".join(f"{a.shape[0]}x{a.shape[1]}" for a in (self, mat2))
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
-        raise _refused("addmm_impl_cpu_", self, mat2)
+        raise refused("addmm_impl_cpu_", self, mat2)
     # np.dot is faster than np.matmul on small matrices, and on expanded ones before numpy 2.3.
     return np.dot(self, mat2)
 
@@ -93,7 +93,7 @@ def bmm(self: Array, mat2: Array, /) -> Array:
             f"[{self.shape[0]}, {self.shape[2]}] but got: {list(mat2.shape[:2])}."
         )
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
-        raise _refused("bmm", self, mat2)
+        raise refused("bmm", self, mat2)
     return np.matmul(_solid(self), _solid(mat2))
 
 
@@ -127,7 +127,7 @@ def mv(self: Array, vec: Array, /) -> Array:
         n, m = self.shape
         raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{m}), vec ({vec.shape[0]})")
     if self.dtype != vec.dtype or self.dtype.kind == "b":
-        raise _refused("addmv_impl_cpu", self, vec)
+        raise refused("addmv_impl_cpu", self, vec)
     return np.dot(self, vec)
 
 
@@ -151,7 +151,7 @@ def dot(self: Array, tensor: Array, /) -> Array:
     if self.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
     if self.dtype != tensor.dtype or self.dtype.kind == "b":
-        raise _refused("dot", self, tensor)
+        raise refused("dot", self, tensor)
     n, m = self.shape[0], tensor.shape[0]
     if n != m:
         raise RuntimeError(
@@ -162,6 +162,23 @@ def dot(self: Array, tensor: Array, /) -> Array:
 
 
 dot.grad(self=lambda g, tensor: g * tensor, tensor=lambda g, self: g * self)
+
+
+@operation()
+def vdot(self: Array, other: Array, /) -> Array:
+    """Return the inner product of two vectors; of real numbers it is ``dot``.
+
+    Raises:
+        RuntimeError: not vectors of one length and dtype.
+
+    Example:
+        >>> tn.vdot(tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0]))
+        tensor(11.)
+    """
+    return dot.kernel(self, other)
+
+
+vdot.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
 
 
 @operation(node="UnsafeViewBackward0", methods=False)
@@ -312,3 +329,15 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
         if x._array.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x._array.ndim}-D")
     return shape.reshape(self, (self._array.size, 1)) * vec2
+
+
+@public
+def ger(self: Tensor, vec2: Tensor) -> Tensor:
+    """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it.
+
+    Example:
+        >>> tn.ger(tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0]))
+        tensor([[3., 4.],
+                [6., 8.]])
+    """
+    return outer(self, vec2)

@@ -241,7 +241,7 @@ def _check_norm(self: Array, p: float, axes: tuple[int, ...], dim: Dims) -> None
             )
 
 
-def _norm_gradient(
+def norm_gradient(
     g: Any, x: Any, shape: tuple[int, ...], result: Any, p: float, dim: Dims, keepdim: bool
 ) -> Any:
     """Return the derivative of the p-norm; zero where the norm is."""
@@ -265,7 +265,7 @@ def _norm_gradient(
 
 
 vector_norm.grad(
-    self=lambda g, self, self_shape, result, p, dim, keepdim: _norm_gradient(
+    self=lambda g, self, self_shape, result, p, dim, keepdim: norm_gradient(
         g, self, self_shape, result, p, dim, keepdim
     )
 )

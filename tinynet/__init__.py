@@ -5,6 +5,10 @@ from tinynet import data as data
 from tinynet import nn as nn
 from tinynet import optim as optim
 from tinynet import utils as utils
+from tinynet.autograd.anomaly import (
+    is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
+)
+from tinynet.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
 from tinynet.autograd.inference import inference_mode as inference_mode
 from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from tinynet.core.device import device as device

@@ -139,23 +139,25 @@ VIEW_OF_LEAF = (
 LEAF_MOVED = "leaf variable has been moved into the graph interior"
 
 
-def view_written(origin: str, node: str, indirectly: bool) -> str:
+def view_written(origin: str, output: str | None, indirectly: bool) -> str:
     """Return the sentence for an in-place write to a view that does not allow it.
 
     Args:
         origin: ``"multiple"``, ``"function"`` or ``"no_grad"``.
-        node: what the view is the output of, ``"0 of Unbind"``.
+        output: what the view is the output of, ``"0 of Unbind"``; None if it has no history.
         indirectly: its base was written, not the view itself.
     """
-    if origin in ("multiple", "function"):
+    advice = {"multiple": VIEW_AND_INPLACE, "function": VIEW_OF_FUNCTION, "no_grad": AMBIGUOUS}
+    what = "is being modified inplace"
+    if indirectly:
         what = "its base or another view of its base has been modified inplace"
-        return (
-            f"Output {node} is a view and {what if indirectly else 'is being modified inplace'}. "
-            + (VIEW_AND_INPLACE if origin == "multiple" else VIEW_OF_FUNCTION)
-        )
-    what = "its base or another view of its base has been modified inplace with grad mode enabled"
-    direct = "is being modified inplace with grad mode enabled"
-    return f"A view was created in no_grad mode and {what if indirectly else direct}. " + AMBIGUOUS
+    if output is None:
+        view = "A view was created in no_grad mode"
+    elif origin == "no_grad":
+        view = f"Output {output} is a view of a view which was created in no_grad mode"
+    else:
+        return f"Output {output} is a view and {what}. {advice[origin]}"
+    return f"{view} and {what} with grad mode enabled. {advice[origin]}"
 
 
 def not_recorded(index: int, needed: Any) -> AutogradError:

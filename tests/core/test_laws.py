@@ -128,7 +128,7 @@ def test_one_of_several_views_is_refused_also_through_a_further_view():
     parts = x.split(2)
     with pytest.raises(RuntimeError, match="Output 0 of Split is a view and is being modified"):
         parts[0].mul_(2)
-    with pytest.raises(RuntimeError, match="Output 0 of Split is a view and is being modified"):
+    with pytest.raises(RuntimeError, match="Output 0 of Select is a view and is being modified"):
         parts[0][0].mul_(2)
     x.mul_(2)
     with pytest.raises(RuntimeError, match="its base or another view of its base has been mod"):

@@ -64,7 +64,7 @@ def test_views_of_views_have_one_base():
 def test_views_of_one_of_several_views_keep_the_refusal():
     x = leaf() * 1
     part = x.split(2)[1]
-    with pytest.raises(RuntimeError, match="^Output 1 of Split is a view and is being modified"):
+    with pytest.raises(RuntimeError, match="^Output 0 of Select is a view and is being mod"):
         part.view(1)[0].zero_()
     with tn.no_grad():
         part.zero_()

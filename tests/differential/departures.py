@@ -212,9 +212,26 @@ INSTEAD = (
         {"sees.dim": 1},
     ),
     Instead(
-        "autograd.grad takes tensors as inputs.",
-        "nodes/a_gradient_edge_stands_for_its_tensor",
-        {"sees.error": {"raises": "TypeError", "says": "inputs must be Tensors"}},
+        "detach_() makes a leaf, which keeps its gradient anyway; PyTorch forgets to say so.",
+        "engine/retain_grad_and_then_detach_in_place",
+        {"sees.y.retains_grad": None},
+    ),
+    Instead(
+        "The error itself tells the forward line; no warning comes before it.",
+        "tools/anomaly_mode_names_the_node_that_made_nan",
+        {"warns": ["UserWarning: Anomaly Detection has been enabled"]},
+    ),
+    Instead(
+        "A write to an inference tensor is refused before it happens.",
+        "tools/an_inference_tensor_cannot_be_written_outside",
+        {
+            "sees.error": {
+                "raises": "RuntimeError",
+                "says": "Inplace update to inference tensor outside InferenceMode is not allowed",
+            },
+            "sees.values.0": 1.0,
+            "sees.values.1": 1.0,
+        },
     ),
     Instead(
         "A hook on a tensor always runs before its gradient is captured; in PyTorch only where the"

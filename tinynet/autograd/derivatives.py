@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tinynet.core import engine
+from tinynet.autograd.graph import GradientEdge
+from tinynet.core import backward as passes
 from tinynet.core.tensor import Tensor
 from tinynet.ops.creation import zeros_like
+from tinynet.ops.joining import stack
 
-Tensors = Tensor | Sequence[Tensor]
+End = Tensor | GradientEdge
+Ends = End | Sequence[End]
 
 
-def _list(value: Tensors, name: str) -> list[Tensor]:
-    found = [value] if isinstance(value, Tensor) else list(value)
+def _list(value: Ends, name: str) -> list[End]:
+    found = [value] if isinstance(value, End) else list(value)
     for t in found:
-        if not isinstance(t, Tensor):
-            raise TypeError(f"{name} must be Tensors. Got {type(t).__name__} instead.")
+        if not isinstance(t, End):
+            raise TypeError(
+                f"{name} must be Tensors or GradientEdges. Got {type(t).__name__} instead."
+            )
     return found
 
 
@@ -29,16 +34,16 @@ def _grads(value: Tensor | Sequence[Tensor | None] | None, count: int) -> list[T
 
 
 def backward(
-    tensors: Tensors,
+    tensors: Ends,
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Tensors | None = None,
+    inputs: Ends | None = None,
 ) -> None:
     """Add the gradients of the sum of ``tensors`` to the ``.grad`` of the leaves behind them.
 
     Args:
-        tensors: where to start; one or several.
+        tensors: where to start; one or several tensors or gradient edges.
         grad_tensors: the gradient of each; may be left out for tensors of one element.
         retain_graph: keep what was saved, so that backward can run again (default: create_graph).
         create_graph: record the pass, so that the gradients can be differentiated.
@@ -56,12 +61,12 @@ def backward(
     starts = _list(tensors, "tensors")
     only = None if inputs is None else _list(inputs, "inputs")
     grads = _grads(grad_tensors, len(starts))
-    engine.backward(starts, grads, retain_graph, create_graph, only)
+    passes.backward(starts, grads, retain_graph, create_graph, only)
 
 
 def grad(
-    outputs: Tensors,
-    inputs: Tensors,
+    outputs: Ends,
+    inputs: Ends,
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -74,12 +79,14 @@ def grad(
     ``.grad`` is not touched.
 
     Args:
-        outputs: where to start; one or several.
-        inputs: leaves or other tensors of the graph.
+        outputs: where to start; one or several tensors or gradient edges.
+        inputs: leaves or other tensors of the graph, or gradient edges.
         grad_outputs: the gradient of each output; may be left out for tensors of one element.
         retain_graph: keep what was saved (default: create_graph).
         create_graph: record the pass, so that the result can be differentiated.
         allow_unused: return None for inputs that are not part of the graph instead of raising.
+        is_grads_batched: ``grad_outputs`` have a first dimension more; the gradients for each of
+            its entries are computed one by one, and stacked.
         materialize_grads: return zeros for them.
 
     Raises:
@@ -91,10 +98,6 @@ def grad(
         >>> g, tn.autograd.grad(g, x)
         (tensor(12., grad_fn=<MulBackward0>), (tensor(12.),))
     """
-    if is_grads_batched:
-        raise RuntimeError(
-            "is_grads_batched=True is not supported: call grad once per row instead."
-        )
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
@@ -103,7 +106,48 @@ def grad(
     starts, ends = _list(outputs, "outputs"), _list(inputs, "inputs")
     grads = _grads(grad_outputs, len(starts))
     unused = bool(allow_unused) or materialize_grads
-    found = engine.grad(starts, ends, grads, retain_graph, create_graph, unused)
+    if is_grads_batched:
+        found = _batched(starts, ends, grads, retain_graph, create_graph, unused)
+    else:
+        found = passes.grad(starts, ends, grads, retain_graph, create_graph, unused)
     if materialize_grads:
+        if not all(isinstance(t, Tensor) for t in ends):
+            raise RuntimeError(
+                "materialize_grads cannot be used when the given input is a GradientEdge"
+            )
         found = [zeros_like(t) if g is None else g for t, g in zip(ends, found, strict=True)]
     return tuple(found)  # type: ignore[arg-type]
+
+
+def _batched(
+    starts: list[End],
+    ends: list[End],
+    grads: list[Tensor | None],
+    retain_graph: bool | None,
+    create_graph: bool,
+    unused: bool,
+) -> list[Tensor | None]:
+    """Return the gradients for each entry of the first dimension of ``grads``, stacked."""
+    for i, (t, g) in enumerate(zip(starts, grads, strict=True)):
+        if g is None or (isinstance(t, Tensor) and g.shape[1:] != t.shape):
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
+                "as the batch dimension. The sizes of the remaining dimensions are expected to "
+                "match the shape of corresponding output, but a mismatch was detected: "
+                f"grad_output[{i}] has a shape of {None if g is None else g.shape} and "
+                f"output[{i}] has a shape of {t.shape if isinstance(t, Tensor) else 'its own'}."
+            )
+    sizes = {len(g) for g in grads if g is not None}
+    if len(sizes) != 1:
+        raise ValueError(f"Expected all grad_outputs to have one batch size, got {sorted(sizes)}")
+    (size,) = sizes
+    keep = create_graph if retain_graph is None else retain_graph
+    rows = []
+    for row in range(size):
+        given = [None if g is None else g[row] for g in grads]
+        last = keep if row == size - 1 else True
+        rows.append(passes.grad(starts, ends, given, last, create_graph, unused))
+    return [
+        None if column[0] is None else stack.function(list(column), 0)
+        for column in zip(*rows, strict=True)
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -142,7 +143,7 @@ class FunctionNode(Node):
             ]
         if isinstance(self._saved, Freed):
             raise freed_error(self.site, self._saved.site, locate(here()))
-        results = self.function.backward(self, *grads)
+        results = self.function.derivative()(self, *grads)
         results = results if isinstance(results, tuple) else (results,)
         count = len(self._is_tensor)
         while len(results) > count and results[-1] is None:
@@ -202,6 +203,16 @@ class Function:
         cls._node = type(f"{cls.__name__}Backward", (FunctionNode,), {"function": cls})
 
     def __init__(self, *args: Any, **kwargs: Any):
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all "
+            "static, so you should invoke them on the class itself. Instantiating an autograd "
+            "function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: functions are not instantiated."""
         raise RuntimeError(
             "Legacy autograd function with non-static forward method is deprecated. Please use "
             "new-style autograd function with static forward method: call "
@@ -228,13 +239,35 @@ class Function:
             "autograd.Function to use it with backward mode AD."
         )
 
+    vjp = backward  # another name for it
+
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def derivative(cls) -> Callable[..., Any]:
+        """Return ``backward``, or ``vjp`` where the subclass has that.
+
+        Raises:
+            RuntimeError: it has both.
+        """
+        if cls.vjp is Function.vjp:
+            return cls.backward
+        if cls.backward is not Function.backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return cls.vjp
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run the function and record it.
+
+        Keyword arguments take the places that they have in the signature of ``forward``.
 
         Returns:
             What ``forward`` returned.
         """
+        if kwargs:
+            args = _positional(cls, args, kwargs)
         node = cls._node(args)
         recorded = mode.grad and any(edge is not None for edge in node.edges)
         with no_grad():
@@ -249,19 +282,53 @@ class Function:
         for t in node._dirty:
             if not any(t is o for o in outputs):
                 raise RuntimeError(errors.DIRTY_NOT_RETURNED)
-            if recorded and requires_grad(t) and t.is_leaf:
+            if recorded and t._view is None and requires_grad(t) and t.is_leaf:
                 raise RuntimeError(errors.LEAF_WRITTEN)
+            wrote(t, f"{cls.__name__}.forward")
             if recorded:
                 permit(t)
-            wrote(t, f"{cls.__name__}.forward")
         if not recorded or not any(isinstance(o, Tensor) for o in outputs):
-            return output
+            made = tuple(_unrecorded(node, o, args) for o in outputs)
+            return made if several else made[0]
         made = tuple(
             _output(node, o, i, args) if isinstance(o, Tensor) else o for i, o in enumerate(outputs)
         )
         _describe(node, made)
         node.seal(made)
         return made if several else made[0]
+
+
+def _positional(
+    cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return all arguments of ``apply`` in the order of ``forward``'s parameters."""
+    takes_ctx = cls.setup_context is Function.setup_context
+    parameters = list(inspect.signature(cls.forward).parameters.values())[takes_ctx:]
+    places = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    known = {p.name for p in places[len(args) :]}
+    for name in kwargs:
+        if name not in known:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+    found = list(args)
+    last = max(i for i, p in enumerate(places) if p.name in kwargs)
+    for p in places[len(args) : last + 1]:
+        if p.name not in kwargs and p.default is p.empty:
+            raise TypeError(f"forward() missing a required argument: '{p.name}'")
+        found.append(kwargs.get(p.name, p.default))
+    return tuple(found)
+
+
+def _unrecorded(node: FunctionNode, output: Any, args: tuple[Any, ...]) -> Any:
+    """Return an output that is not recorded; an input comes back as another tensor, as ever."""
+    if not isinstance(output, Tensor) or not any(output is a for a in args):
+        return output
+    if not mode.grad:
+        return output.detach()
+    if any(output is d for d in node._dirty):
+        return output
+    made = wrap(output._array)
+    make_view(output, made, alias, (), True)
+    return made
 
 
 _warned: set[tuple[type, str]] = set()
@@ -299,9 +366,8 @@ def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -
         node._to_save = tuple(made if s is t else s for s in node._to_save)
         t = made
     view = t._view
-    if view is not None and not view.hidden:
+    if view is not None:
         view.origin = FUNCTION
-        view.output = f"{number} of {node.function.__name__}"
         view.at = counter_of(t).n
         view.site = here()
         t._edge, t._requires_grad = edge, VIEW

@@ -29,6 +29,12 @@ class GradientEdge(NamedTuple):
     node: Node
     output_nr: int
 
+    @property
+    def edge(self) -> Edge:
+        """The edge as nodes keep it: to the leaf itself instead of an ``AccumulateGrad``."""
+        node = self.node
+        return (node.variable if isinstance(node, AccumulateGrad) else node, self.output_nr)
+
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Return where the gradient of a tensor goes.
@@ -139,7 +145,8 @@ def register_multi_grad_hook(
 
     Args:
         tensors: tensors that require grad.
-        fn: for mode "all" gets their gradients as a list; for "any" the first that is computed.
+        fn: for mode "all" gets their gradients as a list, with None for those that a pass does not
+            come to; for "any" the first that is computed in a pass.
         mode: ``"all"`` or ``"any"``.
 
     Example:
@@ -150,23 +157,96 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    arrived: dict[int, Tensor] = {}
-    called = [False]
+    edges = [t.edge for t in tensors]
+    seen: list[Any] = [None]  # the pass that runs
+    arrived: dict[int, Tensor | None] = {}
 
-    def hook(number: int, grad: Tensor) -> None:
-        if mode == "any":
-            if not called[0]:
-                called[0] = True
-                fn(grad)  # type: ignore[arg-type]
-            return
-        arrived[number] = grad
-        if len(arrived) == len(tensors):
-            found = [arrived[i] for i in range(len(tensors))]
+    def hook(number: int, grad: Tensor | None) -> None:
+        task = _running_pass()
+        if seen[0] is not task:
+            seen[0] = task
             arrived.clear()
-            fn(found)
+        arrived[number] = grad
+        if mode == "any":
+            if len(arrived) == 1:
+                fn(grad)  # type: ignore[arg-type]
+        elif len(arrived) == sum(map(task.will_reach, edges)):
+            fn([arrived.get(i) for i in range(len(tensors))])
 
     handles = [t.register_hook(functools.partial(hook, i)) for i, t in enumerate(tensors)]
     return _Handles(handles)
+
+
+def _running_pass() -> Any:
+    return mode.task
+
+
+class _Copying(Keeper):
+    """In force while saved tensors may be written: keeps copies of them."""
+
+    def __init__(self) -> None:
+        self.open = True
+
+    def guard(
+        self, array: Any, version: Version, edge: Edge | None, is_output: bool
+    ) -> tuple[Any, Guard]:
+        """Copy."""
+        return array.copy(), _Copied(self)
+
+    def clear(self) -> None:
+        """Let go of all copies: a backward through this graph is refused from now on."""
+        self.open = False
+
+
+class _Copied(Guard):
+    """Hands a copy out, as long as its context is open."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: _Copying):
+        self.owner = owner
+
+    def restore(self, node: Node, kept: Any) -> Any:
+        """Return the copy."""
+        if not self.owner.open:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in "
+                "which the graph was originally recorded."
+            )
+        return kept
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_Copying]:
+    """Let saved tensors be written in place inside the block; backward sees what was saved.
+
+    Each saved tensor is copied when it is saved, which takes memory and time. Backward must run
+    inside the block, too.
+
+    Yields:
+        An object whose ``clear()`` gives the copies up.
+
+    Raises:
+        RuntimeError: the blocks are nested.
+
+    Example:
+        >>> x = tn.tensor([0.0], requires_grad=True)
+        >>> with tn.autograd.graph.allow_mutation_on_saved_tensors():
+        ...     y = x * 1
+        ...     z = y.exp()
+        ...     _ = y.fill_(5)
+        ...     z.backward()
+        >>> x.grad
+        tensor([1.])
+    """
+    if isinstance(mode.on, _Copying):
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    copying = _Copying()
+    try:
+        with keeping(copying):
+            yield copying
+    finally:
+        copying.clear()
 
 
 class _Handles:

@@ -19,6 +19,7 @@ from tinynet.core.callsite import COMPILED, OUTSIDE, outward
 from tinynet.core.modes import inference, mode
 from tinynet.core.node import Node, count_nodes, restore
 from tinynet.core.observe import observable
+from tinynet.core.out import written
 from tinynet.core.recorded import backward_recorded, unpack
 from tinynet.core.scope import running
 from tinynet.core.source import Backward, Forward, saved_arrays, saved_constants
@@ -54,6 +55,7 @@ NAMESPACE.update(
     default_float=dtypes.default_float,
     wrap=wrap,
     number=dtypes.number,
+    written=written,
 )
 inference.tell(NAMESPACE)
 
@@ -77,6 +79,8 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
     code = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
     function = FunctionType(code, NAMESPACE, op.name)
     function.__defaults__ = declared.__defaults__
+    if op.takes_out:
+        function.__defaults__ = (*(declared.__defaults__ or ()), None)
     function.__kwdefaults__ = declared.__kwdefaults__
     function.__doc__ = declared.__doc__
     function.__module__ = declared.__module__

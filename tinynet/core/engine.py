@@ -1,4 +1,4 @@
-"""Backward: walk the graph from newest to oldest node, hand each its gradient, collect.
+"""One backward pass: walk from newest to oldest node, hand each its gradient, collect.
 
 Creation numbers are a topological order, since an input is always older than what uses it. So the
 nodes that can be reached are sorted by number and visited once; nothing recurses.
@@ -7,7 +7,6 @@ nodes that can be reached are sorted by number and visited once; nothing recurse
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,10 +14,10 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.broadcasting import Recorded, sum_to
-from tinynet.core.callsite import here, locate
+from tinynet.core.callsite import here
 from tinynet.core.inplace import moved
 from tinynet.core.modes import mode
-from tinynet.core.node import NOWHERE, Edge, Freed, Hooks, Node, check_replaced
+from tinynet.core.node import Edge, Freed, Hooks, Node, check_replaced
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
 
@@ -68,8 +67,9 @@ class Task:
 
     def run(self) -> None:
         """Do the pass: gradients of leaves are accumulated, or those of inputs captured."""
-        before = mode.grad
+        before, outer = mode.grad, mode.task
         mode.grad = self.recorded and mode.on
+        mode.task = self
         try:
             for edge, g in zip(self.edges, self.grads, strict=True):
                 self._deliver(edge, g if self.recorded else g._array, False, False)
@@ -80,7 +80,14 @@ class Task:
             for leaf in [t for t in self.pending if isinstance(t, Tensor)]:
                 self._leaf(leaf, *self.pending.pop(leaf))
         finally:
-            mode.grad = before
+            mode.grad, mode.task = before, outer
+
+    def will_reach(self, edge: Edge) -> bool:
+        """Return whether the pass comes to the node or leaf of ``edge``."""
+        target = edge[0]
+        if self.wanted is not None and target not in self.wanted:
+            return False
+        return target in self.uses if isinstance(target, Tensor) else target in self.order
 
     def _visit(self, node: Node) -> None:
         g = self.pending.pop(node)
@@ -92,14 +99,17 @@ class Task:
                 self._capture(node, g)
             if not any(edge is not None and edge[0] in wanted for edge in node.edges):
                 return
-        step = node.backward_recorded if self.recorded else node.backward
-        results = step(g, self.freed, wanted)
+        if not node.takes_missing and (g is None or (node.multiple and _nothing(g))):
+            results: tuple[Any, ...] = (None,) * len(node.edges)
+        else:
+            step = node.backward_recorded if self.recorded else node.backward
+            results = step(g, self.freed, wanted)
         if watcher is not None:
             watcher.check(node, g, results)
         if node.hooks is not None and node.hooks.post:
             results = self._post_hooks(node.hooks, results, g)
         for edge, r in zip(node.edges, results, strict=True):
-            if edge is None or edge[0] is NOWHERE:
+            if not edge:
                 continue
             target = edge[0]
             if wanted is not None and target not in wanted:
@@ -110,11 +120,13 @@ class Task:
                     own = not self.recorded and node.gives_fresh and node.hooks is None
                     own = own and _only_one(r, g, results)
                     self._deliver(edge, r, True, own)
+                elif target._hooks is not None and target not in self.pending:
+                    self.pending[target] = (None, False)
                 if not left and target in self.pending:
                     self._leaf(target, *self.pending.pop(target))
             elif r is not None:
                 self._deliver(edge, r, False, False)
-            elif target.takes_missing and target not in self.pending:
+            elif target not in self.pending:  # its hooks run, and those of what comes after it
                 self.pending[target] = [None] * len(target.shape) if target.multiple else None
 
     def _deliver(self, edge: Edge, g: Any, is_leaf: bool, own: bool) -> None:
@@ -124,7 +136,7 @@ class Task:
             array = target._array
             g = self._fit(g, array.shape, array.dtype)
             arrived = self.pending.get(target)
-            if arrived is None:
+            if arrived is None or arrived[0] is None:
                 self.pending[target] = (g, own)
             else:
                 self.pending[target] = (self._add(arrived[0], g), not self.recorded)
@@ -159,19 +171,29 @@ class Task:
 
     # ---- hooks and captures -----------------------------------------------------------------
 
-    def _tensor(self, g: Any) -> Tensor:
-        if self.recorded:
-            return g  # type: ignore[no-any-return]
+    def _tensor(self, g: Any) -> Any:
+        """Return a gradient as hooks see it: a tensor, or None where none arrived."""
+        if self.recorded or g is None:
+            return g
         array = np.asarray(g)  # a broadcast gradient cannot be written to: users get a copy
         return wrap(array if array.flags.writeable else array.copy(order="C"))
 
-    def _hooked(self, hooks: Hooks, number: int, g: Any) -> Any:
-        """Run the hooks on one tensor's gradient, and keep it if the tensor retains it."""
-        for hook in [*hooks.tensor.get(number, {}).values()]:
-            g = self._replaced(hook(self._tensor(g)), g, hook)
-        kept = hooks.retained.get(number)
-        t = None if kept is None else kept()
-        if t is not None:
+    def _tensor_hooks(self, hooks: Hooks, slots: list[Any]) -> list[Any]:
+        """Run the hooks on tensors, in order of registration, and keep what tensors retain."""
+        registered = [
+            (handle, number, hook)
+            for number, of_one in hooks.tensor.items()
+            for handle, hook in of_one.items()
+        ]
+        for _handle, number, hook in sorted(registered, key=operator.itemgetter(0)):
+            g = slots[number]
+            slots[number] = self._replaced(hook(self._tensor(g)), g, hook)
+        for number, kept in hooks.retained.items():
+            self._retain(kept(), slots[number])
+        return slots
+
+    def _retain(self, t: Tensor | None, g: Any) -> None:
+        if t is not None and g is not None:
             seen = self._tensor(g)
             if t._grad is None:
                 t._grad = Recorded.clone(seen) if self.recorded else wrap(seen._array.copy())
@@ -179,13 +201,14 @@ class Task:
                 t._grad = Recorded.add(t._grad, seen)
             else:
                 t._grad = wrap(np.asarray(t._grad._array + seen._array))
-        return g
 
     def _replaced(self, returned: Any, g: Any, hook: Any) -> Any:
         if returned is None:
             return g
         if not isinstance(returned, Tensor):
             raise TypeError(f"expected Variable, but hook returned '{type(returned).__name__}'")
+        if g is None:
+            raise RuntimeError("can't replace a None gradient with a non-None value")
         was = self._tensor(g)
         name = getattr(hook, "__name__", type(hook).__name__)
         if returned._array.dtype != was._array.dtype:
@@ -198,12 +221,9 @@ class Task:
         return returned if self.recorded else returned._array
 
     def _node_hooks(self, node: Node, hooks: Hooks, g: Any) -> Any:
-        if node.multiple:
-            slots = [None if x is None else self._hooked(hooks, i, x) for i, x in enumerate(g)]
-        else:
-            slots = [None if g is None else self._hooked(hooks, 0, g)]
+        slots = self._tensor_hooks(hooks, list(g) if node.multiple else [g])
         for hook in [*hooks.pre.values()]:
-            seen = tuple(None if x is None else self._tensor(x) for x in slots)
+            seen = tuple(self._tensor(x) for x in slots)
             returned = hook(seen)
             if returned is not None:
                 check_replaced(hook, returned, len(slots))
@@ -212,9 +232,9 @@ class Task:
 
     def _post_hooks(self, hooks: Hooks, results: tuple[Any, ...], g: Any) -> tuple[Any, ...]:
         outs = g if isinstance(g, list) else [g]
-        seen = tuple(None if x is None else self._tensor(x) for x in outs)
+        seen = tuple(self._tensor(x) for x in outs)
         for hook in [*hooks.post.values()]:
-            given = tuple(None if x is None else self._tensor(x) for x in results)
+            given = tuple(self._tensor(x) for x in results)
             returned = hook(given, seen)
             if returned is not None:
                 check_replaced(hook, returned, len(results))
@@ -234,10 +254,11 @@ class Task:
             raise moved(counter_of(leaf))
         hooks: Hooks | None = leaf._hooks
         if hooks is not None:
-            g = self._hooked(hooks, 0, g)
+            (g,) = self._tensor_hooks(hooks, [g])
             own = False  # a hook may have kept it
         if self.inputs is not None:
-            self.captured[(leaf, 0)] = self._tensor(g)
+            if g is not None:
+                self.captured[(leaf, 0)] = self._tensor(g)
             return
         seen = self._tensor(g)
         if hooks is not None and hooks.pre:
@@ -249,6 +270,10 @@ class Task:
         if hooks is not None and hooks.post:
             for hook in [*hooks.post.values()]:
                 hook((), (seen,))
+
+
+def _nothing(grads: Sequence[Any]) -> bool:
+    return all(g is None for g in grads)
 
 
 def _only_one(r: Any, g: Any, results: tuple[Any, ...]) -> bool:
@@ -274,7 +299,7 @@ def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:
         node = stack.pop()
         order.append(node)
         for edge in node.edges:
-            if edge is None or edge[0] is NOWHERE:
+            if not edge:
                 continue
             target = edge[0]
             if target in seen:
@@ -288,11 +313,11 @@ def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:
     return order, uses
 
 
-def accumulate(leaf: Tensor, g: Tensor, own: bool, recorded: bool) -> None:
+def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> None:
     """Add ``g`` to ``leaf.grad``; in place unless the pass is recorded, as PyTorch does."""
     grad = leaf._grad
-    if not leaf._requires_grad:
-        pass  # switched off since: nobody wants it any more
+    if not leaf._requires_grad or g is None:
+        pass  # switched off since, or nothing arrived
     elif grad is None:
         if recorded:
             leaf._grad = Recorded.clone(g)
@@ -304,94 +329,11 @@ def accumulate(leaf: Tensor, g: Tensor, own: bool, recorded: bool) -> None:
         leaf._grad = Recorded.add(grad, g)
     else:
         refuse_overlap(grad._array)
+        if grad._array.shape != g._array.shape:  # x.data has another shape now
+            raise errors.not_broadcastable(grad._array.shape, g._array.shape)
         np.add(grad._array, g._array, out=grad._array, casting="same_kind")
         counter_of(grad).bump(None, "gradient accumulation")
     if leaf._hooks is not None:
         for hook in [*leaf._hooks.accumulated.values()]:
             if hook(leaf) is not None:
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
-
-
-def start(
-    tensors: Sequence[Tensor], grads: Sequence[Tensor | None], create_graph: bool
-) -> tuple[list[Edge], list[Tensor]]:
-    """Check what a pass starts from; return the edges and their gradients.
-
-    Raises:
-        RuntimeError: a tensor without grad, a missing gradient for a non-scalar, a wrong shape.
-    """
-    edges: list[Edge] = []
-    given: list[Tensor] = []
-    for i, (t, g) in enumerate(zip(tensors, grads, strict=True)):
-        edge = t.edge
-        if edge is None or edge[0] is NOWHERE:
-            raise errors.not_recorded(i, locate(here()))
-        if g is None:
-            if t._array.size != 1:
-                raise errors.not_scalar(t._array.shape, locate(here()))
-            g = wrap(np.ones_like(t._array))
-        elif not isinstance(g, Tensor):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-        elif g._array.shape != t._array.shape:
-            raise errors.grad_shape(i, g._array.shape, t._array.shape)
-        edges.append(edge)
-        given.append(g)
-    return edges, given
-
-
-def backward(
-    tensors: Sequence[Tensor],
-    grads: Sequence[Tensor | None],
-    retain_graph: bool | None,
-    create_graph: bool,
-    inputs: Sequence[Tensor] | None,
-) -> None:
-    """Accumulate gradients into leaves, or into ``inputs`` only."""
-    keep = create_graph if retain_graph is None else retain_graph
-    if create_graph:
-        warnings.warn(errors.CREATE_GRAPH, UserWarning, stacklevel=3)
-    edges, given = start(tensors, grads, create_graph)
-    if inputs is None:
-        Task(edges, given, keep, create_graph, None).run()
-        return
-    if not inputs:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    ends = _ends(inputs)
-    for t in inputs:
-        t.retain_grad()  # as in PyTorch: from now on, for one that is no leaf
-    task = Task(edges, given, keep, create_graph, ends)
-    task.run()
-    for t, edge in zip(inputs, ends, strict=True):
-        if edge in task.captured and not t.retains_grad:
-            accumulate(t, task.captured[edge], False, create_graph)
-
-
-def grad(
-    tensors: Sequence[Tensor],
-    inputs: Sequence[Tensor],
-    grads: Sequence[Tensor | None],
-    retain_graph: bool | None,
-    create_graph: bool,
-    allow_unused: bool,
-) -> list[Tensor | None]:
-    """Return the gradients with respect to ``inputs``; None for an unused one if allowed."""
-    keep = create_graph if retain_graph is None else retain_graph
-    edges, given = start(tensors, grads, create_graph)
-    ends = _ends(inputs)
-    task = Task(edges, given, keep, create_graph, ends)
-    task.run()
-    # A gradient that passes through unchanged is the tensor that was passed in, not an alias.
-    own = {id(g._array): g for g in given}
-    found = [task.captured.get(edge) for edge in ends]
-    found = [None if g is None else own.get(id(g._array), g) for g in found]
-    for i, g in enumerate(found):
-        if g is None and not allow_unused:
-            raise errors.unused(i, locate(here()))
-    return found
-
-
-def _ends(inputs: Sequence[Tensor]) -> list[Edge]:
-    ends = [t.edge for t in inputs]
-    if None in ends:
-        raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return ends  # type: ignore[return-value]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import errors
-from tinynet.core import engine
-from tinynet.core.node import NOWHERE, RemovableHandle, new_hooks
+from tinynet.core.backward import backward as run_backward
+from tinynet.core.node import RemovableHandle, new_hooks
 from tinynet.core.tensor import Tensor, method
 from tinynet.core.views import edge_of, grad_fn, requires_grad
 
@@ -44,7 +44,7 @@ def backward(
         tensor([2., 4.])
     """
     only = [inputs] if isinstance(inputs, Tensor) else inputs
-    engine.backward([self], [gradient], retain_graph, create_graph, only)
+    run_backward([self], [gradient], retain_graph, create_graph, only)
 
 
 def get_grad(t: Tensor) -> Tensor | None:
@@ -91,8 +91,7 @@ method(property(get_grad, set_grad, lambda t: set_grad(t, None)), "grad")
 def _hooks_of(t: Tensor) -> tuple[Any, int]:
     """Return who holds a tensor's hooks (its node, or a leaf itself), and its output number."""
     edge = edge_of(t)
-    assert edge is not None
-    return (t, 0) if edge[0] is NOWHERE else edge
+    return edge or (t, 0)
 
 
 @method

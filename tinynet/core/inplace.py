@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from tinynet.core.observe import observers, report_write
 from tinynet.core.overlap import refuse_overlap, refuse_partial_overlap
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
 from tinynet.core.version import Version, refuse_inference
-from tinynet.core.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad, root
+from tinynet.core.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad
 from tinynet.dtypes import Array
 
 
@@ -54,22 +55,25 @@ def wrote(t: Tensor, what: str, producer: str | None = None, sources: Sequence[A
         report_write(what, t._array, sources)
 
 
-def permit(t: Tensor, indexed: bool = False) -> None:
+def permit(t: Tensor, chain: Sequence[tuple[Any, Any]] | None = None) -> None:
     """Law 3: refuse a recorded in-place write where it would lose gradients.
 
     Args:
         t: the tensor that is to be written to; nothing has been touched yet.
-        indexed: the write is an indexed assignment, which a leaf itself allows (see the seeds).
+        chain: for an indexed assignment, which a leaf itself allows (see the seeds): the view
+            operations that lead from ``t`` to the part.
     """
     view: View | None = t._view
-    if view is not None and not view.hidden:
+    if view is not None:
         if view.origin is not None:
-            raise forbidden_view(view, indirectly=False)
-        if requires_grad(t) and root(view)._edge is None:
+            last = chain[-1][0].node_name if chain else None
+            raise forbidden_view(t, indirectly=False, last=last)
+        if requires_grad(t) and view.base._edge is None:
             raise leaf_write_error(errors.VIEW_OF_LEAF, locate(here()))
     if requires_grad(t) and grad_fn(t) is None:
-        if not indexed or settings.strict_leaf_writes:
-            raise leaf_write_error(errors.LEAF_IN_PLACE, locate(here()))
+        if chain is None or settings.strict_leaf_writes:
+            sentence = errors.VIEW_OF_LEAF if chain else errors.LEAF_IN_PLACE
+            raise leaf_write_error(sentence, locate(here()))
 
 
 def rebase(t: Tensor, node: Node, number: int = 0) -> None:
@@ -82,7 +86,7 @@ def rebase(t: Tensor, node: Node, number: int = 0) -> None:
     """
     view: View | None = t._view
     if view is not None and t._requires_grad is VIEW:
-        rebase_part(root(view), view.chain, node, node.site)
+        rebase_part(view.base, view.steps(), node, node.site)
         return  # t regenerates its own edge from the base when it is next asked for
     node.edges = (_before(t, node.edges[0]), *node.edges[1:])
     move_retained(t._edge, (node, number))
@@ -247,21 +251,32 @@ def _directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
     return True
 
 
-def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str) -> Tensor:
-    """Let ``t`` become the view that ``op`` makes of it (``squeeze_``, ``t_``)."""
+def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str, undo: Any) -> Tensor:
+    """Let ``t`` become the view that ``op`` makes of it (``squeeze_``, ``t_``).
+
+    Args:
+        op: the view operation.
+        t: the tensor.
+        args: the arguments of ``op``.
+        what: what messages call it.
+        undo: the view operation, with its arguments, that leads back to the shape before: with it
+            begins the way from ``t`` to its older views.
+    """
     refuse_inference(t._counter)
     if mode.grad and requires_grad(t):
         permit(t)
     counter = counter_of(t)
-    viewed = hasattr(counter, "viewed")
     made = op.function(t, *args)
     node = made._edge[0] if made._edge is not None else None
-    if t._view is None and viewed and (mode.grad or t._edge is not None):
-        _become_view(t)
     if t._view is not None:
-        view = View(root(t._view), (*t._view.chain, (op, args)), -1, t._view.origin, t._view.site)
-        view.output, view.hidden = t._view.output, t._view.hidden
+        old: View = t._view
+        view = View(old.base, (*old.chain, (op, args)), -1, old.origin, old.site)
+        view.since, view.leaf = old.since, old.leaf
         t._view = view
+    else:
+        if not hasattr(counter, "reshaped"):
+            counter.reshaped = []
+        counter.reshaped.append((weakref.ref(t), *undo))
     t._array = made._array
     if node is not None:
         t._edge = made._edge
@@ -269,15 +284,6 @@ def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str) -> Te
     if t._view is not None and mode.grad:
         t._view.at = counter.n
     return t
-
-
-def _become_view(t: Tensor) -> None:
-    """Make ``t`` a view of what it is now, so that the chains of its views keep their root."""
-    old = wrap(t._array)
-    old._counter, old._edge, old._requires_grad = t._counter, t._edge, t._requires_grad
-    t._view = View(old, (), counter_of(t).n, None)
-    t._view.hidden = True
-    t._requires_grad = VIEW
 
 
 def write(t: Tensor, values: Array, constant: bool = False) -> None:
@@ -299,7 +305,7 @@ def detach_(self: Tensor) -> Tensor:
     Raises:
         RuntimeError: the tensor is a view.
     """
-    if self._view is not None and not self._view.hidden:
+    if self._view is not None:
         raise RuntimeError(
             "Can't detach views in-place. Use detach() instead. If you are using "
             "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as "

@@ -79,8 +79,15 @@ class Packing(Keeper):
         self, array: Array, version: Version, edge: Edge | None, is_output: bool
     ) -> tuple[Any, Guard]:
         """Pack the tensor."""
+        before = version.n
         with no_grad():
             packed = self.pack(tensor_at(array, version, None if is_output else edge))
+        if version.n != before:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as "
+                "input to pack hook can not be modified by in-place operations as this can lead "
+                "to unexpected side-effects. Pack a copy instead: `t.clone()`."
+            )
         return packed, Packed(self.unpack)
 
 

@@ -16,6 +16,7 @@ class _Modes(threading.local):
     grad: Any = True
     on: Any = True  # what "on" is at the moment
     inference: bool = False
+    task: Any = None  # the backward pass that runs
 
 
 mode = _Modes()

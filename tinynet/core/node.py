@@ -134,7 +134,7 @@ class Node:
         """The edges as PyTorch shows them, with an ``AccumulateGrad`` for each leaf."""
         return tuple(
             (None, 0)
-            if edge is None or edge[0] is NOWHERE
+            if not edge
             else (edge if isinstance(edge[0], Node) else (AccumulateGrad(edge[0]), 0))
             for edge in self.edges
         )
@@ -208,7 +208,16 @@ class Nowhere(Node):
         self.sequence = -1
 
 
-NOWHERE = Nowhere()
+class NowhereEdge(tuple[Node, int]):
+    """An edge that leads nowhere: nothing is saved for it, and no gradient computed."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+
+NOWHERE_EDGE = NowhereEdge((Nowhere(), 0))
 
 
 def move_retained(before: Edge | None, after: Edge | None) -> None:

@@ -84,6 +84,7 @@ class Operation:
         self.numbers = numbers
         self.multiple = bool(outputs) or many
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
+        self.takes_out = methods and kind != "view" and not many
         self.formulas: dict[str, Callable[..., Any]] | None = None
         self.joint: Callable[..., Any] | None = None
         self._install(methods, operator, inplace)

@@ -14,8 +14,8 @@ from tinynet.dtypes import Array
 def refuse_partial_overlap(t: Tensor, inputs: tuple[Any, ...]) -> None:
     """Raise if an input shares a part of the memory of ``t``, but not as the same tensor."""
     for x in inputs:
-        if isinstance(x, Tensor) and x is not t and x._counter is not None:
-            if x._counter is t._counter and _overlap_partly(t._array, x._array):
+        if isinstance(x, Tensor) and x._array is not t._array:
+            if np.may_share_memory(x._array, t._array) and _overlap_partly(t._array, x._array):
                 raise RuntimeError(
                     "unsupported operation: some elements of the input tensor and the written-to "
                     "tensor refer to a single memory location. Please clone() the tensor before "

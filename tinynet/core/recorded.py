@@ -61,7 +61,7 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
         if not name.endswith(("_version", "_at")):
             holds_array = f"{slot}_version" in type(node).__slots__
             values[name] = unpack(node, name) if holds_array else getattr(node, slot)
-    needs = tuple(e is not None and (wanted is None or e[0] in wanted) for e in node.edges)
+    needs = tuple(bool(e) and (wanted is None or e[0] in wanted) for e in node.edges)
     values["needs"] = needs
     if op.many or op.differentiable > 1:
         count = len(g) if op.many else op.differentiable

@@ -36,10 +36,16 @@ class Forward:
     def source(self) -> str:
         op = self.op
         names = [*op.tensors, *op.attributes]
-        if op.keyword_only:
-            names.insert(len(names) - op.keyword_only, "*")
-        self.emit(f"def compiled({', '.join(names)}):")
-        self.indent = 1
+        keyword = ["*", *names[-op.keyword_only :]] if op.keyword_only else []
+        names = names[: len(names) - op.keyword_only]
+        if op.takes_out:
+            inputs = "(" + ", ".join(op.tensors) + ",)"
+            self.emit(f"def compiled({', '.join([*names, 'out', *keyword])}):")
+            self.body(f"""
+                if out is not None:
+                    return written({self.n}_op.function, {inputs}, {self.rest()}, out)""")
+        else:
+            self.emit(f"def compiled({', '.join([*names, *keyword])}):")
         {"pointwise": self.pointwise, "sequence": self.sequence}.get(op.kind, self.plain)()
         self.kernel()
         self.results()
@@ -165,8 +171,7 @@ class Forward:
                 for i, part in enumerate(r):
                     one = wrap(part)
                     link = make_view({first}, one, {self.n}_op, (i, *{args}), mode.grad)
-                    link.origin = MULTIPLE
-                    link.output = f"{{i}} of {op.node_name.removesuffix("Backward0")}"
+                    if mode.grad: link.origin = MULTIPLE
                     if link.site is None: link.site = outward(getframe(1))
                     t.append(one)
                 t = tuple(t)""")
@@ -217,7 +222,8 @@ class Forward:
         op = self.op
         if op.kind == "sequence":
             (t,) = op.tensors
-            find = [f"edges = tuple(edge_of(x) for x in {t})", "if any(edges):"]
+            some = "any(e is not None for e in edges)"
+            find = [f"edges = tuple(edge_of(x) for x in {t})", f"if {some}:"]
             return f"any(x._requires_grad for x in {t})", find, "edges"
         number = op.tensors[1] if self.second_may_be_number() else None
         flags, names, lines = [], [], []
@@ -232,7 +238,8 @@ class Forward:
             )
             flags.append(flag)
             names.append(f"e{i}")
-        lines.append(f"if {' or '.join(e for e in names if e != 'None')}:")
+        some = " or ".join(f"{e} is not None" for e in names if e != "None")
+        lines.append(f"if {some}:")
         return f"({' or '.join(flags)})", lines, f"({', '.join(names)},)"
 
     def second_may_be_number(self) -> bool:
@@ -264,7 +271,7 @@ class Forward:
         lines = []
         for name in saved_arrays(op):
             users = [
-                f"e{i} is not None"
+                f"e{i}"
                 for i, t in enumerate(op.tensors)
                 if t in op.formulas and name in parameters(op.formulas[t])[1:]
             ]
@@ -362,9 +369,9 @@ class Backward:
         names = [f"e{i}" for i in range(len(op.tensors))]
         lines = [f"    {', '.join(names)}, = n.edges", "    if wanted is not None:"]
         for e in names:
-            lines.append(f"        if {e} is not None and {e}[0] not in wanted: {e} = None")
+            lines.append(f"        if {e} and {e}[0] not in wanted: {e} = None")
         if op.joint is not None:
-            lines.append(f"    needs = ({' '.join(f'{e} is not None,' for e in names)})")
+            lines.append(f"    needs = ({' '.join(f'bool({e}),' for e in names)})")
             lines.append(f"    results = {self.call(f'{op.name}_joint', op.joint)}")
             return lines
         results = []
@@ -373,7 +380,7 @@ class Backward:
                 results.append("None")
                 continue
             call = self.call(f"{op.name}_grad_{t}", op.formulas[t])
-            lines.append(f"    r{i} = {call} if e{i} is not None else None")
+            lines.append(f"    r{i} = {call} if e{i} else None")
             results.append(f"r{i}")
         lines.append(f"    results = ({', '.join(results)},)")
         return lines

@@ -33,9 +33,9 @@ class Change(NamedTuple):
 class Version:
     """Counts the writes to a storage and remembers the last few."""
 
-    __slots__ = ("n", "viewed", "writes")
+    __slots__ = ("n", "reshaped", "writes")
     n: int
-    viewed: bool  # unset until a view is made
+    reshaped: list[Any]  # unset until a base is reshaped in place, see views.View.steps
     writes: list[tuple[Any, ...]]  # fields of Change; unset until the first write
 
     def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:

@@ -7,13 +7,14 @@ replayed on the base the next time somebody asks for the view's ``grad_fn``.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tinynet import errors
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.messages import view_write_error
 from tinynet.core.modes import enable_grad, mode
-from tinynet.core.node import NOWHERE, Edge, Node, move_retained
+from tinynet.core.node import NOWHERE_EDGE, Edge, Node, move_retained
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
 from tinynet.core.version import INFERENCE
 
@@ -34,11 +35,11 @@ class View:
         origin: None, NO_GRAD (made under no_grad), MULTIPLE (one of several outputs) or FUNCTION
             (an output of an ``autograd.Function``).
         site: where it was made.
-        output: what it is called in messages, ``"0 of Unbind"``.
-        hidden: the tensor only became a view of what it was, by an operation such as ``t_``.
+        leaf: it was made to require grad itself.
+        since: how often the base had been reshaped in place (``t_``) when the chain was written.
     """
 
-    __slots__ = ("at", "base", "chain", "hidden", "origin", "output", "site")
+    __slots__ = ("at", "base", "chain", "leaf", "origin", "since", "site")
 
     def __init__(
         self, base: Tensor, chain: Chain, at: int, origin: str | None, site: Site | None = None
@@ -48,8 +49,14 @@ class View:
         self.at = at
         self.origin = origin
         self.site = site
-        self.output = ""
-        self.hidden = False
+        self.leaf = False
+        self.since = 0
+
+    def steps(self) -> Chain:
+        """Return the view operations that lead from the base, as it is shaped now, to the view."""
+        reshaped: list[Any] = getattr(self.base._counter, "reshaped", [])
+        undone = [undo for base, *undo in reshaped[self.since :] if base() is self.base]
+        return (*((op, args) for op, args in reversed(undone)), *self.chain)
 
 
 def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], grad: bool) -> View:
@@ -58,16 +65,17 @@ def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], gr
     target._counter = counter
     if counter is INFERENCE:
         return View(source, (), 0, None)  # nobody will ask for the history of such a view
-    counter.viewed = True
     outer = source._view
     origin = None if grad else NO_GRAD
     if outer is None:
         view = View(source, ((op, args),), counter.n, origin)
+        if hasattr(counter, "reshaped"):
+            view.since = len(counter.reshaped)
     else:
         view = View(
             outer.base, (*outer.chain, (op, args)), counter.n, origin or outer.origin, outer.site
         )
-        view.output = outer.output
+        view.since = outer.since
     if origin and view.site is None:
         view.site = here()
     target._view = view
@@ -78,37 +86,49 @@ def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], gr
 
 def view_edge(t: Tensor) -> Edge | None:
     """Law 5: return the edge of a view, regenerated if its base has a new history."""
-    view = t._view
-    base = root(view)
-    if t._edge is None and not base._requires_grad:
-        return None
+    view: View = t._view
+    base, edge = view.base, t._edge
+    if edge is None and not base._requires_grad:
+        return (t, 0) if view.leaf else None
     counter: Any = t._counter  # a view has one
     if view.at != counter.n:
         if view.origin is not None:
-            raise forbidden_view(view, indirectly=True)
-        before, t._edge = t._edge, None
+            raise forbidden_view(t, indirectly=True)
+        before, t._edge = edge, None
         with enable_grad():
             replayed = base
-            for op, args in view.chain:
+            for op, args in view.steps():
                 replayed = op.function(replayed, *args)
-        t._edge = replayed._edge or (NOWHERE, 0)  # the base may want no gradient any more
+        edge = t._edge = replayed._edge or NOWHERE_EDGE  # the base may want no gradient any more
         view.at = counter.n
-        move_retained(before, t._edge)
-    return t._edge or ((NOWHERE, 0) if base._requires_grad else None)
+        move_retained(before, edge)
+    if edge is None:
+        return (t, 0) if view.leaf else NOWHERE_EDGE
+    return edge
 
 
-def root(view: View) -> Tensor:
-    """Return the base; where ``t_`` or the like made it a view, what it was before."""
-    while view.base._view is not None:
-        view.base = view.base._view.base
-    return view.base
+def forbidden_view(t: Tensor, indirectly: bool, last: str | None = None) -> RuntimeError:
+    """Return the error for writing to a view that does not allow it, or to its base.
 
-
-def forbidden_view(view: View, indirectly: bool) -> RuntimeError:
-    """Return the error for writing to a view that does not allow it, or to its base."""
+    Args:
+        t: the view.
+        indirectly: its base was written, not the view itself.
+        last: name of the node of the view operation between ``t`` and what is written.
+    """
+    view: View = t._view
     origin = view.origin or NO_GRAD
-    sentence = errors.view_written(origin, view.output, indirectly)
+    edge = t._edge
+    output = None
+    if last is not None:
+        output = f"0 of {_title(last)}"
+    elif edge is not None and edge is not NOWHERE_EDGE:
+        output = f"{edge[1]} of {_title(edge[0].name())}"
+    sentence = errors.view_written(origin, output, indirectly)
     return view_write_error(sentence, locate(view.site), locate(here()), origin)
+
+
+def _title(node_name: str) -> str:
+    return re.sub(r"Backward\d*$", "", node_name)
 
 
 def edge_of(t: Tensor) -> Edge | None:
@@ -122,14 +142,15 @@ def edge_of(t: Tensor) -> Edge | None:
 def requires_grad(t: Tensor) -> bool:
     """Return whether operations on the tensor are recorded."""
     if t._requires_grad is VIEW:
-        return t._edge is not None or bool(root(t._view)._requires_grad)
+        view: View = t._view
+        return t._edge is not None or view.leaf or bool(view.base._requires_grad)
     return bool(t._requires_grad)
 
 
 def grad_fn(t: Tensor) -> Node | None:
     """Return the node that made the tensor; None for a leaf."""
     edge = view_edge(t) if t._requires_grad is VIEW else t._edge
-    return None if edge is None or edge[0] is NOWHERE else edge[0]
+    return None if edge is None or edge is NOWHERE_EDGE or edge[0] is t else edge[0]
 
 
 def set_requires_grad(t: Tensor, value: bool) -> None:
@@ -143,7 +164,10 @@ def set_requires_grad(t: Tensor, value: bool) -> None:
         raise errors.not_floating()
     if value and t._counter is INFERENCE and not mode.inference:
         raise RuntimeError(errors.INFERENCE_FLAG)
-    t._requires_grad = value if value or t._view is None else VIEW
+    if t._view is None:
+        t._requires_grad = value
+    else:
+        t._requires_grad, t._view.leaf = VIEW, value
 
 
 @method
@@ -180,7 +204,7 @@ def is_leaf(t: Tensor) -> bool:
 
 def base_of(t: Tensor) -> Tensor | None:
     """Return the tensor that this one is a view of; None if it is none."""
-    return None if t._view is None or t._view.hidden else root(t._view)
+    return None if t._view is None else t._view.base
 
 
 def output_number(t: Tensor) -> int:
@@ -217,7 +241,7 @@ def is_inference(self: Tensor) -> bool:
 @method
 def _is_view(self: Tensor) -> bool:
     """Return True if the tensor is a view of another one that autograd knows."""
-    return self._view is not None and not self._view.hidden
+    return self._view is not None
 
 
 @method

@@ -154,7 +154,6 @@ def _behind(t: Tensor, node: Node, number: int) -> Tensor:
     behind._counter = counter_of(t)
     base = t if t._view is None else t._view.base
     behind._view = View(base, (), behind._counter.n, MULTIPLE, node.site)
-    behind._view.output = f"{number} of {node.name().removesuffix('Backward')}"
     behind._requires_grad = VIEW
     behind._edge = (node, number)
     return behind

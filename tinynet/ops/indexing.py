@@ -308,9 +308,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         and self._array.dtype.kind == "f"
         and (requires_grad(self) or requires_grad(value))
     )
-    if recorded:
-        permit(self, indexed=True)
     chain, indices = parse(key, self._array.shape)
+    if recorded:
+        permit(self, chain)
     part = self._array
     for op, args in chain:
         part = op.kernel(part, *args)
@@ -327,7 +327,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if recorded:
         base, before = self, ()
         if self._view is not None and self._requires_grad is VIEW:
-            base, before = self._view.base, self._view.chain
+            base, before = self._view.base, self._view.steps()
         rebase_part(base, (*before, *chain), None if inner is None else inner[0], here())
 
 
@@ -347,7 +347,7 @@ def _set_indices(
         node = index_set.function(asking, value, indices, False)._edge[0]
         base, before = self, ()
         if self._view is not None and self._requires_grad is VIEW:
-            base, before = self._view.base, self._view.chain
+            base, before = self._view.base, self._view.steps()
         rebase_part(base, (*before, *chain), node, here())
 
 

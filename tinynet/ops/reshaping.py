@@ -300,24 +300,27 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 @public
 def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
     """Drop dimensions of length 1 from this tensor and return it."""
+    back = (shape.view_as_shape, (self._array.shape,))
     if dim is None:
-        return run_inplace_view(shape.squeezed, self, (), "squeeze_")
-    return run_inplace_view(shape.squeezed_dim, self, (dim,), "squeeze_")
+        return run_inplace_view(shape.squeezed, self, (), "squeeze_", back)
+    return run_inplace_view(shape.squeezed_dim, self, (dim,), "squeeze_", back)
 
 
 @public
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """Add a dimension of length 1 to this tensor and return it."""
-    return run_inplace_view(shape.unsqueeze, self, (dim,), "unsqueeze_")
+    back = (shape.view_as_shape, (self._array.shape,))
+    return run_inplace_view(shape.unsqueeze, self, (dim,), "unsqueeze_", back)
 
 
 @public
 def t_(self: Tensor) -> Tensor:
     """Transpose this matrix and return it."""
-    return run_inplace_view(shape.t, self, (), "t_")
+    return run_inplace_view(shape.t, self, (), "t_", (shape.t, ()))
 
 
 @public
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Swap two dimensions of this tensor and return it."""
-    return run_inplace_view(shape.transpose, self, (dim0, dim1), "transpose_")
+    dims = (dim0, dim1)
+    return run_inplace_view(shape.transpose, self, dims, "transpose_", (shape.transpose, dims))

@@ -1,0 +1,101 @@
+"""``out=``: writing a result to a tensor that is there already."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.inplace import wrote
+from tinynet.core.modes import mode, no_grad
+from tinynet.core.overlap import refuse_overlap, refuse_partial_overlap
+from tinynet.core.tensor import Tensor
+from tinynet.core.version import refuse_inference
+from tinynet.core.views import requires_grad
+
+
+def written(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
+) -> Any:
+    """Return ``out`` after writing to it what ``function`` returns.
+
+    Args:
+        function: a public operation or composite.
+        args, kwargs: its arguments.
+        out: a tensor, or a tuple of them where there are several results.
+
+    Raises:
+        TypeError: ``out`` is something else.
+        RuntimeError: an input or ``out`` requires grad, or ``out`` cannot hold the result.
+    """
+    name = function.__name__
+    targets = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    for t in targets:
+        if not isinstance(t, Tensor):
+            kind = type(t).__name__
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {kind}")
+        refuse_inference(t._counter)
+    inputs = list(_tensors((args, kwargs)))
+    if mode.grad and any(requires_grad(t) for t in (*targets, *inputs)):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    for t in targets:
+        refuse_partial_overlap(t, tuple(inputs))
+    with no_grad():
+        results = function(*args, **kwargs)
+    several = isinstance(results, tuple)
+    found = tuple(results) if several else (results,)
+    if len(found) != len(targets):
+        raise TypeError(f"{name}(): expected out to hold {len(found)} tensors. Got {len(targets)}.")
+    for t, result in zip(targets, found, strict=True):
+        _write(t, result._array, name)
+    return type(results)(targets) if type(results) is tuple else out if several else targets[0]
+
+
+def _write(t: Tensor, values: Any, name: str) -> None:
+    if not dtypes.castable(values.dtype, t._array.dtype):
+        raise errors.cannot_cast(dtypes.of(values).scalar_name, t.dtype.scalar_name)
+    if t._array.shape != values.shape:
+        if t._array.size:
+            warnings.warn(
+                "An output with one or more elements was resized since it had shape "
+                f"{list(t.shape)}, which does not match the required output shape "
+                f"{list(values.shape)}. Resize it yourself, to zero elements or to that shape.",
+                UserWarning,
+                stacklevel=5,
+            )
+        t._array = np.empty(values.shape, t._array.dtype)
+    refuse_overlap(t._array)
+    t._array[...] = values
+    wrote(t, f"{name}(out=...)", None, [values])
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from _tensors(one)
+    elif isinstance(value, dict):
+        yield from _tensors(list(value.values()))
+
+
+def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a composite take ``out=``."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        if "out" not in kwargs:
+            return function(*args, **kwargs)
+        out = kwargs.pop("out")
+        if out is None:
+            return function(*args, **kwargs)
+        return written(function, args, kwargs, out)
+
+    return wrapped

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.autograd.derivatives import backward
-from tinynet.autograd.function import Function, FunctionNode
+from tinynet.autograd.function import Function
+from tinynet.autograd.function_node import FunctionNode
 from tinynet.core.generator import default_generator
 from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.node import Freed

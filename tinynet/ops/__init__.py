@@ -6,6 +6,7 @@ that an operation is declared in one place only; ``ops/__init__.pyi`` is generat
 """
 
 from tinynet.core.operation import COMPOSITES, REGISTRY
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.ops import (
     arithmetic,
@@ -60,6 +61,21 @@ _ONLY_METHODS = {
     "to", "type_as", "getitem", "setitem",
 }  # fmt: skip
 _FUNCTIONS_OF_OPERATIONS = ("cat", "stack")
+# PyTorch's functions with ``out=`` that no operation declares as such (those have it anyway).
+_COMPOSITES_WITH_OUT = (
+    "add addbmm addcdiv addcmul addmm addmv addr aminmax arange baddbmm bitwise_left_shift "
+    "bitwise_right_shift bucketize cat cholesky cholesky_inverse cholesky_solve clamp clip "
+    "column_stack concat concatenate conj_physical copysign cosh cross cummax cummin cumprod "
+    "deg2rad diag digamma div divide dstack empty erfc erfinv exp2 eye fix float_power fmax "
+    "fmin fmod frac frexp full gather gcd ger greater greater_equal heaviside histc histogram "
+    "histogramdd hstack hypot i0 igamma igammac index_select inner inverse isneginf isposinf "
+    "kron kthvalue lcm ldexp lerp less less_equal lgamma linspace logaddexp logaddexp2 "
+    "logcumsumexp logit logspace lu_solve lu_unpack matmul matrix_power max min mode "
+    "multinomial multiply mvlgamma nan_to_num nanmean nanquantile narrow_copy negative "
+    "nextafter nonzero normal not_equal ones outer polygamma pow quantile rand randint randn "
+    "randperm range renorm row_stack searchsorted sgn signbit sinc sinh stack std std_mean sub "
+    "subtract svd take_along_dim var var_mean vdot vstack where xlogy zeros "
+).split()
 
 functions = {
     **{name: op.function for name, op in REGISTRY.items() if hasattr(Tensor, name)},
@@ -89,5 +105,6 @@ functions = {
 }
 for _name in _ONLY_METHODS:
     functions.pop(_name, None)
+functions |= {name: with_out(functions[name]) for name in _COMPOSITES_WITH_OUT if name in functions}
 globals().update(functions)
 __all__ = sorted(functions)

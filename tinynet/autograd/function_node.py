@@ -1,0 +1,176 @@
+"""The node of one call of an ``autograd.Function``: the ``ctx`` that its methods get."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tinynet.core.callsite import here, locate
+from tinynet.core.keeping import Keeper
+from tinynet.core.messages import freed_error
+from tinynet.core.modes import enable_grad, mode, no_grad
+from tinynet.core.node import Freed, Guard, Node, Saved, modified_problem
+from tinynet.core.recorded import tensor_at
+from tinynet.core.scope import running
+from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.core.version import Version
+from tinynet.core.views import edge_of, requires_grad
+
+
+class FunctionNode(Node):
+    """The node of one call of a Function, and the ``ctx`` that its methods get.
+
+    Attributes:
+        needs_input_grad: one bool per argument of ``apply``.
+        saved_tensors: what ``save_for_backward`` kept.
+    """
+
+    function: ClassVar[Any]  # the user's Function
+    takes_missing = True
+
+    def __init__(self, args: tuple[Any, ...]):
+        self.hooks = None
+        self.site = here()
+        self.scope = running.scope
+        self.edges = tuple(edge_of(a) for a in args if isinstance(a, Tensor))
+        self.needs_input_grad = tuple(isinstance(a, Tensor) and requires_grad(a) for a in args)
+        self._is_tensor = tuple(isinstance(a, Tensor) for a in args)
+        self._shapes = tuple(a._array.shape if isinstance(a, Tensor) else None for a in args)
+        self._to_save: tuple[Tensor | None, ...] = ()
+        self._saved: list[tuple[Saved, int | None] | None] | Freed = []
+        self._dirty: tuple[Tensor, ...] = ()
+        self._constant: tuple[Tensor, ...] = ()
+        self._materialize = True
+        self.sequence = -1
+
+    # ---- what forward may call ----------------------------------------------------------------
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs, outputs or intermediate tensors for backward; versions are checked."""
+        for i, t in enumerate(tensors):
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {i} is of type "
+                    f"{type(t).__name__}"
+                )
+        self._to_save = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Name the inputs that forward changes in place."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Name the outputs that have no gradient."""
+        self._constant = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Choose whether missing gradients arrive as zeros (default) or as None."""
+        self._materialize = bool(value)
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """The saved tensors.
+
+        Raises:
+            RuntimeError: one was changed in place since, or they were freed.
+        """
+        if isinstance(self._saved, Freed):
+            raise freed_error(self.site, self._saved.site, locate(here()))
+        return tuple(self._unpack(item) for item in self._saved)
+
+    def _unpack(self, item: tuple[Saved, int | None] | None) -> Tensor | None:
+        if item is None:
+            return None
+        saved, output = item
+        array, version = saved.array, saved.version
+        edge = saved.edge if output is None else (self, output)
+        if isinstance(version, Guard):
+            return tensor_at(version.restore(self, array), None, edge)
+        assert array is not None and isinstance(version, Version)
+        if version.n != saved.at:
+            raise modified_problem(self, array, version, saved.at, saved.edge, output is not None)
+        return tensor_at(array, version, edge)
+
+    # ---- recording ----------------------------------------------------------------------------
+
+    def seal(self, outputs: tuple[Any, ...]) -> None:
+        """Turn what forward asked to save into arrays and versions, after forward ended."""
+        saved: list[tuple[Saved, int | None] | None] = []
+        for t in self._to_save:
+            if t is None:
+                saved.append(None)
+                continue
+            output = next((i for i, o in enumerate(outputs) if o is t), None)
+            is_input = t._edge is not None and (t._edge[0] is not self)
+            edge = edge_of(t) if output is None or is_input else None
+            value = Saved(t._array, counter_of(t), edge)
+            if isinstance(mode.on, Keeper):
+                mode.on.keep_saved(value, edge is None and output is not None)
+            saved.append((value, output if edge is None else None))
+        self._saved = saved
+        self._to_save = self._dirty = self._constant = ()
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Call the user's backward on tensors that are not recorded."""
+        given = [None if x is None else wrap(np.asarray(x)) for x in self._grads(g)]
+        with no_grad():
+            results = self._call(given, freed)
+        return tuple(None if r is None else r._array for r in results)
+
+    def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Call the user's backward on tensors that are recorded."""
+        with enable_grad():
+            return self._call(self._grads(g), freed)
+
+    def _grads(self, g: Any) -> list[Any]:
+        return list(g) if self.multiple else [g]
+
+    def _call(self, grads: list[Any], freed: Freed | None) -> tuple[Any, ...]:
+        if self._materialize:
+            shapes = self.shape if self.multiple else (self.shape,)
+            kinds = self.dtype if self.multiple else (self.dtype,)
+            grads = [
+                wrap(np.zeros(s, k)) if x is None else x
+                for x, s, k in zip(grads, shapes, kinds, strict=True)
+            ]
+        if isinstance(self._saved, Freed):
+            raise freed_error(self.site, self._saved.site, locate(here()))
+        results = self.function.derivative()(self, *grads)
+        results = results if isinstance(results, tuple) else (results,)
+        count = len(self._is_tensor)
+        while len(results) > count and results[-1] is None:
+            results = results[:-1]
+        if len(results) != count:
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients "
+                f"(expected {count}, got {len(results)})"
+            )
+        for i, (r, is_tensor) in enumerate(zip(results, self._is_tensor, strict=True)):
+            if r is not None and not is_tensor:
+                raise RuntimeError(
+                    f"function {self.name()} returned a gradient different than None at position "
+                    f"{i + 1}, but the corresponding forward input was not a Variable"
+                )
+            if r is not None and not isinstance(r, Tensor):
+                raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
+            if r is not None and not _expands(self._shapes[i], r._array.shape):
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {i} - got "
+                    f"{list(r._array.shape)} but expected shape compatible with "
+                    f"{list(self._shapes[i] or ())}"
+                )
+        if freed is not None and self._saved:
+            self._saved = freed
+        return tuple(r for r, keep in zip(results, self._is_tensor, strict=True) if keep)
+
+    def __repr__(self) -> str:
+        return f"<tinynet.autograd.function.{self.name()} object at {id(self):#x}>"
+
+
+def _expands(shape: tuple[int, ...] | None, to: tuple[int, ...]) -> bool:
+    """Return True if a gradient of shape ``to`` can be summed to ``shape``."""
+    if shape is None or len(shape) > len(to):
+        return False
+    pairs = zip(shape[::-1], to[::-1], strict=False)
+    return all(n in (1, m) for n, m in pairs)

@@ -792,3 +792,10 @@ class TensorMethods:
     def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
         """Return the logarithm of the sum of the exponentials over the dimensions, without
         overflow."""
+    def set_(self, source: Tensor) -> Self:
+        """Let the tensor use the memory, and take the shape, of another one, and return it."""
+    def resize_(self, *sizes: Any) -> Self:
+        """Give the tensor another shape, in its own memory if that is large enough, and return
+        it."""
+    def resize_as_(self, the_template: Tensor) -> Self:
+        """Give the tensor the shape of another one, see ``resize_``, and return it."""

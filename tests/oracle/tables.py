@@ -5,6 +5,7 @@ from . import (
     cases_conversion,
     cases_convolution,
     cases_creation,
+    cases_functions,
     cases_gathering,
     cases_in_place,
     cases_indexed_writes,
@@ -26,6 +27,7 @@ from .spec import Case, Table
 TABLES: tuple[Table, ...] = (
     cases_pointwise_unary.TABLE,
     cases_pointwise_binary.TABLE,
+    cases_functions.TABLE,
     cases_comparison.TABLE,
     cases_reductions.TABLE,
     cases_linear_algebra.TABLE,

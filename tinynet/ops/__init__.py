@@ -9,15 +9,14 @@ from tinynet.core.operation import COMPOSITES, REGISTRY
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.ops import (
+    aliases,
     arithmetic,
     conversion,
     creation,
-    exponential,
-    joining,
     legacy,
     random,
-    shape,
 )
+from tinynet.ops import bessel as bessel
 from tinynet.ops import blas as blas
 from tinynet.ops import combining as combining
 from tinynet.ops import comparison as comparison
@@ -26,22 +25,30 @@ from tinynet.ops import copying as copying
 from tinynet.ops import correlation as correlation
 from tinynet.ops import diagonals as diagonals
 from tinynet.ops import distances as distances
+from tinynet.ops import division as division
 from tinynet.ops import einstein as einstein
+from tinynet.ops import error_function as error_function
 from tinynet.ops import extrema as extrema
 from tinynet.ops import filling as filling
 from tinynet.ops import fused as fused
+from tinynet.ops import gamma as gamma
 from tinynet.ops import gathering as gathering
 from tinynet.ops import gradients as gradients
 from tinynet.ops import indexing as indexing
 from tinynet.ops import integrals as integrals
+from tinynet.ops import limits as limits
+from tinynet.ops import logarithms as logarithms
 from tinynet.ops import powers as powers
 from tinynet.ops import products as products
 from tinynet.ops import putting as putting
 from tinynet.ops import reduction as reduction
 from tinynet.ops import reshaping as reshaping
+from tinynet.ops import rounding as rounding
 from tinynet.ops import selecting as selecting
 from tinynet.ops import softmax as softmax
+from tinynet.ops import special as special
 from tinynet.ops import statistics as statistics
+from tinynet.ops import trigonometry as trigonometry
 
 _ONLY_FUNCTIONS = {
     creation: (
@@ -86,25 +93,15 @@ functions = {
         for module, names in _ONLY_FUNCTIONS.items()
         for name in names.split()
     },
-    "div": arithmetic.tensor_div,
-    "divide": arithmetic.tensor_div,
-    "true_divide": arithmetic.tensor_div,
-    "subtract": arithmetic.tensor_sub,
-    "multiply": arithmetic.mul.function,
-    "negative": exponential.neg.function,
-    "absolute": exponential.abs.function,
-    "clip": arithmetic.clamp,
     "where": arithmetic.choose,
-    "concat": joining.cat.function,
-    "concatenate": joining.cat.function,
     "is_tensor": conversion.is_tensor,
     "numel": conversion.numel,
     "result_type": conversion.result_type,
     "is_floating_point": conversion.is_floating_point,
-    "swapaxes": shape.transpose.function,
 }
+functions |= aliases.functions()
 for _name in _ONLY_METHODS:
     functions.pop(_name, None)
 functions |= {name: with_out(functions[name]) for name in _COMPOSITES_WITH_OUT if name in functions}
 globals().update(functions)
-__all__ = sorted(functions)
+__all__ = sorted([*functions, "special"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
@@ -13,7 +12,8 @@ from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.exponential import clamp_numbers, reciprocal
+from tinynet.ops.division import quotient_rounded
+from tinynet.ops.exponential import reciprocal
 
 # ---- sum, difference, product, quotient ---------------------------------------------------------
 
@@ -71,57 +71,6 @@ div.grad(
 )
 
 
-def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
-    """Divide whole numbers; refuse zero and booleans as PyTorch does."""
-    if not isinstance(other, np.ndarray):
-        other = np.asarray(other, self.dtype)
-    if self.dtype.kind != "f" and other.dtype.kind != "f":
-        if self.dtype.kind == "b":
-            raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
-        if not other.all():
-            raise RuntimeError("ZeroDivisionError")
-    return function(self, other)
-
-
-def _underivable(g: Any) -> Any:
-    raise RuntimeError("derivative for aten::floor_divide is not implemented")
-
-
-@pointwise(operator="floordiv", inplace=True, node="NotImplemented")
-def floor_divide(self: Array, other: Array, /) -> Array:
-    """Return the quotient rounded down; it has no derivative."""
-    return _whole("div_floor_cpu", np.floor_divide, self, other)
-
-
-floor_divide.grad(self=_underivable, other=_underivable)
-
-
-@pointwise(node="DivBackward2", methods=False, ints="keep", mixed=None)
-def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> Array:
-    """Return the quotient rounded down or towards zero, in the dtype of the operands."""
-    if self.dtype.kind != "f":
-        whole = _whole("div_cpu", np.floor_divide, self, other)
-        if rounding == "trunc":
-            short = (whole < 0) & (whole * other != self)
-            whole = whole + short.astype(whole.dtype)
-        return whole
-    return np.floor_divide(self, other) if rounding == "floor" else np.trunc(self / other)
-
-
-quotient_rounded.grad(self=lambda g: g * 0, other=lambda g: g * 0)
-
-
-@pointwise(operator="mod", inplace=True, node="RemainderBackward1")
-def remainder(self: Array, other: Array, /) -> Array:
-    """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``."""
-    return _whole("remainder_cpu", np.remainder, self, other)
-
-
-remainder.grad(
-    self=lambda g: g,
-    other=lambda g, self, other: -g * quotient_rounded(self, other, "floor"),
-)
-
 # ---- choice --------------------------------------------------------------------------------------
 
 
@@ -149,31 +98,6 @@ def number_minus(self: Array, /, number: float) -> Array:
 
 
 number_minus.grad(self=lambda g: -g)
-
-# ---- maximum and minimum -------------------------------------------------------------------------
-
-
-@pointwise(np.maximum, numbers=False)
-def maximum(self: Array, other: Array, /) -> Array:
-    """Return the elementwise maximum; NaN where either is NaN."""
-
-
-maximum.grad(
-    self=lambda g, self, other: where(self == other, g * 0.5, where(self > other, g, 0.0)),
-    other=lambda g, self, other: where(self == other, g * 0.5, where(other > self, g, 0.0)),
-)
-
-
-@pointwise(np.minimum, numbers=False)
-def minimum(self: Array, other: Array, /) -> Array:
-    """Return the elementwise minimum; NaN where either is NaN."""
-
-
-minimum.grad(
-    self=lambda g, self, other: where(self == other, g * 0.5, where(self < other, g, 0.0)),
-    other=lambda g, self, other: where(self == other, g * 0.5, where(other < self, g, 0.0)),
-)
-
 
 # ---- the public faces that take more than the operation -----------------------------------------
 
@@ -239,99 +163,28 @@ def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
     if rounding_mode is None:
         return div.function(self, other)
-    if rounding_mode not in ("floor", "trunc"):
-        raise RuntimeError(
-            "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
-            f"but found '{rounding_mode}'"
-        )
+    _check_rounding(rounding_mode)
     return quotient_rounded.function(self, other, rounding_mode)
+
+
+def _check_rounding(mode: str) -> None:
+    if mode not in ("floor", "trunc"):
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'"
+        )
 
 
 tensor_div.__name__ = tensor_div.__qualname__ = "div"
 public(tensor_div)
 
-Bound = Tensor | float | None
-
-
-@pointwise(node="ClampBackward0", methods=False)
-def clamp_tensors(self: Array, min: Array, max: Array, /) -> Array:
-    """Return the elements moved between two tensors; the upper one wins where they cross."""
-    return np.minimum(np.maximum(self, min), max)
-
-
-clamp_tensors.grad(
-    self=lambda g, self, min, max: where((self >= min) & (self <= max), g, 0.0),
-    min=lambda g, self, min, max: where((self < min) & (min < max), g, 0.0),
-    max=lambda g, self, min, max: where((self > max) | (max < min), g, 0.0),
-)
-
 
 @public
-def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
-    """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
-
-    Raises:
-        RuntimeError: neither bound is given.
-
-    Example:
-        >>> tn.tensor([-1.0, 0.5, 2.0]).clamp(min=0, max=1)
-        tensor([0.0000, 0.5000, 1.0000])
-    """
-    op, bounds = _bounds(self, min, max)
-    return op.function(self, *bounds)
-
-
-@public
-def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
-    """Move the elements of this tensor into ``[min, max]`` and return it."""
-    op, bounds = _bounds(self, min, max)
-    return run_inplace(op, self, bounds, {}, what="clamp_")
-
-
-def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
-    """Return the operation for these bounds, and the bounds as it takes them."""
-    if low is None and high is None:
-        raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
-    for bound in (low, high):
-        if bound is not None and not isinstance(bound, (int, float, Tensor)):
-            raise TypeError(
-                "clamp(): argument 'min' or 'max' must be Number or Tensor, "
-                f"not {type(bound).__name__}"
-            )
-    if not isinstance(low, Tensor) and not isinstance(high, Tensor):
-        return clamp_numbers, (low, high)
-    kind = self._array.dtype
-    floating = kind.kind == "f"
-    least, most = (-math.inf, math.inf) if floating else (np.iinfo(kind).min, np.iinfo(kind).max)
-    low = int(least) if low is None and not floating else least if low is None else low
-    high = int(most) if high is None and not floating else most if high is None else high
-    return clamp_tensors, (_as_tensor(self, low), _as_tensor(self, high))
-
-
-def _as_tensor(like: Tensor, bound: Any) -> Tensor:
-    """Return a number as a 0-d tensor in the dtype that it has beside ``like``."""
-    if isinstance(bound, Tensor):
-        return bound
-    kind = dtypes.result_type((like._array, bound))
-    return wrap(np.asarray(dtypes.number(bound, kind)))
-
-
-@public
-def clamp_min(self: Tensor, min: Tensor | float) -> Tensor:
-    """Return the elements, at least ``min``."""
-    return clamp(self, min)
-
-
-@public
-def clamp_max(self: Tensor, max: Tensor | float) -> Tensor:
-    """Return the elements, at most ``max``."""
-    return clamp(self, None, max)
-
-
-@public
-def div_(self: Tensor, other: Tensor | float) -> Tensor:
-    """Write the quotient to this tensor and return it."""
-    return run_inplace(div, self, (other,), {}, what="div_")
+def div_(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+    """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+    if rounding_mode is None:
+        return run_inplace(div, self, (other,), {}, what="div_")
+    _check_rounding(rounding_mode)
+    return run_inplace(quotient_rounded, self, (other, rounding_mode), {}, what="div_")
 
 
 _MISSING = object()

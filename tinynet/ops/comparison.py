@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinynet.core.operation import pointwise
+from tinynet.core.operation import pointwise, public
+from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.ops.refuse import name_of, refuse_others
 
 # ---- comparison ---------------------------------------------------------------------------------
 
@@ -58,7 +60,7 @@ def logical_xor(self: Array, other: Array, /) -> Array:
     """Return True where exactly one is nonzero."""
 
 
-@pointwise(np.logical_not)
+@pointwise(np.logical_not, inplace=True)
 def logical_not(self: Array, /) -> Array:
     """Return True where the element is zero."""
 
@@ -78,7 +80,7 @@ def bitwise_xor(self: Array, other: Array, /) -> Array:
     """Return the bitwise (for booleans: logical) exclusive or."""
 
 
-@pointwise(operator="invert")
+@pointwise(operator="invert", inplace=True)
 def bitwise_not(self: Array, /) -> Array:
     """Return the bitwise (for booleans: logical) complement."""
     if self.dtype.kind == "f":
@@ -101,3 +103,83 @@ def isinf(self: Array, /) -> Array:
 @pointwise(np.isfinite)
 def isfinite(self: Array, /) -> Array:
     """Return True where the element is neither infinite nor NaN."""
+
+
+@pointwise()
+def isposinf(self: Array, /) -> Array:
+    """Return True where the element is infinite and positive."""
+    return (self == np.inf) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
+
+
+@pointwise()
+def isneginf(self: Array, /) -> Array:
+    """Return True where the element is infinite and negative."""
+    return (self == -np.inf) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
+
+
+@pointwise()
+def isreal(self: Array, /) -> Array:
+    """Return True everywhere: there are no complex numbers."""
+    return np.ones(self.shape, bool)
+
+
+# ---- nearly the same ----------------------------------------------------------------------------
+
+
+def _one_kind(a: Array, b: Array) -> None:
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"{name_of(a)} did not match {name_of(b)}")
+
+
+@pointwise(numbers=False, mixed=_one_kind)
+def isclose(
+    self: Array, other: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Array:
+    """Return True where ``|self - other| <= atol + rtol * |other|``.
+
+    Args:
+        rtol: how far apart, as a fraction of ``other``.
+        atol: how far apart at zero.
+        equal_nan: NaN is close to NaN.
+
+    Example:
+        >>> tn.isclose(tn.tensor([1.0, 2.0]), tn.tensor([1.0, 2.1]))
+        tensor([ True, False])
+    """
+    for name, bound in (("rtol", rtol), ("atol", atol)):
+        if not bound >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {bound:g}")
+    close = self == other
+    if equal_nan and self.dtype.kind == "f":
+        close = close | (np.isnan(self) & np.isnan(other))
+    if rtol == 0 and atol == 0:
+        return close
+    a, b = (x if x.dtype.kind == "f" else x.astype(np.float64) for x in (self, other))
+    distance = np.abs(a - b)
+    return close | (np.isfinite(distance) & (distance <= atol + np.abs(rtol * b)))
+
+
+@public
+def allclose(
+    self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Return whether all elements are close to each other; arguments are those of ``isclose``.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).allclose(tn.tensor([1.0, 2.0 + 1e-9]))
+        True
+    """
+    refuse_others("allclose", self=self, other=other)
+    return bool(isclose.function(self, other, rtol, atol, equal_nan)._array.all())
+
+
+@public
+def equal(self: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape and elements (NaN equals nothing).
+
+    Example:
+        >>> tn.tensor([1, 2]).equal(tn.tensor([1, 2]))
+        True
+    """
+    refuse_others("equal", self=self, other=other)
+    return bool(np.array_equal(self._array, other._array))

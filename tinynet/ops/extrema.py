@@ -9,7 +9,7 @@ import numpy as np
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops import arithmetic
+from tinynet.ops import limits
 from tinynet.ops.conversion import converted
 from tinynet.ops.gathering import gather_sum
 from tinynet.ops.reduction import Dims, axes_of, largest, restore, smallest, sum_dims
@@ -190,8 +190,8 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
     return public(function)
 
 
-max = _face("max", max_all, max_dim, arithmetic.maximum)
-min = _face("min", min_all, min_dim, arithmetic.minimum)
+max = _face("max", max_all, max_dim, limits.maximum)
+min = _face("min", min_all, min_dim, limits.minimum)
 
 # ---- indices only -------------------------------------------------------------------------------
 

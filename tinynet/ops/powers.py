@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import reflected, where
-from tinynet.ops.exponential import log
+from tinynet.ops.conversion import converted
+from tinynet.ops.exponential import exp2, log
+from tinynet.ops.refuse import name_of, refuse_kinds
 
 
 @pointwise(node="PowBackward1", methods=False, operator="pow")
@@ -102,3 +105,84 @@ def _pow_operator(self: Tensor, exponent: Tensor | float) -> Tensor:
 method(_pow_operator, "__pow__")
 method(reflected(power_of_number.function, power), "__rpow__")
 method(pow_, "__ipow__")
+
+# ---- in double precision, and of two ------------------------------------------------------------
+
+
+def _double(x: Any, name: str, position: int) -> Any:
+    if type(x) in (int, float, bool):
+        return float(x)
+    if not isinstance(x, Tensor):
+        raise errors.must_be_tensor("float_power", name, position, x)
+    return converted(x, np.dtype(np.float64))
+
+
+@public
+def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
+    """Return ``self`` to the power of ``exponent``, computed and returned as float64.
+
+    Example:
+        >>> tn.float_power(tn.tensor([2, 3]), -1)
+        tensor([0.5000, 0.3333], dtype=tinynet.float64)
+    """
+    return pow(_double(self, "input", 1), _double(exponent, "exponent", 2))
+
+
+@public
+def float_power_(self: Tensor, exponent: Tensor | float) -> Tensor:
+    """Write ``self`` to the power of ``exponent`` to this float64 tensor and return it."""
+    if self._array.dtype != np.float64:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {name_of(self._array)} but the operation's "
+            "result requires dtype Double"
+        )
+    return pow_(self, _double(exponent, "exponent", 1))
+
+
+def _no_bools(a: Array, b: Array) -> None:
+    if a.dtype.kind == "f":
+        refuse_kinds("ldexp", "b", b)
+
+
+@pointwise(ints="float", inplace=True, numbers=False, mixed=_no_bools)
+def ldexp(self: Array, other: Array, /) -> Array:
+    """Return ``self * 2 ** other``.
+
+    Example:
+        >>> tn.ldexp(tn.tensor([1.0, 3.0]), tn.tensor([2, -1]))
+        tensor([4.0000, 1.5000])
+    """
+    return self * np.exp2(other)
+
+
+ldexp.grad(
+    self=lambda g, other: g * exp2(other),
+    other=lambda g, result: g * result * math.log(2),
+)
+
+
+class Frexp(NamedTuple):
+    """Numbers taken apart: ``mantissa * 2 ** exponent``."""
+
+    mantissa: Tensor
+    exponent: Tensor
+
+
+@operation(outputs=("mantissa", "exponent"), result=Frexp)
+def frexp(self: Array, /) -> tuple[Array, Array]:
+    """Return mantissas of sizes in [0.5, 1), and whole exponents of 2.
+
+    Raises:
+        RuntimeError: the tensor is not floating-point.
+
+    Example:
+        >>> tn.frexp(tn.tensor([8.0, -3.0])).mantissa
+        tensor([ 0.5000, -0.7500])
+    """
+    if self.dtype.kind != "f":
+        raise RuntimeError("tinynet.frexp() only supports floating-point dtypes")
+    mantissa, exponent = np.frexp(self)
+    return mantissa, np.where(np.isfinite(self), exponent, 0).astype(np.int32)
+
+
+frexp.grad(self=lambda g, exponent: ldexp(g, -exponent))

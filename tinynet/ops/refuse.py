@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tinynet import dtypes, errors
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -52,3 +54,16 @@ def bad_dim(function: str, dim: Any, several: bool = True) -> TypeError:
         f"{function}() received an invalid combination of arguments - got (dim={kind}, ), "
         f"but expected one of:\n  dim: {wanted}"
     )
+
+
+def refuse_whole(function: str, array: Array) -> None:
+    """Raise NotImplementedError for a dtype that is not floating-point."""
+    if array.dtype.kind != "f":
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")
+
+
+def refuse_kinds(function: str, kinds: str, *arrays: Any) -> None:
+    """Raise NotImplementedError for arrays of the given kinds (numpy's letters)."""
+    for array in arrays:
+        if isinstance(array, np.ndarray) and array.dtype.kind in kinds:
+            raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")

@@ -174,7 +174,7 @@ def _input(op: Operation, name: str, names: Names) -> str:
     return "Tensor"
 
 
-def _returns(name: str, function: Any, names: Names) -> str:
+def _returns(name: str, function: Any, names: Names, as_method: bool) -> str:
     declared = inspect.unwrap(function)
     op = OPERATIONS.get(declared)
     if op is None:
@@ -190,7 +190,7 @@ def _returns(name: str, function: Any, names: Names) -> str:
         text = f"tuple[{', '.join(['Tensor'] * len(op.outputs))}]" if op.multiple else "Tensor"
     dunder = name.startswith("__")
     writes = dunder and f"{name[:2]}{name[3:]}" in METHODS or not dunder and name.endswith("_")
-    if text == "Tensor" and writes and name[:3] != "__r":  # it returns the very tensor
+    if as_method and text == "Tensor" and writes and name[:3] != "__r":  # it returns the very tensor
         names.origins.add(Origin("typing", "Self"))
         return "Self"
     return text
@@ -200,7 +200,7 @@ def definition(name: str, function: Any, names: Names, as_method: bool, note: st
     """Return the stub of one function or method."""
     width = WIDTH - 4 * as_method
     parameters = list(_parameters(function, names, as_method))
-    returns = _returns(name, function, names)
+    returns = _returns(name, function, names, as_method)
     head = f"def {name}({', '.join(parameters)}) -> {returns}:"
     if len(head) > width:
         inside = ", ".join(parameters)

@@ -17,7 +17,8 @@ from tinynet.core.operation import operation, pointwise
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
-from tinynet.ops.exponential import erf, exp, sigmoid, tanh
+from tinynet.ops.error_function import erf
+from tinynet.ops.exponential import exp, sigmoid, tanh
 from tinynet.ops.joining import cat
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import cut

@@ -20,7 +20,8 @@ from tinynet.nn.functional.checks import (
 )
 from tinynet.nn.notice import warn
 from tinynet.ops.arithmetic import where
-from tinynet.ops.exponential import clamp_numbers, exp, log
+from tinynet.ops.exponential import exp, log
+from tinynet.ops.limits import clamp_numbers
 from tinynet.ops.refuse import name_of
 
 # ---- differences --------------------------------------------------------------------------------

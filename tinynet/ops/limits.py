@@ -1,0 +1,176 @@
+"""The larger or smaller of two tensors, and clamping between limits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.inplace import run_inplace
+from tinynet.core.operation import pointwise, public
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.ops.arithmetic import where
+
+# ---- maximum and minimum -------------------------------------------------------------------------
+
+
+@pointwise(np.maximum, numbers=False)
+def maximum(self: Array, other: Array, /) -> Array:
+    """Return the elementwise maximum; NaN where either is NaN."""
+
+
+maximum.grad(
+    self=lambda g, self, other: where(self == other, g * 0.5, where(self > other, g, 0.0)),
+    other=lambda g, self, other: where(self == other, g * 0.5, where(other > self, g, 0.0)),
+)
+
+
+@pointwise(np.minimum, numbers=False)
+def minimum(self: Array, other: Array, /) -> Array:
+    """Return the elementwise minimum; NaN where either is NaN."""
+
+
+minimum.grad(
+    self=lambda g, self, other: where(self == other, g * 0.5, where(self < other, g, 0.0)),
+    other=lambda g, self, other: where(self == other, g * 0.5, where(other < self, g, 0.0)),
+)
+
+
+@pointwise(np.fmax, numbers=False)
+def fmax(self: Array, other: Array, /) -> Array:
+    """Return the elementwise maximum; NaN only where both are NaN.
+
+    Example:
+        >>> tn.fmax(tn.tensor([1.0, float("nan")]), tn.tensor([2.0, 0.5]))
+        tensor([2.0000, 0.5000])
+    """
+
+
+@pointwise(np.fmin, numbers=False)
+def fmin(self: Array, other: Array, /) -> Array:
+    """Return the elementwise minimum; NaN only where both are NaN."""
+
+
+fmax.grad(
+    self=lambda g, self, other: where((self >= other) | (other != other), g, 0.0),
+    other=lambda g, self, other: where((self >= other) | (other != other), 0.0, g),
+)
+fmin.grad(
+    self=lambda g, self, other: where((self <= other) | (other != other), g, 0.0),
+    other=lambda g, self, other: where((self <= other) | (other != other), 0.0, g),
+)
+
+# ---- clamp --------------------------------------------------------------------------------------
+
+
+@pointwise(methods=False, node="ClampBackward1")
+def clamp_numbers(self: Array, /, min: float | None = None, max: float | None = None) -> Array:
+    """Return the elements moved into ``[min, max]``; either bound may be None."""
+    if self.dtype.kind != "f" and (isinstance(min, float) or isinstance(max, float)):
+        self = self.astype(dtypes.default_float())
+    if min is not None:
+        self = np.maximum(self, min)
+    return self if max is None else np.minimum(self, max)
+
+
+clamp_numbers.grad(self=lambda g, self, min, max: g * _inside(self, min, max))
+
+
+def _inside(x: Any, low: float | None, high: float | None) -> Any:
+    if low is None:
+        return x <= high
+    return x >= low if high is None else (x >= low) & (x <= high)
+
+
+Bound = Tensor | float | None
+
+
+@pointwise(node="ClampBackward0", methods=False)
+def clamp_tensors(self: Array, min: Array, max: Array, /) -> Array:
+    """Return the elements moved between two tensors; the upper one wins where they cross."""
+    return np.minimum(np.maximum(self, min), max)
+
+
+clamp_tensors.grad(
+    self=lambda g, self, min, max: where((self >= min) & (self <= max), g, 0.0),
+    min=lambda g, self, min, max: where((self < min) & (min < max), g, 0.0),
+    max=lambda g, self, min, max: where((self > max) | (max < min), g, 0.0),
+)
+
+
+@public
+def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+    """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
+
+    Raises:
+        RuntimeError: neither bound is given.
+
+    Example:
+        >>> tn.tensor([-1.0, 0.5, 2.0]).clamp(min=0, max=1)
+        tensor([0.0000, 0.5000, 1.0000])
+    """
+    op, bounds = _bounds(self, min, max)
+    return op.function(self, *bounds)
+
+
+@public
+def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+    """Move the elements of this tensor into ``[min, max]`` and return it."""
+    op, bounds = _bounds(self, min, max)
+    return run_inplace(op, self, bounds, {}, what="clamp_")
+
+
+def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
+    """Return the operation for these bounds, and the bounds as it takes them."""
+    if low is None and high is None:
+        raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
+    for bound in (low, high):
+        if bound is not None and not isinstance(bound, (int, float, Tensor)):
+            raise TypeError(
+                "clamp(): argument 'min' or 'max' must be Number or Tensor, "
+                f"not {type(bound).__name__}"
+            )
+    if not isinstance(low, Tensor) and not isinstance(high, Tensor):
+        return clamp_numbers, (low, high)
+    kind = self._array.dtype
+    floating = kind.kind == "f"
+    least, most = (-math.inf, math.inf) if floating else (np.iinfo(kind).min, np.iinfo(kind).max)
+    low = int(least) if low is None and not floating else least if low is None else low
+    high = int(most) if high is None and not floating else most if high is None else high
+    return clamp_tensors, (_as_tensor(self, low), _as_tensor(self, high))
+
+
+def _as_tensor(like: Tensor, bound: Any) -> Tensor:
+    """Return a number as a 0-d tensor in the dtype that it has beside ``like``."""
+    if isinstance(bound, Tensor):
+        return bound
+    kind = dtypes.result_type((like._array, bound))
+    return wrap(np.asarray(dtypes.number(bound, kind)))
+
+
+# ---- one limit ----------------------------------------------------------------------------------
+
+
+@pointwise(inplace=True, node="ClampMinBackward1")
+def clamp_min(self: Array, min: Array, /) -> Array:
+    """Return the elements, at least ``min`` (a number or a tensor)."""
+    return np.maximum(self, min)
+
+
+@pointwise(inplace=True, node="ClampMaxBackward1")
+def clamp_max(self: Array, max: Array, /) -> Array:
+    """Return the elements, at most ``max`` (a number or a tensor)."""
+    return np.minimum(self, max)
+
+
+clamp_min.grad(
+    self=lambda g, self, min: where(self >= min, g, 0.0),
+    min=lambda g, self, min: where(self < min, g, 0.0),
+)
+clamp_max.grad(
+    self=lambda g, self, max: where(self <= max, g, 0.0),
+    max=lambda g, self, max: where(self > max, g, 0.0),
+)

@@ -1,0 +1,114 @@
+"""``tinynet.special``: functions of mathematics, under the names that PyTorch has there."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tinynet.core.inplace import run_inplace
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor, method
+from tinynet.dtypes import Array
+from tinynet.ops import (
+    bessel,
+    error_function,
+    exponential,
+    gamma,
+    logarithms,
+    rounding,
+    trigonometry,
+)
+from tinynet.ops.softmax import log_softmax as log_softmax_op
+from tinynet.ops.softmax import logsumexp as logsumexp_op
+from tinynet.ops.softmax import softmax as softmax_op
+
+# ---- of a tensor and a whole number -------------------------------------------------------------
+
+
+def polygamma(n: int, input: Tensor) -> Tensor:
+    """Return derivative number ``n`` of ``digamma``.
+
+    Raises:
+        RuntimeError: ``n`` is negative.
+
+    Example:
+        >>> tn.polygamma(1, tn.tensor([1.0, 0.5]))
+        tensor([1.6449, 4.9348])
+    """
+    return gamma.higher_gamma.function(input, n)
+
+
+def _polygamma(self: Tensor, n: int) -> Tensor:
+    """Return derivative number ``n`` of ``digamma``."""
+    return gamma.higher_gamma.function(self, n)
+
+
+def _polygamma_(self: Tensor, n: int) -> Tensor:
+    """Write derivative number ``n`` of ``digamma`` to this tensor and return it."""
+    return run_inplace(gamma.higher_gamma, self, (n,), {}, what="polygamma_")
+
+
+public(polygamma, as_method=False)
+method(_polygamma, "polygamma")
+method(_polygamma_, "polygamma_")
+
+
+def _halves(p: int) -> list[float]:
+    return [j / 2 for j in range(p)]
+
+
+@operation(inplace=True)
+def mvlgamma(self: Array, /, p: int) -> Array:
+    """Return the logarithm of the multivariate gamma function of dimension ``p``.
+
+    Example:
+        >>> tn.mvlgamma(tn.tensor(3.0), 2)
+        tensor(1.5502)
+    """
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    kind = self.dtype if self.dtype.kind == "f" else np.dtype(np.float32)
+    x = self.astype(np.float64)
+    total = sum((gamma.lgamma.kernel(x - h) for h in _halves(p)), np.zeros(()))
+    return (total + p * (p - 1) / 4 * math.log(math.pi)).astype(kind)
+
+
+mvlgamma.grad(
+    self=lambda g, self, p: sum(
+        (g * gamma.digamma(self - h) for h in _halves(p)[1:]), g * gamma.digamma(self)
+    )
+)
+
+# ---- names --------------------------------------------------------------------------------------
+
+digamma = psi = gamma.digamma.function
+gammaln = gamma.lgamma.function
+gammainc = gamma.igamma.function
+gammaincc = gamma.igammac.function
+multigammaln = mvlgamma.function
+zeta = gamma.zeta.function
+entr = logarithms.entr.function
+logit = logarithms.logit.function
+xlogy = logarithms.xlogy.function
+xlog1py = logarithms.xlog1py.function
+erf = error_function.erf.function
+erfc = error_function.erfc.function
+erfcx = error_function.erfcx.function
+erfinv = error_function.erfinv.function
+ndtr = error_function.ndtr.function
+ndtri = error_function.ndtri.function
+log_ndtr = error_function.log_ndtr.function
+i0 = bessel.i0.function
+i0e = bessel.i0e.function
+i1 = bessel.i1.function
+i1e = bessel.i1e.function
+exp2 = exponential.exp2.function
+expm1 = exponential.expm1.function
+expit = exponential.sigmoid.function
+log1p = exponential.log1p.function
+round = rounding.round.function
+sinc = trigonometry.sinc.function
+softmax = softmax_op.function
+log_softmax = log_softmax_op.function
+logsumexp = logsumexp_op.function

@@ -1,0 +1,178 @@
+"""Angles: trigonometric and hyperbolic functions, and their inverses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import pointwise
+from tinynet.dtypes import Array
+from tinynet.ops.arithmetic import where
+from tinynet.ops.exponential import rsqrt
+from tinynet.ops.refuse import refuse_whole
+
+# ---- sine, cosine, tangent -----------------------------------------------------------------------
+
+
+@pointwise(np.sin, ints="float", inplace=True)
+def sin(self: Array, /) -> Array:
+    """Return the sine of angles in radians."""
+
+
+@pointwise(np.cos, ints="float", inplace=True)
+def cos(self: Array, /) -> Array:
+    """Return the cosine of angles in radians."""
+
+
+sin.grad(self=lambda g, self: g * cos(self))
+cos.grad(self=lambda g, self: -g * sin(self))
+
+
+@pointwise(np.tan, ints="float", inplace=True)
+def tan(self: Array, /) -> Array:
+    """Return the tangent of angles in radians."""
+
+
+tan.grad(self=lambda g, result: g * (1 + result * result))
+
+# ---- their inverses -----------------------------------------------------------------------------
+
+
+@pointwise(np.arcsin, ints="float", inplace=True)
+def asin(self: Array, /) -> Array:
+    """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1].
+
+    Example:
+        >>> tn.asin(tn.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.5708])
+    """
+
+
+@pointwise(np.arccos, ints="float", inplace=True)
+def acos(self: Array, /) -> Array:
+    """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
+
+
+@pointwise(np.arctan, ints="float", inplace=True)
+def atan(self: Array, /) -> Array:
+    """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
+
+
+asin.grad(self=lambda g, self: g * rsqrt(1 - self * self))
+acos.grad(self=lambda g, self: g * -rsqrt(1 - self * self))
+atan.grad(self=lambda g, self: g / (self * self + 1))
+
+
+@pointwise(np.arctan2, ints="float", inplace=True, numbers=False)
+def atan2(self: Array, other: Array, /) -> Array:
+    """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``.
+
+    Example:
+        >>> tn.atan2(tn.tensor([1.0, 0.0]), tn.tensor([0.0, -1.0]))
+        tensor([1.5708, 3.1416])
+    """
+
+
+atan2.grad(
+    self=lambda g, self, other: g * other / (self * self + other * other),
+    other=lambda g, self, other: g * -self / (self * self + other * other),
+)
+
+
+@pointwise(inplace=True, numbers=False)
+def hypot(self: Array, other: Array, /) -> Array:
+    """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow.
+
+    Example:
+        >>> tn.hypot(tn.tensor(3.0), tn.tensor(4.0))
+        tensor(5.)
+    """
+    refuse_whole("hypot", self)
+    return np.hypot(self, other)
+
+
+hypot.grad(
+    self=lambda g, self, result: g * (self / result),
+    other=lambda g, other, result: g * (other / result),
+)
+
+# ---- hyperbolic ---------------------------------------------------------------------------------
+
+
+@pointwise(np.sinh, ints="float", inplace=True)
+def sinh(self: Array, /) -> Array:
+    """Return the hyperbolic sine."""
+
+
+@pointwise(np.cosh, ints="float", inplace=True)
+def cosh(self: Array, /) -> Array:
+    """Return the hyperbolic cosine."""
+
+
+sinh.grad(self=lambda g, self: g * cosh(self))
+cosh.grad(self=lambda g, self: g * sinh(self))
+
+
+@pointwise(np.arcsinh, ints="float", inplace=True)
+def asinh(self: Array, /) -> Array:
+    """Return the inverse of the hyperbolic sine."""
+
+
+@pointwise(np.arccosh, ints="float", inplace=True)
+def acosh(self: Array, /) -> Array:
+    """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
+
+
+@pointwise(np.arctanh, ints="float", inplace=True)
+def atanh(self: Array, /) -> Array:
+    """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
+
+
+asinh.grad(self=lambda g, self: g * rsqrt(self * self + 1))
+acosh.grad(self=lambda g, self: g * rsqrt(self * self - 1))
+atanh.grad(self=lambda g, self: g / (1 - self * self))
+
+# ---- degrees, and sine over angle ---------------------------------------------------------------
+
+
+@pointwise(ints="float", inplace=True, node="Deg2RadBackward0")
+def deg2rad(self: Array, /) -> Array:
+    """Return angles in degrees as radians.
+
+    Example:
+        >>> tn.deg2rad(tn.tensor(180.0))
+        tensor(3.1416)
+    """
+    return self * (math.pi / 180)
+
+
+@pointwise(ints="float", inplace=True, node="Rad2DegBackward0")
+def rad2deg(self: Array, /) -> Array:
+    """Return angles in radians as degrees."""
+    return self * (180 / math.pi)
+
+
+deg2rad.grad(self=lambda g: g * (math.pi / 180))
+rad2deg.grad(self=lambda g: g * (180 / math.pi))
+
+
+@pointwise(ints="float", inplace=True)
+def sinc(self: Array, /) -> Array:
+    """Return ``sin(pi x) / (pi x)``, and 1 at 0.
+
+    Example:
+        >>> tn.sinc(tn.tensor([0.0, 0.5]))
+        tensor([1.0000, 0.6366])
+    """
+    angle = self * self.dtype.type(math.pi)
+    return np.where(self == 0, self.dtype.type(1), np.sin(angle) / np.where(self == 0, 1, angle))
+
+
+def _sinc_slope(g: Any, x: Any) -> Any:
+    angle = x * math.pi
+    return g * where(x == 0, 0.0, (cos(angle) * angle - sin(angle)) / (angle * x))
+
+
+sinc.grad(self=lambda g, self: _sinc_slope(g, self))

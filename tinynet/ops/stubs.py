@@ -190,8 +190,10 @@ def _returns(name: str, function: Any, names: Names, as_method: bool) -> str:
         text = f"tuple[{', '.join(['Tensor'] * len(op.outputs))}]" if op.multiple else "Tensor"
     dunder = name.startswith("__")
     writes = dunder and f"{name[:2]}{name[3:]}" in METHODS or not dunder and name.endswith("_")
-    if as_method and text == "Tensor" and writes and name[:3] != "__r":  # it returns the very tensor
-        names.origins.add(Origin("typing", "Self"))
+    if (
+        as_method and text == "Tensor" and writes and name[:3] != "__r"
+    ):  # it returns the very tensor
+        names.origins.add(Origin("typing", "Self"))  # it returns the very tensor
         return "Self"
     return text
 

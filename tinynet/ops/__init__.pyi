@@ -8,8 +8,9 @@ from tinynet.core.device import DeviceLike
 from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.arithmetic import Bound
 from tinynet.ops.extrema import ValuesAndIndices
+from tinynet.ops.limits import Bound
+from tinynet.ops.powers import Frexp
 from tinynet.ops.reduction import Dims
 from tinynet.ops.shape import Ints
 
@@ -24,7 +25,12 @@ __all__ = [
     "LongTensor",
     "ShortTensor",
     "abs",
+    "abs_",
     "absolute",
+    "acos",
+    "acos_",
+    "acosh",
+    "acosh_",
     "add",
     "addbmm",
     "addcdiv",
@@ -34,19 +40,44 @@ __all__ = [
     "addr",
     "adjoint",
     "all",
+    "allclose",
     "amax",
     "amin",
     "any",
     "arange",
+    "arccos",
+    "arccos_",
+    "arccosh",
+    "arccosh_",
+    "arcsin",
+    "arcsin_",
+    "arcsinh",
+    "arcsinh_",
+    "arctan",
+    "arctan2",
+    "arctan_",
+    "arctanh",
+    "arctanh_",
     "argmax",
     "argmin",
     "argsort",
     "as_tensor",
+    "asin",
+    "asin_",
+    "asinh",
+    "asinh_",
+    "atan",
+    "atan2",
+    "atan_",
+    "atanh",
+    "atanh_",
     "baddbmm",
     "bernoulli",
     "bitwise_and",
+    "bitwise_left_shift",
     "bitwise_not",
     "bitwise_or",
+    "bitwise_right_shift",
     "bitwise_xor",
     "block_diag",
     "bmm",
@@ -55,25 +86,38 @@ __all__ = [
     "cat",
     "cdist",
     "ceil",
+    "ceil_",
     "chain_matmul",
     "chunk",
     "clamp",
+    "clamp_",
     "clamp_max",
+    "clamp_max_",
     "clamp_min",
+    "clamp_min_",
     "clip",
+    "clip_",
     "clone",
     "combinations",
     "concat",
     "concatenate",
+    "copysign",
     "corrcoef",
     "cos",
+    "cos_",
+    "cosh",
+    "cosh_",
     "cov",
     "cumsum",
     "cumulative_trapezoid",
+    "deg2rad",
+    "deg2rad_",
+    "detach_",
     "diag",
     "diag_embed",
     "diagflat",
     "diagonal",
+    "digamma",
     "dist",
     "div",
     "divide",
@@ -82,44 +126,94 @@ __all__ = [
     "empty",
     "empty_like",
     "eq",
+    "equal",
     "erf",
+    "erf_",
+    "erfc",
+    "erfc_",
+    "erfinv",
     "exp",
+    "exp2",
+    "exp2_",
+    "exp_",
     "expm1",
+    "expm1_",
     "eye",
+    "fill_",
+    "fix",
+    "fix_",
     "flatten",
     "flip",
+    "float_power",
     "floor",
+    "floor_",
     "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "frac",
+    "frac_",
+    "frexp",
     "from_numpy",
     "full",
     "full_like",
     "gather",
+    "gcd",
+    "gcd_",
     "ge",
     "ger",
+    "greater",
+    "greater_equal",
     "gt",
+    "heaviside",
+    "hypot",
+    "i0",
+    "i0_",
+    "igamma",
+    "igammac",
     "index_add",
     "index_fill",
     "index_put",
+    "index_put_",
     "index_select",
     "inner",
     "is_floating_point",
     "is_tensor",
+    "isclose",
     "isfinite",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
     "kron",
+    "lcm",
+    "lcm_",
+    "ldexp",
+    "ldexp_",
     "le",
     "lerp",
+    "less",
+    "less_equal",
+    "lgamma",
     "linspace",
     "log",
     "log10",
+    "log10_",
     "log1p",
+    "log1p_",
     "log2",
+    "log2_",
+    "log_",
     "log_softmax",
+    "logaddexp",
+    "logaddexp2",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
+    "logit_",
     "logsumexp",
     "lt",
     "masked_fill",
@@ -136,20 +230,29 @@ __all__ = [
     "multinomial",
     "multiply",
     "mv",
+    "mvlgamma",
     "narrow",
     "ne",
     "neg",
+    "neg_",
     "negative",
+    "negative_",
+    "nextafter",
     "nonzero",
     "norm",
     "normal",
+    "not_equal",
     "numel",
     "ones",
     "ones_like",
     "outer",
     "permute",
+    "polygamma",
+    "positive",
     "pow",
     "prod",
+    "rad2deg",
+    "rad2deg_",
     "rand",
     "rand_like",
     "randint",
@@ -159,25 +262,39 @@ __all__ = [
     "randperm",
     "ravel",
     "reciprocal",
+    "reciprocal_",
     "relu",
+    "relu_",
     "remainder",
     "renorm",
     "reshape",
     "result_type",
     "roll",
     "round",
+    "round_",
     "rsqrt",
+    "rsqrt_",
     "scatter",
     "scatter_add",
     "select",
+    "sgn",
     "sigmoid",
+    "sigmoid_",
     "sign",
+    "signbit",
     "sin",
+    "sin_",
+    "sinc",
+    "sinc_",
+    "sinh",
+    "sinh_",
     "softmax",
     "sort",
     "split",
     "sqrt",
+    "sqrt_",
     "square",
+    "square_",
     "squeeze",
     "stack",
     "std",
@@ -186,10 +303,13 @@ __all__ = [
     "subtract",
     "sum",
     "swapaxes",
+    "swapdims",
     "t",
     "take_along_dim",
     "tan",
+    "tan_",
     "tanh",
+    "tanh_",
     "tensor",
     "tensordot",
     "tile",
@@ -204,6 +324,7 @@ __all__ = [
     "triu_indices",
     "true_divide",
     "trunc",
+    "trunc_",
     "unbind",
     "unflatten",
     "unsqueeze",
@@ -212,6 +333,9 @@ __all__ = [
     "var_mean",
     "vdot",
     "where",
+    "xlogy",
+    "xlogy_",
+    "zero_",
     "zeros",
     "zeros_like",
 ]
@@ -257,8 +381,23 @@ def ShortTensor(*data: Any) -> Tensor:
 def abs(self: Tensor) -> Tensor:
     """Return the absolute value."""
 
+def abs_(self: Tensor) -> Tensor:
+    """Write the result of ``abs`` to this tensor and return it."""
+
 def absolute(self: Tensor) -> Tensor:
     """Return the absolute value."""
+
+def acos(self: Tensor) -> Tensor:
+    """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
+
+def acos_(self: Tensor) -> Tensor:
+    """Write the result of ``acos`` to this tensor and return it."""
+
+def acosh(self: Tensor) -> Tensor:
+    """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
+
+def acosh_(self: Tensor) -> Tensor:
+    """Write the result of ``acosh`` to this tensor and return it."""
 
 def add(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``self + alpha * other``."""
@@ -289,6 +428,11 @@ def adjoint(self: Tensor) -> Tensor:
 def all(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return True where all elements along the dimensions (all unless given) are nonzero."""
 
+def allclose(
+    self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Return whether all elements are close to each other; arguments are those of ``isclose``."""
+
 def amax(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """Return the maximum over the dimensions (all unless given)."""
 
@@ -309,6 +453,45 @@ def arange(
 ) -> Tensor:
     """Return the values from ``start`` (0) to before ``end``, ``step`` (1) apart."""
 
+def arccos(self: Tensor) -> Tensor:
+    """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
+
+def arccos_(self: Tensor) -> Tensor:
+    """Write the result of ``acos`` to this tensor and return it."""
+
+def arccosh(self: Tensor) -> Tensor:
+    """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
+
+def arccosh_(self: Tensor) -> Tensor:
+    """Write the result of ``acosh`` to this tensor and return it."""
+
+def arcsin(self: Tensor) -> Tensor:
+    """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
+
+def arcsin_(self: Tensor) -> Tensor:
+    """Write the result of ``asin`` to this tensor and return it."""
+
+def arcsinh(self: Tensor) -> Tensor:
+    """Return the inverse of the hyperbolic sine."""
+
+def arcsinh_(self: Tensor) -> Tensor:
+    """Write the result of ``asinh`` to this tensor and return it."""
+
+def arctan(self: Tensor) -> Tensor:
+    """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
+
+def arctan2(self: Tensor, other: Tensor) -> Tensor:
+    """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``."""
+
+def arctan_(self: Tensor) -> Tensor:
+    """Write the result of ``atan`` to this tensor and return it."""
+
+def arctanh(self: Tensor) -> Tensor:
+    """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
+
+def arctanh_(self: Tensor) -> Tensor:
+    """Write the result of ``atanh`` to this tensor and return it."""
+
 def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the index of the first maximum along a dimension, or among all elements."""
 
@@ -321,6 +504,33 @@ def argsort(self: Tensor, dim: int = -1, descending: bool = False, stable: bool 
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
 
+def asin(self: Tensor) -> Tensor:
+    """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
+
+def asin_(self: Tensor) -> Tensor:
+    """Write the result of ``asin`` to this tensor and return it."""
+
+def asinh(self: Tensor) -> Tensor:
+    """Return the inverse of the hyperbolic sine."""
+
+def asinh_(self: Tensor) -> Tensor:
+    """Write the result of ``asinh`` to this tensor and return it."""
+
+def atan(self: Tensor) -> Tensor:
+    """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
+
+def atan2(self: Tensor, other: Tensor) -> Tensor:
+    """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``."""
+
+def atan_(self: Tensor) -> Tensor:
+    """Write the result of ``atan`` to this tensor and return it."""
+
+def atanh(self: Tensor) -> Tensor:
+    """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
+
+def atanh_(self: Tensor) -> Tensor:
+    """Write the result of ``atanh`` to this tensor and return it."""
+
 def baddbmm(
     self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
 ) -> Tensor:
@@ -332,11 +542,17 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
 def bitwise_and(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the bitwise (for booleans: logical) and."""
 
+def bitwise_left_shift(self: Tensor, other: Tensor | float) -> Tensor:
+    """Return whole numbers with their bits moved to the left: times ``2 ** other``."""
+
 def bitwise_not(self: Tensor) -> Tensor:
     """Return the bitwise (for booleans: logical) complement."""
 
 def bitwise_or(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the bitwise (for booleans: logical) or."""
+
+def bitwise_right_shift(self: Tensor, other: Tensor | float) -> Tensor:
+    """Return whole numbers with their bits moved to the right; the sign stays."""
 
 def bitwise_xor(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the bitwise (for booleans: logical) exclusive or."""
@@ -367,6 +583,9 @@ def cdist(
 def ceil(self: Tensor) -> Tensor:
     """Return the smallest whole number above or equal."""
 
+def ceil_(self: Tensor) -> Tensor:
+    """Write the result of ``ceil`` to this tensor and return it."""
+
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """Return the product of matrices; ``linalg.multi_dot`` under its older name."""
 
@@ -376,14 +595,26 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor."""
 
+def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+    """Move the elements of this tensor into ``[min, max]`` and return it."""
+
 def clamp_max(self: Tensor, max: Tensor | float) -> Tensor:
-    """Return the elements, at most ``max``."""
+    """Return the elements, at most ``max`` (a number or a tensor)."""
+
+def clamp_max_(self: Tensor, max: Tensor | float) -> Tensor:
+    """Write the result of ``clamp_max`` to this tensor and return it."""
 
 def clamp_min(self: Tensor, min: Tensor | float) -> Tensor:
-    """Return the elements, at least ``min``."""
+    """Return the elements, at least ``min`` (a number or a tensor)."""
+
+def clamp_min_(self: Tensor, min: Tensor | float) -> Tensor:
+    """Write the result of ``clamp_min`` to this tensor and return it."""
 
 def clip(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor."""
+
+def clip_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+    """Move the elements of this tensor into ``[min, max]`` and return it."""
 
 def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """Return a copy with the same history."""
@@ -397,11 +628,23 @@ def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along an existing dimension."""
 
+def copysign(self: Tensor, other: Tensor | float) -> Tensor:
+    """Return the size of ``self`` with the sign of ``other`` (-0.0 counts as negative)."""
+
 def corrcoef(self: Tensor) -> Tensor:
     """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
 
 def cos(self: Tensor) -> Tensor:
     """Return the cosine of angles in radians."""
+
+def cos_(self: Tensor) -> Tensor:
+    """Write the result of ``cos`` to this tensor and return it."""
+
+def cosh(self: Tensor) -> Tensor:
+    """Return the hyperbolic cosine."""
+
+def cosh_(self: Tensor) -> Tensor:
+    """Write the result of ``cosh`` to this tensor and return it."""
 
 def cov(
     self: Tensor,
@@ -420,6 +663,15 @@ def cumulative_trapezoid(
 ) -> Tensor:
     """Return the integrals up to each point but the first, by the trapezoidal rule."""
 
+def deg2rad(self: Tensor) -> Tensor:
+    """Return angles in degrees as radians."""
+
+def deg2rad_(self: Tensor) -> Tensor:
+    """Write the result of ``deg2rad`` to this tensor and return it."""
+
+def detach_(self: Tensor) -> Tensor:
+    """Cut the tensor from its history: it becomes a leaf that requires no grad."""
+
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a diagonal."""
 
@@ -431,6 +683,9 @@ def diagflat(self: Tensor, offset: int = 0) -> Tensor:
 
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal."""
+
+def digamma(self: Tensor) -> Tensor:
+    """Return the derivative of ``lgamma``."""
 
 def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the p-norm of the difference of two tensors."""
@@ -460,19 +715,55 @@ def empty_like(
 def eq(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where the elements are equal."""
 
+def equal(self: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape and elements (NaN equals nothing)."""
+
 def erf(self: Tensor) -> Tensor:
     """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x."""
+
+def erf_(self: Tensor) -> Tensor:
+    """Write the result of ``erf`` to this tensor and return it."""
+
+def erfc(self: Tensor) -> Tensor:
+    """Return ``1 - erf(x)``, exact also where erf is close to 1."""
+
+def erfc_(self: Tensor) -> Tensor:
+    """Write the result of ``erfc`` to this tensor and return it."""
+
+def erfinv(self: Tensor) -> Tensor:
+    """Return the inverse of the error function; NaN outside [-1, 1]."""
 
 def exp(self: Tensor) -> Tensor:
     """Return e to the power of each element."""
 
+def exp2(self: Tensor) -> Tensor:
+    """Return 2 to the power of each element."""
+
+def exp2_(self: Tensor) -> Tensor:
+    """Write the result of ``exp2`` to this tensor and return it."""
+
+def exp_(self: Tensor) -> Tensor:
+    """Write the result of ``exp`` to this tensor and return it."""
+
 def expm1(self: Tensor) -> Tensor:
     """Return ``exp(x) - 1``, exact for small x."""
+
+def expm1_(self: Tensor) -> Tensor:
+    """Write the result of ``expm1`` to this tensor and return it."""
 
 def eye(
     n: int, m: int | None = None, *, dtype: DtypeLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a matrix with ones on the diagonal."""
+
+def fill_(self: Tensor, value: Tensor | float) -> Tensor:
+    """Write one value to this tensor and return it."""
+
+def fix(self: Tensor) -> Tensor:
+    """Return the whole part."""
+
+def fix_(self: Tensor) -> Tensor:
+    """Write the result of ``trunc`` to this tensor and return it."""
 
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return the tensor with a range of dimensions made into one."""
@@ -480,11 +771,35 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def flip(self: Tensor, *dims: Ints) -> Tensor:
     """Return a copy with the order along the dimensions reversed."""
 
+def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
+    """Return ``self`` to the power of ``exponent``, computed and returned as float64."""
+
 def floor(self: Tensor) -> Tensor:
     """Return the largest whole number below or equal."""
 
+def floor_(self: Tensor) -> Tensor:
+    """Write the result of ``floor`` to this tensor and return it."""
+
 def floor_divide(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the quotient rounded down; it has no derivative."""
+
+def fmax(self: Tensor, other: Tensor) -> Tensor:
+    """Return the elementwise maximum; NaN only where both are NaN."""
+
+def fmin(self: Tensor, other: Tensor) -> Tensor:
+    """Return the elementwise minimum; NaN only where both are NaN."""
+
+def fmod(self: Tensor, other: Tensor | float) -> Tensor:
+    """Return the remainder with the sign of ``self``: ``self - other * trunc(self / other)``."""
+
+def frac(self: Tensor) -> Tensor:
+    """Return what ``trunc`` leaves: the fraction, with the sign of the element."""
+
+def frac_(self: Tensor) -> Tensor:
+    """Write the result of ``frac`` to this tensor and return it."""
+
+def frexp(self: Tensor) -> Frexp:
+    """Return mantissas of sizes in [0.5, 1), and whole exponents of 2."""
 
 def from_numpy(array: Array) -> Tensor:
     """Return a tensor that shares the memory of a numpy array."""
@@ -512,14 +827,44 @@ def full_like(
 def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """Return the elements that ``index`` chooses along a dimension."""
 
+def gcd(self: Tensor, other: Tensor) -> Tensor:
+    """Return the greatest common divisor of whole numbers, at least 0."""
+
+def gcd_(self: Tensor, other: Tensor) -> Tensor:
+    """Write the result of ``gcd`` to this tensor and return it."""
+
 def ge(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is greater or equal."""
 
 def ger(self: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it."""
 
+def greater(self: Tensor, other: Tensor | float) -> Tensor:
+    """Return True where ``self`` is greater."""
+
+def greater_equal(self: Tensor, other: Tensor | float) -> Tensor:
+    """Return True where ``self`` is greater or equal."""
+
 def gt(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is greater."""
+
+def heaviside(self: Tensor, values: Tensor) -> Tensor:
+    """Return 0 below zero, 1 above, and the element of ``values`` at zero; no derivative."""
+
+def hypot(self: Tensor, other: Tensor) -> Tensor:
+    """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow."""
+
+def i0(self: Tensor) -> Tensor:
+    """Return the modified Bessel function of order 0."""
+
+def i0_(self: Tensor) -> Tensor:
+    """Write the result of ``i0`` to this tensor and return it."""
+
+def igamma(self: Tensor, other: Tensor) -> Tensor:
+    """Return the regularized lower incomplete gamma function P(self, other), from 0 to 1."""
+
+def igammac(self: Tensor, other: Tensor) -> Tensor:
+    """Return the regularized upper incomplete gamma function, ``1 - igamma``."""
 
 def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
     """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
@@ -533,6 +878,11 @@ def index_put(
 ) -> Tensor:
     """Return a copy with values written (or added) at the indices."""
 
+def index_put_(
+    self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """Write (or add) values at the indices to this tensor and return it."""
+
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices along a dimension that a vector of indices names, as a copy."""
 
@@ -545,6 +895,11 @@ def is_floating_point(input: Tensor) -> bool:
 def is_tensor(obj: Any) -> bool:
     """Return True if ``obj`` is a tensor."""
 
+def isclose(
+    self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
+    """Return True where ``|self - other| <= atol + rtol * |other|``."""
+
 def isfinite(self: Tensor) -> Tensor:
     """Return True where the element is neither infinite nor NaN."""
 
@@ -554,14 +909,44 @@ def isinf(self: Tensor) -> Tensor:
 def isnan(self: Tensor) -> Tensor:
     """Return True where the element is NaN."""
 
+def isneginf(self: Tensor) -> Tensor:
+    """Return True where the element is infinite and negative."""
+
+def isposinf(self: Tensor) -> Tensor:
+    """Return True where the element is infinite and positive."""
+
+def isreal(self: Tensor) -> Tensor:
+    """Return True everywhere: there are no complex numbers."""
+
 def kron(self: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: each element of ``self`` times all of ``other``."""
+
+def lcm(self: Tensor, other: Tensor) -> Tensor:
+    """Return the least common multiple of whole numbers, at least 0."""
+
+def lcm_(self: Tensor, other: Tensor) -> Tensor:
+    """Write the result of ``lcm`` to this tensor and return it."""
+
+def ldexp(self: Tensor, other: Tensor) -> Tensor:
+    """Return ``self * 2 ** other``."""
+
+def ldexp_(self: Tensor, other: Tensor) -> Tensor:
+    """Write the result of ``ldexp`` to this tensor and return it."""
 
 def le(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is less or equal."""
 
 def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """Return ``self + weight * (end - self)``: the points between two tensors."""
+
+def less(self: Tensor, other: Tensor | float) -> Tensor:
+    """Return True where ``self`` is less."""
+
+def less_equal(self: Tensor, other: Tensor | float) -> Tensor:
+    """Return True where ``self`` is less or equal."""
+
+def lgamma(self: Tensor) -> Tensor:
+    """Return the logarithm of the size of the gamma function."""
 
 def linspace(
     start: float, end: float, steps: int, *, dtype: DtypeLike = None, requires_grad: bool = False
@@ -574,14 +959,32 @@ def log(self: Tensor) -> Tensor:
 def log10(self: Tensor) -> Tensor:
     """Return the logarithm to base 10."""
 
+def log10_(self: Tensor) -> Tensor:
+    """Write the result of ``log10`` to this tensor and return it."""
+
 def log1p(self: Tensor) -> Tensor:
     """Return ``log(1 + x)``, exact for small x."""
+
+def log1p_(self: Tensor) -> Tensor:
+    """Write the result of ``log1p`` to this tensor and return it."""
 
 def log2(self: Tensor) -> Tensor:
     """Return the logarithm to base 2."""
 
+def log2_(self: Tensor) -> Tensor:
+    """Write the result of ``log2`` to this tensor and return it."""
+
+def log_(self: Tensor) -> Tensor:
+    """Write the result of ``log`` to this tensor and return it."""
+
 def log_softmax(self: Tensor, dim: int, dtype: DtypeLike = None) -> Tensor:
     """Return the logarithm of softmax, exact also where softmax is close to 0."""
+
+def logaddexp(self: Tensor, other: Tensor) -> Tensor:
+    """Return ``log(exp(self) + exp(other))``, without overflow."""
+
+def logaddexp2(self: Tensor, other: Tensor) -> Tensor:
+    """Return ``log2(2 ** self + 2 ** other)``, without overflow."""
 
 def logical_and(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where both are nonzero."""
@@ -594,6 +997,12 @@ def logical_or(self: Tensor, other: Tensor | float) -> Tensor:
 
 def logical_xor(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where exactly one is nonzero."""
+
+def logit(self: Tensor, eps: float | None = None) -> Tensor:
+    """Return ``log(x / (1 - x))``, the inverse of sigmoid."""
+
+def logit_(self: Tensor, eps: float | None = None) -> Tensor:
+    """Write the result of ``logit`` to this tensor and return it."""
 
 def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Return the logarithm of the sum of the exponentials over the dimensions, without overflow."""
@@ -651,6 +1060,9 @@ def multiply(self: Tensor, other: Tensor | float) -> Tensor:
 def mv(self: Tensor, vec: Tensor) -> Tensor:
     """Return the product of a matrix and a vector."""
 
+def mvlgamma(self: Tensor, p: int) -> Tensor:
+    """Return the logarithm of the multivariate gamma function of dimension ``p``."""
+
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, from ``start`` on."""
 
@@ -660,8 +1072,17 @@ def ne(self: Tensor, other: Tensor | float) -> Tensor:
 def neg(self: Tensor) -> Tensor:
     """Return the negative."""
 
+def neg_(self: Tensor) -> Tensor:
+    """Write the result of ``neg`` to this tensor and return it."""
+
 def negative(self: Tensor) -> Tensor:
     """Return the negative."""
+
+def negative_(self: Tensor) -> Tensor:
+    """Write the result of ``neg`` to this tensor and return it."""
+
+def nextafter(self: Tensor, other: Tensor) -> Tensor:
+    """Return the next number that the dtype has after ``self`` in the direction of ``other``."""
 
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
@@ -680,6 +1101,9 @@ def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None
 ) -> Tensor:
     """Return normal numbers with given means and standard deviations (numbers or tensors)."""
+
+def not_equal(self: Tensor, other: Tensor | float) -> Tensor:
+    """Return True where the elements differ."""
 
 def numel(input: Tensor) -> int:
     """Return the number of elements."""
@@ -700,6 +1124,12 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
 def permute(self: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order."""
 
+def polygamma(n: int, input: Tensor) -> Tensor:
+    """Return derivative number ``n`` of ``digamma``."""
+
+def positive(self: Tensor) -> Tensor:
+    """Return the tensor itself: ``+x``."""
+
 def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
 
@@ -707,6 +1137,12 @@ def prod(
     self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the product over one dimension (all elements unless given); of integers as int64."""
+
+def rad2deg(self: Tensor) -> Tensor:
+    """Return angles in radians as degrees."""
+
+def rad2deg_(self: Tensor) -> Tensor:
+    """Write the result of ``rad2deg`` to this tensor and return it."""
 
 def rand(
     *size: Ints,
@@ -757,8 +1193,14 @@ def ravel(self: Tensor) -> Tensor:
 def reciprocal(self: Tensor) -> Tensor:
     """Return one over each element."""
 
+def reciprocal_(self: Tensor) -> Tensor:
+    """Write the result of ``reciprocal`` to this tensor and return it."""
+
 def relu(self: Tensor) -> Tensor:
     """Return ``max(x, 0)``."""
+
+def relu_(self: Tensor) -> Tensor:
+    """Write the result of ``relu`` to this tensor and return it."""
 
 def remainder(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``."""
@@ -778,8 +1220,14 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 def round(self: Tensor, *, decimals: int = 0) -> Tensor:
     """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
 
+def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
+    """Write the result of ``round`` to this tensor and return it."""
+
 def rsqrt(self: Tensor) -> Tensor:
     """Return one over the square root."""
+
+def rsqrt_(self: Tensor) -> Tensor:
+    """Write the result of ``rsqrt`` to this tensor and return it."""
 
 def scatter(
     self: Tensor,
@@ -798,14 +1246,38 @@ def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """Return a view of one slice, without the dimension."""
 
+def sgn(self: Tensor) -> Tensor:
+    """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers."""
+
 def sigmoid(self: Tensor) -> Tensor:
     """Return ``1 / (1 + exp(-x))``."""
+
+def sigmoid_(self: Tensor) -> Tensor:
+    """Write the result of ``sigmoid`` to this tensor and return it."""
 
 def sign(self: Tensor) -> Tensor:
     """Return -1, 0 or 1 with the sign of the element."""
 
+def signbit(self: Tensor) -> Tensor:
+    """Return True where the sign bit is set: below zero, and for -0.0."""
+
 def sin(self: Tensor) -> Tensor:
     """Return the sine of angles in radians."""
+
+def sin_(self: Tensor) -> Tensor:
+    """Write the result of ``sin`` to this tensor and return it."""
+
+def sinc(self: Tensor) -> Tensor:
+    """Return ``sin(pi x) / (pi x)``, and 1 at 0."""
+
+def sinc_(self: Tensor) -> Tensor:
+    """Write the result of ``sinc`` to this tensor and return it."""
+
+def sinh(self: Tensor) -> Tensor:
+    """Return the hyperbolic sine."""
+
+def sinh_(self: Tensor) -> Tensor:
+    """Write the result of ``sinh`` to this tensor and return it."""
 
 def softmax(self: Tensor, dim: int, dtype: DtypeLike = None) -> Tensor:
     """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
@@ -822,8 +1294,14 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
 def sqrt(self: Tensor) -> Tensor:
     """Return the square root; NaN below zero."""
 
+def sqrt_(self: Tensor) -> Tensor:
+    """Write the result of ``sqrt`` to this tensor and return it."""
+
 def square(self: Tensor) -> Tensor:
     """Return the square."""
+
+def square_(self: Tensor) -> Tensor:
+    """Write the result of ``square`` to this tensor and return it."""
 
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Return a view without dimensions of length 1: all, or those given."""
@@ -865,6 +1343,9 @@ def sum(
 def swapaxes(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions swapped."""
 
+def swapdims(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Return a view with two dimensions swapped."""
+
 def t(self: Tensor) -> Tensor:
     """Return a matrix transposed; vectors and scalars as they are."""
 
@@ -874,8 +1355,14 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
 def tan(self: Tensor) -> Tensor:
     """Return the tangent of angles in radians."""
 
+def tan_(self: Tensor) -> Tensor:
+    """Write the result of ``tan`` to this tensor and return it."""
+
 def tanh(self: Tensor) -> Tensor:
     """Return the hyperbolic tangent."""
+
+def tanh_(self: Tensor) -> Tensor:
+    """Write the result of ``tanh`` to this tensor and return it."""
 
 def tensor(
     data: Any, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
@@ -926,6 +1413,9 @@ def true_divide(self: Tensor, other: Tensor | float, *, rounding_mode: str | Non
 def trunc(self: Tensor) -> Tensor:
     """Return the whole part."""
 
+def trunc_(self: Tensor) -> Tensor:
+    """Write the result of ``trunc`` to this tensor and return it."""
+
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of all slices along a dimension; iterating over a tensor does the same."""
 
@@ -963,6 +1453,15 @@ def vdot(self: Tensor, other: Tensor) -> Tensor:
 
 def where(condition: Tensor, self: Any = ..., other: Any = ...) -> Any:
     """Return ``self`` where the condition holds and ``other`` elsewhere."""
+
+def xlogy(self: Tensor, other: Tensor | float) -> Tensor:
+    """Return ``self * log(other)``, which is 0 where ``self`` is."""
+
+def xlogy_(self: Tensor, other: Tensor | float) -> Tensor:
+    """Write the result of ``xlogy`` to this tensor and return it."""
+
+def zero_(self: Tensor) -> Tensor:
+    """Write zeros to this tensor and return it."""
 
 def zeros(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False

@@ -8,8 +8,8 @@ from typing import Any
 from tinynet import dtypes
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor
-from tinynet.ops.arithmetic import clamp
 from tinynet.ops.conversion import converted
+from tinynet.ops.limits import clamp
 from tinynet.ops.products import matmul
 from tinynet.ops.refuse import name_of, refuse_others
 from tinynet.ops.reshaping import squeeze

@@ -8,8 +8,9 @@ from tinynet.core.generator import Generator
 from tinynet.core.node import Edge, Node, RemovableHandle
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.arithmetic import Bound
 from tinynet.ops.extrema import ValuesAndIndices
+from tinynet.ops.limits import Bound
+from tinynet.ops.powers import Frexp
 from tinynet.ops.reduction import Dims
 from tinynet.ops.shape import Ints
 
@@ -79,10 +80,61 @@ class TensorMethods:
     @property
     def retains_grad(self) -> builtins.bool:
         """Return True for a non-leaf that keeps its gradient."""
+    def floor_divide(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the quotient rounded down; it has no derivative."""
+    def __floordiv__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the quotient rounded down; it has no derivative."""
+    def __rfloordiv__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ifloordiv__(self, other: Tensor | builtins.float) -> Self: ...
+    def floor_divide_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``floor_divide`` to this tensor and return it."""
+    def remainder(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder with the sign of the divisor: ``self - other * floor(self /
+        other)``."""
+    def __mod__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder with the sign of the divisor: ``self - other * floor(self /
+        other)``."""
+    def __rmod__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __imod__(self, other: Tensor | builtins.float) -> Self: ...
+    def remainder_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``remainder`` to this tensor and return it."""
+    def fmod(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder with the sign of ``self``: ``self - other * trunc(self /
+        other)``."""
+    def fmod_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``fmod`` to this tensor and return it."""
+    def gcd(self, other: Tensor) -> Tensor:
+        """Return the greatest common divisor of whole numbers, at least 0."""
+    def gcd_(self, other: Tensor) -> Self:
+        """Write the result of ``gcd`` to this tensor and return it."""
+    def lcm(self, other: Tensor) -> Tensor:
+        """Return the least common multiple of whole numbers, at least 0."""
+    def lcm_(self, other: Tensor) -> Self:
+        """Write the result of ``lcm`` to this tensor and return it."""
+    def bitwise_left_shift(self, other: Tensor | builtins.float) -> Tensor:
+        """Return whole numbers with their bits moved to the left: times ``2 ** other``."""
+    def __lshift__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return whole numbers with their bits moved to the left: times ``2 ** other``."""
+    def __rlshift__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ilshift__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_left_shift_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_left_shift`` to this tensor and return it."""
+    def bitwise_right_shift(self, other: Tensor | builtins.float) -> Tensor:
+        """Return whole numbers with their bits moved to the right; the sign stays."""
+    def __rshift__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return whole numbers with their bits moved to the right; the sign stays."""
+    def __rrshift__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __irshift__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_right_shift_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_right_shift`` to this tensor and return it."""
     def exp(self) -> Tensor:
         """Return e to the power of each element."""
     def exp_(self) -> Self:
         """Write the result of ``exp`` to this tensor and return it."""
+    def exp2(self) -> Tensor:
+        """Return 2 to the power of each element."""
+    def exp2_(self) -> Self:
+        """Write the result of ``exp2`` to this tensor and return it."""
     def expm1(self) -> Tensor:
         """Return ``exp(x) - 1``, exact for small x."""
     def expm1_(self) -> Self:
@@ -125,6 +177,8 @@ class TensorMethods:
         """Return the negative."""
     def neg_(self) -> Self:
         """Write the result of ``neg`` to this tensor and return it."""
+    def positive(self) -> Tensor:
+        """Return the tensor itself: ``+x``."""
     def sign(self) -> Tensor:
         """Return -1, 0 or 1 with the sign of the element."""
     def sign_(self) -> Self:
@@ -135,34 +189,6 @@ class TensorMethods:
         """Return the absolute value."""
     def abs_(self) -> Self:
         """Write the result of ``abs`` to this tensor and return it."""
-    def floor(self) -> Tensor:
-        """Return the largest whole number below or equal."""
-    def floor_(self) -> Self:
-        """Write the result of ``floor`` to this tensor and return it."""
-    def ceil(self) -> Tensor:
-        """Return the smallest whole number above or equal."""
-    def ceil_(self) -> Self:
-        """Write the result of ``ceil`` to this tensor and return it."""
-    def trunc(self) -> Tensor:
-        """Return the whole part."""
-    def trunc_(self) -> Self:
-        """Write the result of ``trunc`` to this tensor and return it."""
-    def round(self, *, decimals: builtins.int = 0) -> Tensor:
-        """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
-    def round_(self, *, decimals: builtins.int = 0) -> Self:
-        """Write the result of ``round`` to this tensor and return it."""
-    def sin(self) -> Tensor:
-        """Return the sine of angles in radians."""
-    def sin_(self) -> Self:
-        """Write the result of ``sin`` to this tensor and return it."""
-    def cos(self) -> Tensor:
-        """Return the cosine of angles in radians."""
-    def cos_(self) -> Self:
-        """Write the result of ``cos`` to this tensor and return it."""
-    def tan(self) -> Tensor:
-        """Return the tangent of angles in radians."""
-    def tan_(self) -> Self:
-        """Write the result of ``tan`` to this tensor and return it."""
     def tanh(self) -> Tensor:
         """Return the hyperbolic tangent."""
     def tanh_(self) -> Self:
@@ -175,10 +201,6 @@ class TensorMethods:
         """Return ``max(x, 0)``."""
     def relu_(self) -> Self:
         """Write the result of ``relu`` to this tensor and return it."""
-    def erf(self) -> Tensor:
-        """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x."""
-    def erf_(self) -> Self:
-        """Write the result of ``erf`` to this tensor and return it."""
     def __add__(self, other: Tensor | builtins.float) -> Tensor:
         """Return the elementwise sum."""
     def __radd__(self, other: Tensor | builtins.float) -> Tensor: ...
@@ -199,28 +221,6 @@ class TensorMethods:
         """Return the elementwise quotient; integers give floats."""
     def __rtruediv__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __itruediv__(self, other: Tensor | builtins.float) -> Self: ...
-    def floor_divide(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the quotient rounded down; it has no derivative."""
-    def __floordiv__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the quotient rounded down; it has no derivative."""
-    def __rfloordiv__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __ifloordiv__(self, other: Tensor | builtins.float) -> Self: ...
-    def floor_divide_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``floor_divide`` to this tensor and return it."""
-    def remainder(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the remainder with the sign of the divisor: ``self - other * floor(self /
-        other)``."""
-    def __mod__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the remainder with the sign of the divisor: ``self - other * floor(self /
-        other)``."""
-    def __rmod__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __imod__(self, other: Tensor | builtins.float) -> Self: ...
-    def remainder_(self, other: Tensor | builtins.float) -> Self:
-        """Write the result of ``remainder`` to this tensor and return it."""
-    def maximum(self, other: Tensor) -> Tensor:
-        """Return the elementwise maximum; NaN where either is NaN."""
-    def minimum(self, other: Tensor) -> Tensor:
-        """Return the elementwise minimum; NaN where either is NaN."""
     def add_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
         """Write ``self + alpha * other`` to this tensor and return it."""
     def add(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
@@ -232,17 +232,8 @@ class TensorMethods:
     def div(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
         """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
         asked."""
-    def clamp(self, min: Bound = None, max: Bound = None) -> Tensor:
-        """Return the elements moved into ``[min, max]``; either bound may be left out, or a
-        tensor."""
-    def clamp_(self, min: Bound = None, max: Bound = None) -> Self:
-        """Move the elements of this tensor into ``[min, max]`` and return it."""
-    def clamp_min(self, min: Tensor | builtins.float) -> Tensor:
-        """Return the elements, at least ``min``."""
-    def clamp_max(self, max: Tensor | builtins.float) -> Tensor:
-        """Return the elements, at most ``max``."""
-    def div_(self, other: Tensor | builtins.float) -> Self:
-        """Write the quotient to this tensor and return it."""
+    def div_(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Self:
+        """Write the quotient to this tensor and return it; arguments are those of ``div``."""
     def where(self, condition: Tensor, other: Tensor | builtins.float) -> Tensor:
         """Return this tensor where the condition holds and ``other`` elsewhere."""
     def to(
@@ -339,6 +330,10 @@ class TensorMethods:
         self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
     ) -> Self:
         """Fill this tensor with exponentially distributed numbers and return it."""
+    def i0(self) -> Tensor:
+        """Return the modified Bessel function of order 0."""
+    def i0_(self) -> Self:
+        """Write the result of ``i0`` to this tensor and return it."""
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """Return the part on and below a diagonal; zeros elsewhere."""
     def tril_(self, diagonal: builtins.int = 0) -> Self:
@@ -517,6 +512,16 @@ class TensorMethods:
         """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
     def pow_(self, exponent: Tensor | builtins.float) -> Self:
         """Write each element to the power of ``exponent`` to this tensor and return it."""
+    def float_power(self, exponent: Tensor | builtins.float) -> Tensor:
+        """Return ``self`` to the power of ``exponent``, computed and returned as float64."""
+    def float_power_(self, exponent: Tensor | builtins.float) -> Self:
+        """Write ``self`` to the power of ``exponent`` to this float64 tensor and return it."""
+    def ldexp(self, other: Tensor) -> Tensor:
+        """Return ``self * 2 ** other``."""
+    def ldexp_(self, other: Tensor) -> Self:
+        """Write the result of ``ldexp`` to this tensor and return it."""
+    def frexp(self) -> Frexp:
+        """Return mantissas of sizes in [0.5, 1), and whole exponents of 2."""
     def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
         """Return the slices along a dimension that a vector of indices names, as a copy."""
     def index_add(
@@ -595,6 +600,8 @@ class TensorMethods:
         """Write the result of ``logical_xor`` to this tensor and return it."""
     def logical_not(self) -> Tensor:
         """Return True where the element is zero."""
+    def logical_not_(self) -> Self:
+        """Write the result of ``logical_not`` to this tensor and return it."""
     def bitwise_and(self, other: Tensor | builtins.float) -> Tensor:
         """Return the bitwise (for booleans: logical) and."""
     def __and__(self, other: Tensor | builtins.float) -> Tensor:
@@ -623,12 +630,39 @@ class TensorMethods:
         """Return the bitwise (for booleans: logical) complement."""
     def __invert__(self) -> Tensor:
         """Return the bitwise (for booleans: logical) complement."""
+    def bitwise_not_(self) -> Self:
+        """Write the result of ``bitwise_not`` to this tensor and return it."""
     def isnan(self) -> Tensor:
         """Return True where the element is NaN."""
     def isinf(self) -> Tensor:
         """Return True where the element is infinite."""
     def isfinite(self) -> Tensor:
         """Return True where the element is neither infinite nor NaN."""
+    def isposinf(self) -> Tensor:
+        """Return True where the element is infinite and positive."""
+    def isneginf(self) -> Tensor:
+        """Return True where the element is infinite and negative."""
+    def isreal(self) -> Tensor:
+        """Return True everywhere: there are no complex numbers."""
+    def isclose(
+        self,
+        other: Tensor,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> Tensor:
+        """Return True where ``|self - other| <= atol + rtol * |other|``."""
+    def allclose(
+        self,
+        other: Tensor,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> builtins.bool:
+        """Return whether all elements are close to each other; arguments are those of
+        ``isclose``."""
+    def equal(self, other: Tensor) -> builtins.bool:
+        """Return whether two tensors have the same shape and elements (NaN equals nothing)."""
     def sum(
         self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
     ) -> Tensor:
@@ -658,6 +692,27 @@ class TensorMethods:
         """Return the sums of products over the last dimensions; with a scalar, the product."""
     def kron(self, other: Tensor) -> Tensor:
         """Return the Kronecker product: each element of ``self`` times all of ``other``."""
+    def maximum(self, other: Tensor) -> Tensor:
+        """Return the elementwise maximum; NaN where either is NaN."""
+    def minimum(self, other: Tensor) -> Tensor:
+        """Return the elementwise minimum; NaN where either is NaN."""
+    def fmax(self, other: Tensor) -> Tensor:
+        """Return the elementwise maximum; NaN only where both are NaN."""
+    def fmin(self, other: Tensor) -> Tensor:
+        """Return the elementwise minimum; NaN only where both are NaN."""
+    def clamp(self, min: Bound = None, max: Bound = None) -> Tensor:
+        """Return the elements moved into ``[min, max]``; either bound may be left out, or a
+        tensor."""
+    def clamp_(self, min: Bound = None, max: Bound = None) -> Self:
+        """Move the elements of this tensor into ``[min, max]`` and return it."""
+    def clamp_min(self, min: Tensor | builtins.float) -> Tensor:
+        """Return the elements, at least ``min`` (a number or a tensor)."""
+    def clamp_min_(self, min: Tensor | builtins.float) -> Self:
+        """Write the result of ``clamp_min`` to this tensor and return it."""
+    def clamp_max(self, max: Tensor | builtins.float) -> Tensor:
+        """Return the elements, at most ``max`` (a number or a tensor)."""
+    def clamp_max_(self, max: Tensor | builtins.float) -> Self:
+        """Write the result of ``clamp_max`` to this tensor and return it."""
     def cov(
         self,
         *,
@@ -720,6 +775,18 @@ class TensorMethods:
         """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``."""
     def renorm_(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Self:
         """Write the result of ``renorm`` to this tensor and return it."""
+    def erf(self) -> Tensor:
+        """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x."""
+    def erf_(self) -> Self:
+        """Write the result of ``erf`` to this tensor and return it."""
+    def erfc(self) -> Tensor:
+        """Return ``1 - erf(x)``, exact also where erf is close to 1."""
+    def erfc_(self) -> Self:
+        """Write the result of ``erfc`` to this tensor and return it."""
+    def erfinv(self) -> Tensor:
+        """Return the inverse of the error function; NaN outside [-1, 1]."""
+    def erfinv_(self) -> Self:
+        """Write the result of ``erfinv`` to this tensor and return it."""
     def amax(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
         """Return the maximum over the dimensions (all unless given)."""
     def amin(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
@@ -771,12 +838,40 @@ class TensorMethods:
         """Return ``self + weight * (end - self)``: the points between two tensors."""
     def lerp_(self, end: Tensor, weight: Tensor | builtins.float) -> Self:
         """Write ``self + weight * (end - self)`` to this tensor and return it."""
+    def lgamma(self) -> Tensor:
+        """Return the logarithm of the size of the gamma function."""
+    def lgamma_(self) -> Self:
+        """Write the result of ``lgamma`` to this tensor and return it."""
+    def digamma(self) -> Tensor:
+        """Return the derivative of ``lgamma``."""
+    def digamma_(self) -> Self:
+        """Write the result of ``digamma`` to this tensor and return it."""
+    def igamma(self, other: Tensor) -> Tensor:
+        """Return the regularized lower incomplete gamma function P(self, other), from 0 to 1."""
+    def igamma_(self, other: Tensor) -> Self:
+        """Write the result of ``igamma`` to this tensor and return it."""
+    def igammac(self, other: Tensor) -> Tensor:
+        """Return the regularized upper incomplete gamma function, ``1 - igamma``."""
+    def igammac_(self, other: Tensor) -> Self:
+        """Write the result of ``igammac`` to this tensor and return it."""
     def __getitem__(self, key: Any) -> Tensor:
         """Return the part that ``key`` names."""
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
     def copy_(self, src: Tensor, non_blocking: builtins.bool = False) -> Self:
         """Write the values of another tensor (broadcast, cast) to this one and return it."""
+    def logaddexp(self, other: Tensor) -> Tensor:
+        """Return ``log(exp(self) + exp(other))``, without overflow."""
+    def logaddexp2(self, other: Tensor) -> Tensor:
+        """Return ``log2(2 ** self + 2 ** other)``, without overflow."""
+    def xlogy(self, other: Tensor | builtins.float) -> Tensor:
+        """Return ``self * log(other)``, which is 0 where ``self`` is."""
+    def xlogy_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``xlogy`` to this tensor and return it."""
+    def logit(self, eps: builtins.float | None = None) -> Tensor:
+        """Return ``log(x / (1 - x))``, the inverse of sigmoid."""
+    def logit_(self, eps: builtins.float | None = None) -> Self:
+        """Write the result of ``logit`` to this tensor and return it."""
     def index_put_(
         self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
     ) -> Self:
@@ -785,6 +880,45 @@ class TensorMethods:
         self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
     ) -> Tensor:
         """Return a copy with values written (or added) at the indices."""
+    def floor(self) -> Tensor:
+        """Return the largest whole number below or equal."""
+    def floor_(self) -> Self:
+        """Write the result of ``floor`` to this tensor and return it."""
+    def ceil(self) -> Tensor:
+        """Return the smallest whole number above or equal."""
+    def ceil_(self) -> Self:
+        """Write the result of ``ceil`` to this tensor and return it."""
+    def trunc(self) -> Tensor:
+        """Return the whole part."""
+    def trunc_(self) -> Self:
+        """Write the result of ``trunc`` to this tensor and return it."""
+    def round(self, *, decimals: builtins.int = 0) -> Tensor:
+        """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
+    def round_(self, *, decimals: builtins.int = 0) -> Self:
+        """Write the result of ``round`` to this tensor and return it."""
+    def frac(self) -> Tensor:
+        """Return what ``trunc`` leaves: the fraction, with the sign of the element."""
+    def frac_(self) -> Self:
+        """Write the result of ``frac`` to this tensor and return it."""
+    def signbit(self) -> Tensor:
+        """Return True where the sign bit is set: below zero, and for -0.0."""
+    def sgn(self) -> Tensor:
+        """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers."""
+    def sgn_(self) -> Self:
+        """Write the result of ``sgn`` to this tensor and return it."""
+    def copysign(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the size of ``self`` with the sign of ``other`` (-0.0 counts as negative)."""
+    def copysign_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``copysign`` to this tensor and return it."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """Return 0 below zero, 1 above, and the element of ``values`` at zero; no derivative."""
+    def heaviside_(self, values: Tensor) -> Self:
+        """Write the result of ``heaviside`` to this tensor and return it."""
+    def nextafter(self, other: Tensor) -> Tensor:
+        """Return the next number that the dtype has after ``self`` in the direction of
+        ``other``."""
+    def nextafter_(self, other: Tensor) -> Self:
+        """Write the result of ``nextafter`` to this tensor and return it."""
     def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
         """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
     def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
@@ -792,6 +926,171 @@ class TensorMethods:
     def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
         """Return the logarithm of the sum of the exponentials over the dimensions, without
         overflow."""
+    def sin(self) -> Tensor:
+        """Return the sine of angles in radians."""
+    def sin_(self) -> Self:
+        """Write the result of ``sin`` to this tensor and return it."""
+    def cos(self) -> Tensor:
+        """Return the cosine of angles in radians."""
+    def cos_(self) -> Self:
+        """Write the result of ``cos`` to this tensor and return it."""
+    def tan(self) -> Tensor:
+        """Return the tangent of angles in radians."""
+    def tan_(self) -> Self:
+        """Write the result of ``tan`` to this tensor and return it."""
+    def asin(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
+    def asin_(self) -> Self:
+        """Write the result of ``asin`` to this tensor and return it."""
+    def acos(self) -> Tensor:
+        """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
+    def acos_(self) -> Self:
+        """Write the result of ``acos`` to this tensor and return it."""
+    def atan(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
+    def atan_(self) -> Self:
+        """Write the result of ``atan`` to this tensor and return it."""
+    def atan2(self, other: Tensor) -> Tensor:
+        """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``."""
+    def atan2_(self, other: Tensor) -> Self:
+        """Write the result of ``atan2`` to this tensor and return it."""
+    def hypot(self, other: Tensor) -> Tensor:
+        """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow."""
+    def hypot_(self, other: Tensor) -> Self:
+        """Write the result of ``hypot`` to this tensor and return it."""
+    def sinh(self) -> Tensor:
+        """Return the hyperbolic sine."""
+    def sinh_(self) -> Self:
+        """Write the result of ``sinh`` to this tensor and return it."""
+    def cosh(self) -> Tensor:
+        """Return the hyperbolic cosine."""
+    def cosh_(self) -> Self:
+        """Write the result of ``cosh`` to this tensor and return it."""
+    def asinh(self) -> Tensor:
+        """Return the inverse of the hyperbolic sine."""
+    def asinh_(self) -> Self:
+        """Write the result of ``asinh`` to this tensor and return it."""
+    def acosh(self) -> Tensor:
+        """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
+    def acosh_(self) -> Self:
+        """Write the result of ``acosh`` to this tensor and return it."""
+    def atanh(self) -> Tensor:
+        """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
+    def atanh_(self) -> Self:
+        """Write the result of ``atanh`` to this tensor and return it."""
+    def deg2rad(self) -> Tensor:
+        """Return angles in degrees as radians."""
+    def deg2rad_(self) -> Self:
+        """Write the result of ``deg2rad`` to this tensor and return it."""
+    def rad2deg(self) -> Tensor:
+        """Return angles in radians as degrees."""
+    def rad2deg_(self) -> Self:
+        """Write the result of ``rad2deg`` to this tensor and return it."""
+    def sinc(self) -> Tensor:
+        """Return ``sin(pi x) / (pi x)``, and 1 at 0."""
+    def sinc_(self) -> Self:
+        """Write the result of ``sinc`` to this tensor and return it."""
+    def polygamma(self, n: builtins.int) -> Tensor:
+        """Return derivative number ``n`` of ``digamma``."""
+    def polygamma_(self, n: builtins.int) -> Self:
+        """Write derivative number ``n`` of ``digamma`` to this tensor and return it."""
+    def mvlgamma(self, p: builtins.int) -> Tensor:
+        """Return the logarithm of the multivariate gamma function of dimension ``p``."""
+    def mvlgamma_(self, p: builtins.int) -> Self:
+        """Write the result of ``mvlgamma`` to this tensor and return it."""
+    def absolute(self) -> Tensor:
+        """Return the absolute value."""
+    def absolute_(self) -> Self:
+        """Write the result of ``abs`` to this tensor and return it."""
+    def arccos(self) -> Tensor:
+        """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
+    def arccos_(self) -> Self:
+        """Write the result of ``acos`` to this tensor and return it."""
+    def arccosh(self) -> Tensor:
+        """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
+    def arccosh_(self) -> Self:
+        """Write the result of ``acosh`` to this tensor and return it."""
+    def arcsin(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
+    def arcsin_(self) -> Self:
+        """Write the result of ``asin`` to this tensor and return it."""
+    def arcsinh(self) -> Tensor:
+        """Return the inverse of the hyperbolic sine."""
+    def arcsinh_(self) -> Self:
+        """Write the result of ``asinh`` to this tensor and return it."""
+    def arctan(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
+    def arctan_(self) -> Self:
+        """Write the result of ``atan`` to this tensor and return it."""
+    def arctan2(self, other: Tensor) -> Tensor:
+        """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``."""
+    def arctan2_(self, other: Tensor) -> Self:
+        """Write the result of ``atan2`` to this tensor and return it."""
+    def arctanh(self) -> Tensor:
+        """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
+    def arctanh_(self) -> Self:
+        """Write the result of ``atanh`` to this tensor and return it."""
+    def clip(self, min: Bound = None, max: Bound = None) -> Tensor:
+        """Return the elements moved into ``[min, max]``; either bound may be left out, or a
+        tensor."""
+    def clip_(self, min: Bound = None, max: Bound = None) -> Self:
+        """Move the elements of this tensor into ``[min, max]`` and return it."""
+    def divide(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
+        """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
+        asked."""
+    def divide_(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Self:
+        """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+    def fix(self) -> Tensor:
+        """Return the whole part."""
+    def fix_(self) -> Self:
+        """Write the result of ``trunc`` to this tensor and return it."""
+    def greater(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater."""
+    def greater_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``gt`` to this tensor and return it."""
+    def greater_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater or equal."""
+    def greater_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ge`` to this tensor and return it."""
+    def less(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less."""
+    def less_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``lt`` to this tensor and return it."""
+    def less_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less or equal."""
+    def less_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``le`` to this tensor and return it."""
+    def multiply(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise product."""
+    def multiply_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``mul`` to this tensor and return it."""
+    def negative(self) -> Tensor:
+        """Return the negative."""
+    def negative_(self) -> Self:
+        """Write the result of ``neg`` to this tensor and return it."""
+    def not_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where the elements differ."""
+    def not_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ne`` to this tensor and return it."""
+    def subtract(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
+        """Return ``self - alpha * other``."""
+    def subtract_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
+        """Write ``self - alpha * other`` to this tensor and return it."""
+    def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
+        """Swap two dimensions of this tensor and return it."""
+    def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Return a view with two dimensions swapped."""
+    def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
+        """Swap two dimensions of this tensor and return it."""
+    def true_divide(
+        self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
+    ) -> Tensor:
+        """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
+        asked."""
+    def true_divide_(
+        self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
+    ) -> Self:
+        """Write the quotient to this tensor and return it; arguments are those of ``div``."""
     def set_(self, source: Tensor) -> Self:
         """Let the tensor use the memory, and take the shape, of another one, and return it."""
     def resize_(self, *sizes: Any) -> Self:

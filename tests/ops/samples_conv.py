@@ -1,5 +1,7 @@
 """The rows of `samples.SAMPLES` for convolutions, and for windows as columns."""
 
+import math
+
 from tinynet.nn.functional.sliding import Walk
 
 from .samples import f, sample
@@ -28,3 +30,13 @@ for _made in ("transposed", "strided", "expanded"):
 sample("convolve", f(0, 4, *_size), _w, _walk, 2)
 sample("spread", f(0, 2, *_walk.out), _w, _size, _walk, 2)
 sample("correlate", f(0, 4, *_size), f(0, 2, *_walk.out), _walk, 2)
+
+for _walk, _size in WALKS.values():
+    _many = math.prod(_walk.kernel)
+    sample("im2col", f(2, 2, *_size), _walk)
+    sample("col2im", f(2, 2 * _many, math.prod(_walk.out)), _size, _walk)
+for _made in ("transposed", "strided", "expanded"):
+    sample("im2col", getattr(f(2, 2, 4, 3), _made), WALKS["stride"][0])
+    sample("col2im", getattr(f(2, 12, 9), _made), (4, 3), WALKS["stride"][0])
+sample("im2col", f(0, 2, 4, 3), WALKS["stride"][0])
+sample("col2im", f(0, 12, 9), (4, 3), WALKS["stride"][0])

@@ -122,3 +122,75 @@ for _name, _options in {
 fails("conv_transpose2d-small", transposed(2, padding=2), f64(1, 4, 1, 1), f64(4, 2, 3, 3))
 fails("conv_transpose2d-input-empty", transposed(2), f64(1, 4, 0, 3), f64(4, 2, 3, 3))
 fails("conv_transpose2d-dtype", transposed(2), f32(1, 4, 3, 3), f64(4, 2, 3, 3))
+
+# ---- fold and unfold ----
+
+SQUARE = {"kernel_size": 2}
+for _name, _options in {
+    "plain": SQUARE,
+    "stride": {"kernel_size": (2, 1), "stride": (2, 3)},
+    "padding": {"kernel_size": 3, "padding": (1, 2)},
+    "dilation": {"kernel_size": (2, 2), "dilation": (1, 2)},
+    "everything": {"kernel_size": 2, "dilation": 2, "padding": 1, "stride": 2},
+    "pointwise": {"kernel_size": 1},
+}.items():
+    _unfold = function("nn.functional.unfold", **_options)
+    for _layout, _x in {
+        "plain": f64(2, 3, 4, 5),
+        "no-batch": f64(3, 4, 5),
+        "strided": f64(2, 3, 4, 5).strided,
+        "transposed": f64(2, 3, 4, 5).t,
+        "expanded": f64(2, 3, 4, 5).expanded,
+        "float32": f32(2, 3, 4, 5),
+        "empty": f64(0, 3, 4, 5).const,
+        "bool": mask(2, 3, 4, 5),
+    }.items():
+        case(f"unfold-{_name}-{_layout}", _unfold, _x)
+COLUMNS = {
+    "plain": (12, SQUARE),
+    "stride": (4, {"kernel_size": (2, 2), "stride": (2, 3)}),
+    "padding": (20, {"kernel_size": 2, "padding": (1, 0)}),
+    "dilation": (9, {"kernel_size": (2, 2), "dilation": (1, 2)}),
+    "everything": (6, {"kernel_size": 2, "dilation": 2, "padding": 1, "stride": 2}),
+}
+for _name, (_count, _options) in COLUMNS.items():
+    _fold = function("nn.functional.fold", (4, 5), **_options)
+    for _layout, _x in {
+        "plain": f64(2, 8, _count),
+        "no-batch": f64(8, _count),
+        "strided": f64(2, 8, _count).strided,
+        "transposed": f64(2, 8, _count).t,
+        "expanded": f64(2, 8, _count).expanded,
+        "float32": f32(2, 8, _count),
+        "empty": f64(0, 8, _count).const,
+        "bool": mask(2, 8, _count),
+    }.items():
+        case(f"fold-{_name}-{_layout}", _fold, _x)
+for _name, _options in {
+    "kernel-zero": {"kernel_size": 0},
+    "kernel-few": {"kernel_size": (2,)},
+    "kernel-many": {"kernel_size": (2, 2, 2)},
+    "stride-zero": {"kernel_size": 2, "stride": 0},
+    "stride-many": {"kernel_size": 2, "stride": (1, 1, 1)},
+    "dilation-zero": {"kernel_size": 2, "dilation": (1, 0)},
+    "padding-negative": {"kernel_size": 2, "padding": -1},
+    "kernel-large": {"kernel_size": (6, 2)},
+}.items():
+    fails(f"unfold-{_name}", function("nn.functional.unfold", **_options), f64(1, 2, 4, 5))
+    fails(f"fold-{_name}", function("nn.functional.fold", (4, 5), **_options), f64(1, 24, 12))
+fails("unfold-5d", function("nn.functional.unfold", 2), f64(1, 1, 1, 4, 5))
+fails("unfold-no-channels", function("nn.functional.unfold", 2), f64(1, 0, 4, 5))
+fails("unfold-int64", function("nn.functional.unfold", 2), i64(1, 2, 4, 5))
+fails("unfold-no-tensor", lambda tn: tn.nn.functional.unfold([1.0], 2))
+for _name, _x in {
+    "1d": f64(8),
+    "4d": f64(1, 8, 12, 1),
+    "channels": f64(1, 7, 12),
+    "count": f64(1, 8, 11),
+    "count-no-batch": f64(8, 11),
+    "no-channels": f64(1, 0, 12),
+    "int64": i64(1, 8, 12),
+}.items():
+    fails(f"fold-{_name}", function("nn.functional.fold", (4, 5), 2), _x)
+fails("fold-size-few", function("nn.functional.fold", (4,), 2), f64(1, 8, 12))
+fails("fold-size-small", function("nn.functional.fold", (1, 1), 2), f64(1, 8, 12))

@@ -29,6 +29,8 @@ from tinynet.nn.dropout import Dropout as Dropout
 from tinynet.nn.embedding import Embedding as Embedding
 from tinynet.nn.flatten import Flatten as Flatten
 from tinynet.nn.flatten import Unflatten as Unflatten
+from tinynet.nn.fold import Fold as Fold
+from tinynet.nn.fold import Unfold as Unfold
 from tinynet.nn.linear import Identity as Identity
 from tinynet.nn.linear import Linear as Linear
 from tinynet.nn.loss import BCELoss as BCELoss

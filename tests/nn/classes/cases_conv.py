@@ -118,3 +118,30 @@ TABLE.fails(
     "ConvTranspose2d-too-small",
     lambda lib: lib.nn.ConvTranspose2d(1, 1, 3, padding=2)(lib.zeros(1, 1, 1, 1)),
 )
+
+for _name, _options in {
+    "plain": {},
+    "each": {"stride": (2, 1), "padding": (0, 1)},
+    "dilation": {"dilation": 2, "padding": 2, "stride": 2},
+}.items():
+    _columns = {"plain": 12, "each": 10, "dilation": 12}[_name]
+    TABLE.layer(
+        f"Unfold-{_name}", lambda lib, o=_options: lib.nn.Unfold((2, 3), **o), f(2, 3, 5, 5)
+    )
+    TABLE.layer(
+        f"Unfold-no-batch-{_name}", lambda lib, o=_options: lib.nn.Unfold(2, **o), f(3, 5, 5)
+    )
+    TABLE.layer(
+        f"Fold-{_name}",
+        lambda lib, o=_options: lib.nn.Fold((5, 5), (2, 3), **o),
+        f(2, 12, _columns),
+    )
+    TABLE.layer(
+        f"Fold-no-batch-{_name}",
+        lambda lib, o=_options: lib.nn.Fold(5, (2, 3), **o),
+        f(12, _columns),
+    )
+TABLE.fails("Unfold-rank", lambda lib: lib.nn.Unfold(2)(lib.zeros(1, 1, 1, 4, 5)))
+TABLE.fails("Unfold-large", lambda lib: lib.nn.Unfold(6)(lib.zeros(1, 2, 4, 5)))
+TABLE.fails("Fold-columns", lambda lib: lib.nn.Fold((4, 5), 2)(lib.zeros(1, 8, 11)))
+TABLE.fails("Fold-channels", lambda lib: lib.nn.Fold((4, 5), 2)(lib.zeros(1, 7, 12)))

@@ -41,6 +41,8 @@ from tinynet.nn.functional.convolution import conv3d as conv3d
 from tinynet.nn.functional.convolution import conv_transpose1d as conv_transpose1d
 from tinynet.nn.functional.convolution import conv_transpose2d as conv_transpose2d
 from tinynet.nn.functional.convolution import conv_transpose3d as conv_transpose3d
+from tinynet.nn.functional.folding import fold as fold
+from tinynet.nn.functional.folding import unfold as unfold
 from tinynet.nn.functional.lookup import embedding as embedding
 from tinynet.nn.functional.losses import binary_cross_entropy as binary_cross_entropy
 from tinynet.nn.functional.losses import (

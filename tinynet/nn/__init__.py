@@ -62,6 +62,14 @@ from tinynet.nn.parameter import Buffer as Buffer
 from tinynet.nn.parameter import Parameter as Parameter
 from tinynet.nn.parameter_container import ParameterDict as ParameterDict
 from tinynet.nn.parameter_container import ParameterList as ParameterList
+from tinynet.nn.rnn import GRU as GRU
+from tinynet.nn.rnn import LSTM as LSTM
+from tinynet.nn.rnn import RNN as RNN
+from tinynet.nn.rnn_base import RNNBase as RNNBase
+from tinynet.nn.rnn_cells import GRUCell as GRUCell
+from tinynet.nn.rnn_cells import LSTMCell as LSTMCell
+from tinynet.nn.rnn_cells import RNNCell as RNNCell
+from tinynet.nn.rnn_cells import RNNCellBase as RNNCellBase
 from tinynet.nn.smooth_activation import CELU as CELU
 from tinynet.nn.smooth_activation import ELU as ELU
 from tinynet.nn.smooth_activation import GELU as GELU

@@ -56,7 +56,13 @@ def error_text(error: Exception) -> str:
 def signature(kind: type) -> list[str]:
     """The parameters of a constructor, without those that only PyTorch has a use for."""
     shown = []
-    for p in inspect.signature(kind.__init__).parameters.values():
+    found = inspect.signature(kind.__init__)
+    if [*found.parameters] == ["self", "args", "kwargs"] and kind.__doc__:  # PyTorch's LSTM
+        written = re.match(r"__init__(\(.*\))\n", kind.__doc__)
+        found = (
+            found if written is None else inspect.signature(eval(f"lambda {written[1][1:-1]}: 0"))
+        )
+    for p in found.parameters.values():
         if p.name not in LEFT_OUT:
             default = "" if p.default is p.empty else f"={default_text(p.default)}"
             shown.append(f"{p.name}{default}")

@@ -2,6 +2,7 @@
 
 from tinynet.nn.utils import parametrizations as parametrizations
 from tinynet.nn.utils import parametrize as parametrize
+from tinynet.nn.utils import rnn as rnn
 from tinynet.nn.utils.clip import clip_grad_norm_ as clip_grad_norm_
 from tinynet.nn.utils.clip import clip_grad_value_ as clip_grad_value_
 from tinynet.nn.utils.clip import clip_grads_with_norm_ as clip_grads_with_norm_

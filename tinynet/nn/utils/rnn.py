@@ -1,0 +1,373 @@
+"""Sequences of different lengths: padded to one length, or packed without padding.
+
+A packed batch holds, step after step, the elements of those sequences that are long enough. The
+sequences are in order of length, the longest first, so those that end are always the last ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.ops.creation import as_tensor, full
+from tinynet.ops.joining import cat
+from tinynet.ops.refuse import name_of
+
+NOT_SORTED = (
+    "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can "
+    "pass `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "
+    "requirement if you do not need ONNX exportability."
+)
+
+
+class _Packed(NamedTuple):
+    data: Any
+    batch_sizes: Any
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
+
+
+class PackedSequence(_Packed):
+    """A batch of sequences of different lengths without padding; RNN, LSTM and GRU take it.
+
+    Make one with ``pack_padded_sequence`` or ``pack_sequence``.
+
+    Attributes:
+        data: all elements, step by step, ``[sum of lengths, ...]``.
+        batch_sizes: how many sequences each step has, int64.
+        sorted_indices: the original places of the sequences in their order here; None: the same.
+        unsorted_indices: the way back.
+
+    Example:
+        >>> nn.utils.rnn.pack_sequence([tn.tensor([1, 2]), tn.tensor([3])])
+        PackedSequence(data=tensor([1, 3, 2]), batch_sizes=tensor([2, 1]), sorted_indices=None, \
+unsorted_indices=None)
+    """
+
+    def __new__(
+        cls,
+        data: Any,
+        batch_sizes: Tensor | None = None,
+        sorted_indices: Tensor | None = None,
+        unsorted_indices: Tensor | None = None,
+    ) -> PackedSequence:
+        """Take data and batch sizes, or a pair of them."""
+        if batch_sizes is None:
+            if not (isinstance(data, (list, tuple)) and len(data) == 2):
+                raise AssertionError("Expected data to be a list or tuple of length 2")
+            data, batch_sizes = data
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Return a packed sequence with the data of another dtype; itself if it is the same."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else PackedSequence(data, *self[1:])
+
+    def cpu(self) -> PackedSequence:
+        """Return self: everything always is on the cpu."""
+        return self
+
+    def double(self) -> PackedSequence:
+        """Return it with data in float64."""
+        return self._as(self.data.double())
+
+    def float(self) -> PackedSequence:
+        """Return it with data in float32."""
+        return self._as(self.data.float())
+
+    def half(self) -> PackedSequence:
+        """Return it with data in float16."""
+        return self._as(self.data.half())
+
+    def long(self) -> PackedSequence:
+        """Return it with data in int64."""
+        return self._as(self.data.long())
+
+    def int(self) -> PackedSequence:
+        """Return it with data in int32."""
+        return self._as(self.data.int())
+
+    def short(self) -> PackedSequence:
+        """Return it with data in int16."""
+        return self._as(self.data.short())
+
+    def char(self) -> PackedSequence:
+        """Return it with data in int8."""
+        return self._as(self.data.char())
+
+    def byte(self) -> PackedSequence:
+        """Return it with data in uint8."""
+        return self._as(self.data.byte())
+
+    def _as(self, data: Tensor) -> PackedSequence:
+        return self if data is self.data else PackedSequence(data, *self[1:])
+
+    @property
+    def is_cuda(self) -> bool:
+        """False: everything always is on the cpu."""
+        return False
+
+    def is_pinned(self) -> bool:
+        """Return False: there is no pinned memory."""
+        return False
+
+
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """Return the permutation that undoes another one; None for None.
+
+    Example:
+        >>> nn.utils.rnn.invert_permutation(tn.tensor([2, 0, 1]))
+        tensor([1, 2, 0])
+    """
+    if permutation is None:
+        return None
+    inverse = np.empty_like(permutation._array)
+    inverse[permutation._array] = np.arange(len(inverse))
+    return wrap(inverse)
+
+
+# ---- packed -------------------------------------------------------------------------------------
+
+
+def pack_padded_sequence(
+    input: Tensor,
+    lengths: Tensor | Sequence[int],
+    batch_first: bool = False,
+    enforce_sorted: bool = True,
+) -> PackedSequence:
+    """Return a padded batch packed: without what lies behind the end of each sequence.
+
+    Args:
+        input: ``[steps, batch, ...]``.
+        lengths: of the sequences.
+        batch_first: the input is ``[batch, steps, ...]``.
+        enforce_sorted: the sequences must come in order of length, longest first. Otherwise they
+            are put in that order here, and the result remembers which was where.
+
+    Raises:
+        RuntimeError: lengths that are not positive, too large, unsorted, or not one per sequence.
+
+    Example:
+        >>> padded = tn.tensor([[1, 2], [3, 0]])
+        >>> nn.utils.rnn.pack_padded_sequence(padded, [2, 1], batch_first=True).data
+        tensor([1, 3, 2])
+    """
+    if input.ndim < 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
+    padded = input.transpose(0, 1) if batch_first else input
+    steps, batch = padded.shape[:2]
+    ends = as_tensor(lengths)._array.astype(np.int64)
+    order = None
+    if not enforce_sorted:
+        order = np.argsort(-ends, kind="stable")
+        ends = ends[order]
+    _check_lengths(ends, padded)
+    sizes = np.array([np.count_nonzero(ends > t) for t in range(int(ends[0]))], np.int64)
+    taken = np.arange(batch) if order is None else order
+    places = np.concatenate([t * batch + taken[:size] for t, size in enumerate(sizes)])
+    data = padded.flatten(0, 1).index_select(0, wrap(places))
+    return PackedSequence(data, wrap(sizes), None if order is None else wrap(order))
+
+
+def _check_lengths(ends: Array, padded: Tensor) -> None:
+    steps, batch = padded.shape[:2]
+    if padded.numel() == 0:
+        raise RuntimeError("Cannot pack empty tensors.")
+    if ends.ndim != 1:
+        raise RuntimeError(
+            "'lengths' argument should be a 1D CPU int64 tensor, but got "
+            f"{ends.ndim}D cpu {name_of(ends)} tensor"
+        )
+    if len(ends) != batch:
+        raise RuntimeError(
+            "Expected `len(lengths)` to be equal to batch_size, but got "
+            f"{len(ends)} (batch_size={batch})"
+        )
+    if (ends <= 0).any():
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' "
+            "that is <= 0"
+        )
+    if (ends[1:] > ends[:-1]).any():
+        raise RuntimeError(NOT_SORTED)
+    if ends[0] > steps:
+        raise RuntimeError(
+            f"The 'lengths' of pack_padded_sequence must be <= {steps}, the padded length. "
+            f"Got {ends[0]} instead."
+        )
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return a packed batch padded to one length, and the lengths.
+
+    Args:
+        sequence: what to pad.
+        batch_first: return ``[batch, steps, ...]`` in the place of ``[steps, batch, ...]``.
+        padding_value: stands behind the end of each sequence.
+        total_length: the length to pad to; that of the longest sequence unless given.
+
+    Raises:
+        ValueError: ``total_length`` is less than the length of the longest sequence.
+
+    Example:
+        >>> packed = nn.utils.rnn.pack_sequence([tn.tensor([1, 2]), tn.tensor([3])])
+        >>> nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+        (tensor([[1, 2],
+                [3, 0]]), tensor([2, 1]))
+    """
+    sizes = sequence.batch_sizes._array
+    steps = len(sizes) if total_length is None else total_length
+    if steps < len(sizes):
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in input, but "
+            f"got total_length={total_length} and max sequence length being {len(sizes)}"
+        )
+    inside = np.zeros((steps, sizes[0]), bool)
+    inside[: len(sizes)] = np.arange(sizes[0]) < sizes[:, None]
+    places = np.full(inside.shape, -1)
+    places[inside] = np.arange(len(sequence.data))
+    lengths = np.count_nonzero(inside, axis=0)
+    if sequence.unsorted_indices is not None:
+        back = sequence.unsorted_indices._array
+        places, lengths = places[:, back], lengths[back]
+    if batch_first:
+        places = places.T
+    return _placed(sequence.data, places, padding_value), wrap(lengths.astype(np.int64))
+
+
+def _placed(data: Tensor, places: Array, padding_value: float) -> Tensor:
+    """Return the rows of ``data`` at some places; -1 is a row of the padding value."""
+    padding = full((1, *data.shape[1:]), padding_value, dtype=data.dtype)
+    rows = np.where(places < 0, len(data), places).reshape(-1)
+    found = cat([data, padding]).index_select(0, wrap(rows))
+    return found.reshape(*places.shape, *data.shape[1:])
+
+
+def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Return a list of sequences, each ``[length, ...]``, packed.
+
+    Args:
+        sequences: what to pack.
+        enforce_sorted: see ``pack_padded_sequence``.
+
+    Example:
+        >>> a, b = tn.tensor([1]), tn.tensor([2, 3])
+        >>> nn.utils.rnn.pack_sequence([a, b], enforce_sorted=False).data
+        tensor([2, 1, 3])
+    """
+    lengths = [len(s) for s in sequences]
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """Return the sequences of a packed batch as a list.
+
+    Example:
+        >>> packed = nn.utils.rnn.pack_sequence([tn.tensor([1, 2]), tn.tensor([3])])
+        >>> nn.utils.rnn.unpack_sequence(packed)
+        [tensor([1, 2]), tensor([3])]
+    """
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
+
+
+# ---- padded -------------------------------------------------------------------------------------
+
+
+def pad_sequence(
+    sequences: Tensor | Iterable[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """Return sequences of different lengths, each ``[length, ...]``, as one padded batch.
+
+    Args:
+        sequences: what to pad; the first one decides on the dtype.
+        batch_first: return ``[batch, steps, ...]`` in the place of ``[steps, batch, ...]``.
+        padding_value: fills up.
+        padding_side: ``"right"`` or ``"left"``.
+
+    Raises:
+        RuntimeError: no sequences, or of different shapes behind the first dimension.
+
+    Example:
+        >>> nn.utils.rnn.pad_sequence([tn.tensor([1, 2]), tn.tensor([3])], batch_first=True)
+        tensor([[1, 2],
+                [3, 0]])
+    """
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
+            f"{type(sequences)}"
+        )
+    given = list(sequences)
+    if not given:
+        raise RuntimeError("received an empty list of sequences")
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}."
+        )
+    rows = [_rows(s, given[0], place) for place, s in enumerate(given)]
+    lengths = np.array([len(r) for r in rows])
+    steps = np.arange(lengths.max())
+    starts = (np.cumsum(lengths) - lengths)[:, None]
+    before = steps - (steps.size - lengths[:, None] if padding_side == "left" else 0)
+    places = np.where((before >= 0) & (before < lengths[:, None]), starts + before, -1)
+    return _placed(cat(rows), places if batch_first else places.T, padding_value)
+
+
+def _rows(sequence: Any, first: Tensor, place: int) -> Tensor:
+    """Return a sequence in the shape and dtype of the first one."""
+    if not isinstance(sequence, Tensor):
+        raise TypeError(
+            f"expected Tensor as element {place} in argument 0, but got {type(sequence).__name__}"
+        )
+    if not sequence.ndim:
+        raise RuntimeError(
+            "The 'sequences' of pad_sequence must have 1 or more dimensions. "
+            f"Got a number as element {place} instead."
+        )
+    shape, wanted = sequence.shape[1:], first.shape[1:]
+    if shape != wanted:
+        try:
+            fits = np.broadcast_shapes(shape, wanted) == tuple(wanted)
+        except ValueError:
+            raise errors.not_broadcastable((1, *wanted), (1, *shape)) from None
+        if not fits:
+            raise RuntimeError(
+                f"output with shape {[len(sequence), *wanted]} doesn't match the broadcast shape "
+                f"{[len(sequence), *np.broadcast_shapes(shape, wanted)]}"
+            )
+        sequence = sequence.expand(len(sequence), *wanted)
+    return sequence.to(first.dtype)
+
+
+def unpad_sequence(
+    padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
+) -> list[Tensor]:
+    """Return the sequences of a padded batch as a list.
+
+    Args:
+        padded_sequences: ``[steps, batch, ...]``.
+        lengths: of the sequences.
+        batch_first: the batch is ``[batch, steps, ...]``.
+
+    Example:
+        >>> nn.utils.rnn.unpad_sequence(tn.tensor([[1, 3], [2, 0]]), tn.tensor([2, 1]))
+        [tensor([1, 2]), tensor([3])]
+    """
+    batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    return [s[: int(n)] for s, n in zip(batch, lengths.tolist(), strict=True)]

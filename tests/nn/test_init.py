@@ -28,6 +28,8 @@ FILLS = [
     (lambda p: init.kaiming_uniform_(p), 1),
     (lambda p: init.kaiming_normal_(p), 1),
     (lambda p: init.orthogonal_(p), 2),
+    (lambda p: init.sparse_(p, 0.5), 2),
+    (lambda p: init.dirac_(p.view(3, 2, 1)) and p, 1),
 ]
 
 
@@ -78,6 +80,17 @@ def test_distributions(fill, std, bound):
         assert bound * 0.99 < values.max() <= np.float32(bound)
 
 
+def test_the_zeros_of_a_sparse_matrix_are_anywhere():
+    w = init.sparse_(tn.empty(10, 2000), 0.3).numpy()
+    assert (w == 0).sum(0).tolist() == [3] * 2000
+    assert (w == 0).mean(1) == pytest.approx([0.3] * 10, abs=0.04)
+    assert w[w != 0].std() == pytest.approx(0.01, rel=0.03)
+    one, two = (
+        init.sparse_(tn.empty(5, 5), 0.4, generator=tn.Generator().manual_seed(5)) for _ in range(2)
+    )
+    assert one.tolist() == two.tolist()
+
+
 def test_a_truncated_tail():
     with pytest.warns(UserWarning, match="mean is more than 2 std from") as caught:
         values = init.trunc_normal_(tn.empty(20_000), 0, 1, 3, 5).numpy()
@@ -122,6 +135,9 @@ def test_refusals():
         ),
         (lambda: init.eye_(tn.empty(3)), "Only tensors with 2 dimensions are supported"),
         (lambda: init.orthogonal_(tn.empty(3)), "Only tensors with 2 or more dimensions are"),
+        (lambda: init.dirac_(tn.empty(2, 2, 2), 0), "The 'groups' parameter of dirac_ must be > 0"),
+        (lambda: init.trunc_normal_(tn.empty(3), std=0), "must be > 0. Got 0 instead."),
+        (lambda: init.sparse_(tn.empty(3, 3), 1.5), "must be from 0 to 1. Got 1.5 instead."),
     ]:
         with pytest.raises(ValueError) as caught:
             call()

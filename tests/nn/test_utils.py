@@ -52,7 +52,7 @@ def test_norm_and_scaling_in_two_steps():
 def test_no_gradients():
     assert utils.clip_grad_norm_(nn.Linear(1, 1).parameters(), 1.0).item() == 0
     with pytest.warns(UserWarning, match="is an empty generator, no gradient clipping") as caught:
-        assert utils.clip_grad_norm_(iter([]), 1.0).item() == 0
+        assert utils.clip_grad_norm_((p for p in []), 1.0).item() == 0
     assert caught[0].filename == __file__
 
 
@@ -106,3 +106,40 @@ def test_parameters_as_a_vector_and_back():
         utils.vector_to_parameters(3, net.parameters())
     with pytest.raises(RuntimeError, match=r"shape '\[3, 2\]' is invalid for input of size 5"):
         utils.vector_to_parameters(tn.zeros(5), net.parameters())
+
+
+def test_skipped_initialisation_draws_nothing():
+    state = tn.get_rng_state()
+    net = utils.skip_init(nn.Linear, 3, 2, dtype=tn.float64)
+    assert tn.get_rng_state() == state
+    assert net.weight.dtype == tn.float64 and net.weight._version == 0
+    with pytest.raises(TypeError):
+        utils.skip_init(nn.Linear, 3)
+    nn.Linear(3, 2)
+    assert tn.get_rng_state() != state
+
+
+def test_a_functional_call_leaves_what_is_given_in_several_dictionaries():
+    class Counts(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", tn.zeros(1))
+
+        def forward(self):
+            self.count = self.count + 1
+
+    given = {"count": tn.tensor([5.0])}
+    net = Counts()
+    utils.stateless.functional_call(net, (given,))
+    assert given["count"].tolist() == [5.0] and net.count.tolist() == [0.0]
+    utils.stateless.functional_call(net, given)
+    assert given["count"].tolist() == [6.0] and net.count.tolist() == [0.0]
+
+
+def test_gradients_go_to_the_tensors_of_a_functional_call():
+    net = nn.Linear(2, 1)
+    weight = tn.ones(1, 2, requires_grad=True)
+    out = utils.stateless.functional_call(net, {"weight": weight}, tn.ones(1, 2))
+    out.sum().backward()
+    assert weight.grad.tolist() == [[1.0, 1.0]] and net.weight.grad is None
+    assert net.bias.grad.tolist() == [1.0]

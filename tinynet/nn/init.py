@@ -6,6 +6,9 @@ They run under ``no_grad`` and count as a write, so a backward that needs the ol
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,75 +18,36 @@ from tinynet.core.inplace import wrote
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.nn.fans import _calculate_correct_fan as _calculate_correct_fan
+from tinynet.nn.fans import _calculate_fan_in_and_fan_out as _calculate_fan_in_and_fan_out
+from tinynet.nn.fans import calculate_gain as calculate_gain
 from tinynet.nn.notice import warn
 
-_LINEAR = {
-    "linear", "conv1d", "conv2d", "conv3d",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-}  # fmt: skip
 
-# ---- how wide -----------------------------------------------------------------------------------
+class _Mode(threading.local):
+    skip = False
 
 
-def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """Return the factor that keeps the variance of a signal through a nonlinearity.
-
-    Args:
-        nonlinearity: ``"linear"``, ``"sigmoid"``, ``"tanh"``, ``"relu"``, ``"leaky_relu"``, ...
-        param: the slope of leaky_relu; 0.01 unless given.
-
-    Raises:
-        ValueError: no such nonlinearity, or the slope is no number.
-
-    Example:
-        >>> nn.init.calculate_gain("tanh")
-        1.6666666666666667
-    """
-    if nonlinearity in _LINEAR or nonlinearity == "sigmoid":
-        return 1
-    if nonlinearity == "tanh":
-        return 5.0 / 3
-    if nonlinearity == "relu":
-        return math.sqrt(2.0)
-    if nonlinearity == "selu":
-        return 3.0 / 4  # found by trying, in PyTorch
-    if nonlinearity == "leaky_relu":
-        slope = 0.01 if param is None else param
-        if isinstance(slope, bool) or not isinstance(slope, (int, float)):
-            raise ValueError(f"negative_slope {param} not a valid number")
-        return math.sqrt(2.0 / (1 + slope**2))
-    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+_mode = _Mode()
 
 
-def _fans(tensor: Tensor) -> tuple[int, int]:
-    """Return how many inputs and how many outputs a weight connects."""
-    shape = tensor._array.shape
-    if len(shape) < 2:
-        raise ValueError(
-            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
-        )
-    field = math.prod(shape[2:])
-    return shape[1] * field, shape[0] * field
-
-
-def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
-    mode = mode.lower()
-    if mode not in ("fan_in", "fan_out"):
-        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
-    fan = _fans(tensor)[mode == "fan_out"]
-    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
-
-
-def _xavier_std(tensor: Tensor, gain: float) -> float:
-    return gain * math.sqrt(2.0 / max(sum(_fans(tensor)), 1))
+@contextmanager
+def skipped() -> Iterator[None]:
+    """Let all fills do nothing inside the block; see ``nn.utils.skip_init``."""
+    before, _mode.skip = _mode.skip, True
+    try:
+        yield
+    finally:
+        _mode.skip = before
 
 
 # ---- constants ----------------------------------------------------------------------------------
 
 
 def _fill(tensor: Tensor, values: Any, what: str) -> Tensor:
-    tensor._array[...] = values
-    wrote(tensor, what)
+    if not _mode.skip:
+        tensor._array[...] = values
+        wrote(tensor, what)
     return tensor
 
 
@@ -123,13 +87,62 @@ def eye_(tensor: Tensor) -> Tensor:
     return _fill(tensor, np.eye(*tensor.shape), "eye_")
 
 
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Fill the kernel of a convolution so that as many channels as possible come through unchanged.
+
+    Args:
+        tensor: ``[out_channels, in_channels / groups, kernel sizes]`` of 1 to 3 dimensions.
+        groups: the groups of the convolution; in each, the channels come through.
+
+    Raises:
+        ValueError: the tensor has not 3 to 5 dimensions, or ``groups`` does not divide the first.
+
+    Example:
+        >>> nn.init.dirac_(tn.empty(2, 2, 3))
+        tensor([[[0., 1., 0.],
+                 [0., 0., 0.]],
+        <BLANKLINE>
+                [[0., 0., 0.],
+                 [0., 1., 0.]]])
+    """
+    shape = tensor._array.shape
+    if len(shape) not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if groups <= 0:
+        raise ValueError(f"The 'groups' parameter of dirac_ must be > 0. Got {groups} instead.")
+    if shape[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    values = np.zeros(shape)
+    middle = tuple(size // 2 for size in shape[2:])
+    for group in np.split(values, groups):
+        channels = np.arange(min(group.shape[:2]))
+        group[(channels, channels, *middle)] = 1
+    return _fill(tensor, values, "dirac_")
+
+
 # ---- plain random numbers -----------------------------------------------------------------------
 
 
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with numbers drawn uniformly from [a, b)."""
+    """Fill with numbers drawn uniformly from [a, b).
+
+    Args:
+        tensor: what is filled.
+        a, b: lower and upper bound.
+        generator: where the numbers come from; the default generator unless given.
+
+    Raises:
+        RuntimeError: ``a`` is larger than ``b``.
+
+    Example:
+        >>> w = nn.init.uniform_(tn.empty(3, 5), -1, 1)
+        >>> bool(((w >= -1) & (w < 1)).all())
+        True
+    """
+    if _mode.skip:
+        return tensor
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -137,7 +150,22 @@ def uniform_(
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with numbers drawn from the normal distribution."""
+    """Fill with numbers drawn from the normal distribution.
+
+    Args:
+        tensor: what is filled.
+        mean, std: of the distribution.
+        generator: where the numbers come from; the default generator unless given.
+
+    Raises:
+        RuntimeError: ``std`` is negative.
+
+    Example:
+        >>> nn.init.normal_(tn.empty(3), mean=7, std=0)
+        tensor([7., 7., 7.])
+    """
+    if _mode.skip:
+        return tensor
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -150,7 +178,31 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill with numbers from the normal distribution, those outside [a, b] drawn again."""
+    """Fill with numbers from the normal distribution, those outside [a, b] drawn again.
+
+    Args:
+        tensor: what is filled.
+        mean, std: of the distribution before it is cut off.
+        a, b: lower and upper bound.
+        generator: where the numbers come from; the default generator unless given.
+
+    Raises:
+        ValueError: ``std`` is not positive.
+        RuntimeError: ``a`` is larger than ``b``.
+
+    Example:
+        >>> w = nn.init.trunc_normal_(tn.empty(100), a=-0.5, b=0.5)
+        >>> bool((w.abs() <= 0.5).all())
+        True
+    """
+    if std <= 0:
+        raise ValueError(f"The 'std' parameter of trunc_normal_ must be > 0. Got {std} instead.")
+    if a > b:
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}"
+        )
+    if _mode.skip:
+        return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
         warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
@@ -183,6 +235,14 @@ def _truncated(
 
 
 # ---- by the size of the layer -------------------------------------------------------------------
+
+
+def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+
+
+def _xavier_std(tensor: Tensor, gain: float) -> float:
+    return gain * math.sqrt(2.0 / max(sum(_calculate_fan_in_and_fan_out(tensor)), 1))
 
 
 def xavier_uniform_(
@@ -277,7 +337,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     shape = tensor._array.shape
     if len(shape) < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
-    if tensor._array.size == 0:
+    if tensor._array.size == 0 or _mode.skip:
         return tensor
     rows, columns = shape[0], math.prod(shape[1:])
     drawn = (generator or default_generator).numpy.standard_normal((rows, columns))
@@ -286,3 +346,39 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     with no_grad():
         tensor.copy_(wrap((q.T if rows < columns else q).reshape(shape)))
         return tensor.mul_(gain)
+
+
+def sparse_(
+    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
+) -> Tensor:
+    """Fill a matrix from N(0, std**2), a fraction of each column with zeros.
+
+    Args:
+        tensor: a matrix.
+        sparsity: the fraction of zeros, rounded up to whole elements.
+        std: of the other elements.
+        generator: where the numbers come from; the default generator unless given.
+
+    Raises:
+        ValueError: the tensor has not 2 dimensions, or ``sparsity`` is not from 0 to 1.
+
+    Source: Martens, "Deep learning via Hessian-free optimization", 2010.
+
+    Example:
+        >>> (nn.init.sparse_(tn.empty(10, 2), 0.3) == 0).sum(0)
+        tensor([3, 3])
+    """
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    if not 0 <= sparsity <= 1:
+        raise ValueError(
+            f"The 'sparsity' parameter of sparse_ must be from 0 to 1. Got {sparsity} instead."
+        )
+    if _mode.skip:
+        return tensor
+    rows, columns = tensor._array.shape
+    normal_(tensor, 0.0, std, generator)
+    places = np.tile(np.arange(rows)[:, None], (1, columns))
+    draw = (generator or default_generator).numpy
+    zero = draw.permuted(places, axis=0) < math.ceil(sparsity * rows)
+    return _fill(tensor, np.where(zero, 0, tensor._array), "sparse_")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, KeysView
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, KeysView, Mapping
 from typing import Any
 
 from tinynet.core.tensor import Tensor
@@ -183,7 +184,13 @@ class ParameterDict(Module):
         return ParameterDict((key, default) for key in keys)
 
     def update(self, parameters: Any) -> None:
-        """Add values, from a mapping or from pairs; those with a known name are replaced."""
+        """Add values, from a mapping or from pairs; those with a known name are replaced.
+
+        Plain dictionaries are taken in the order of their sorted names, as in PyTorch: with the
+        order of the parameters, the state of an optimizer can be exchanged.
+        """
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            parameters = sorted(parameters.items())
         for key, value in pairs_of(parameters, "ParameterDict"):
             self[key] = value
 

@@ -5,11 +5,14 @@ from pathlib import Path
 from tests.differential.spec import Family, Program
 
 from . import (
+    programs_containers,
     programs_hooks,
+    programs_init,
     programs_members,
     programs_norms,
     programs_parametrize,
     programs_state,
+    programs_utils,
 )
 
 FOLDER = Path(__file__).parent / "answers"
@@ -20,6 +23,9 @@ FAMILIES: tuple[Family, ...] = (
     programs_state.program,
     programs_parametrize.program,
     programs_norms.program,
+    programs_utils.program,
+    programs_init.program,
+    programs_containers.program,
 )
 
 PROGRAMS: tuple[Program, ...] = tuple(p for family in FAMILIES for p in family.programs)

@@ -45,7 +45,7 @@ def describe(T: Any, value: Any) -> Any:
         return tensor(T, value)
     if isinstance(value, T.nn.Module):
         state = {k: describe(T, v) for k, v in value.state_dict().items()}
-        return {"module": repr(value).split("\n"), "training": value.training, "state": state}
+        return {"module": text(repr(value)).split("\n"), "training": value.training, "state": state}
     if isinstance(value, T.Size):
         return list(value)
     if isinstance(value, list | tuple):

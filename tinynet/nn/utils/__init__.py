@@ -3,6 +3,8 @@
 from tinynet.nn.utils import parametrizations as parametrizations
 from tinynet.nn.utils import parametrize as parametrize
 from tinynet.nn.utils import rnn as rnn
+from tinynet.nn.utils import stateless as stateless
+from tinynet.nn.utils.clip import clip_grad_norm as clip_grad_norm
 from tinynet.nn.utils.clip import clip_grad_norm_ as clip_grad_norm_
 from tinynet.nn.utils.clip import clip_grad_value_ as clip_grad_value_
 from tinynet.nn.utils.clip import clip_grads_with_norm_ as clip_grads_with_norm_
@@ -11,5 +13,6 @@ from tinynet.nn.utils.norm_hooks import remove_spectral_norm as remove_spectral_
 from tinynet.nn.utils.norm_hooks import remove_weight_norm as remove_weight_norm
 from tinynet.nn.utils.norm_hooks import spectral_norm as spectral_norm
 from tinynet.nn.utils.norm_hooks import weight_norm as weight_norm
+from tinynet.nn.utils.skipping import skip_init as skip_init
 from tinynet.nn.utils.vectors import parameters_to_vector as parameters_to_vector
 from tinynet.nn.utils.vectors import vector_to_parameters as vector_to_parameters

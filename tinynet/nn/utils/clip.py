@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from types import GeneratorType
 
 import numpy as np
 
@@ -11,20 +12,22 @@ from tinynet import dtypes
 from tinynet.core.inplace import wrote
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.notice import warn
+from tinynet.ops.refuse import name_of
 
 Tensors = Tensor | Iterable[Tensor]
 
 
 def _gradients(parameters: Tensors) -> list[Tensor]:
     """Return the gradients of those parameters that have one."""
-    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    if not given:
-        warn("`parameters` is an empty generator, no gradient clipping will occur.")
+    given = [parameters] if isinstance(parameters, Tensor) else parameters
     return [p._grad for p in given if p._grad is not None]
 
 
 def get_total_norm(
-    tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False
+    tensors: Tensors,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
     """Return the norm of all elements of some tensors together.
 
@@ -32,18 +35,22 @@ def get_total_norm(
         tensors: one or several.
         norm_type: the p of the norm; ``math.inf`` for the largest absolute value.
         error_if_nonfinite: raise if the norm is infinite or NaN.
+        foreach: no effect; there for PyTorch's signature.
 
     Raises:
-        RuntimeError: see ``error_if_nonfinite``.
+        RuntimeError: see ``error_if_nonfinite``; a tensor is not floating-point, or empty where
+            the norm is the largest or smallest value.
 
     Example:
         >>> nn.utils.get_total_norm([tn.tensor([3.0]), tn.tensor([4.0])])
         tensor(5.)
     """
     arrays = [t._array for t in ([tensors] if isinstance(tensors, Tensor) else tensors)]
+    norm_type = float(norm_type)
     kind = dtypes.result_type(arrays) if arrays else dtypes.default_float()
-    parts = np.array([_norm(np.abs(a), norm_type) for a in arrays], dtype=kind)
-    total = np.asarray(_norm(parts, norm_type), dtype=kind)
+    _refuse(arrays, norm_type)
+    parts = np.array([_norm(a, norm_type) for a in arrays], dtype=kind)
+    total = np.asarray(_norm(parts, norm_type) if arrays else 0, dtype=kind)
     if error_if_nonfinite and not np.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
@@ -53,18 +60,51 @@ def get_total_norm(
     return wrap(total)
 
 
-def _norm(sizes: np.ndarray, p: float) -> np.floating:
-    """Return the p-norm of numbers that are not negative."""
+def _refuse(arrays: list[np.ndarray], p: float) -> None:
+    for a in arrays:
+        if a.dtype.kind != "f":
+            raise RuntimeError(
+                "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+                f"{name_of(a)}"
+            )
+        if a.size == 0 and (p < 0 or p == math.inf):
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {p:g} norm on an empty tensor because the "
+                "operation does not have an identity"
+            )
+
+
+def _norm(a: np.ndarray, p: float) -> np.floating:
+    """Return the p-norm of all elements."""
     if p == 2:
-        flat = sizes.ravel()
+        flat = a.ravel()
         return np.sqrt(np.dot(flat, flat))
-    if p == math.inf:
-        return np.max(sizes, initial=0)
+    if p == 0:
+        return a.dtype.type(np.count_nonzero(a))
+    sizes = np.abs(a)
+    if math.isinf(p):
+        return sizes.max() if p > 0 else sizes.min()
     return np.sum(sizes**p) ** (1 / p)
 
 
-def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tensor) -> None:
-    """Multiply all gradients by ``max_norm / total_norm`` if that is less than 1."""
+def clip_grads_with_norm_(
+    parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Multiply all gradients by ``max_norm / total_norm`` if that is less than 1, in place.
+
+    Args:
+        parameters: one or several; those without gradient do not count.
+        max_norm: the largest norm that is left as it is.
+        total_norm: the norm of all gradients together, from ``get_total_norm``.
+        foreach: no effect; there for PyTorch's signature.
+
+    Example:
+        >>> w = nn.Parameter(tn.zeros(2))
+        >>> w.grad = tn.tensor([3.0, 4.0])
+        >>> nn.utils.clip_grads_with_norm_(w, 1.0, tn.tensor(10.0))
+        >>> w.grad
+        tensor([0.3000, 0.4000])
+    """
     _scale(_gradients(parameters), max_norm, total_norm)
 
 
@@ -107,10 +147,29 @@ def clip_grad_norm_(
         >>> w.grad
         tensor([0.6000, 0.8000])
     """
-    grads = _gradients(parameters)
-    total = get_total_norm(grads, float(norm_type), error_if_nonfinite)
+    given = parameters if isinstance(parameters, Tensor) else list(parameters)
+    if isinstance(parameters, GeneratorType) and not given:
+        warn("`parameters` is an empty generator, no gradient clipping will occur.")
+    grads = _gradients(given)
+    total = get_total_norm(grads, norm_type, error_if_nonfinite)
     _scale(grads, max_norm, total)
     return total
+
+
+def clip_grad_norm(
+    parameters: Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Do what ``clip_grad_norm_`` does; deprecated, since its name does not say "in place"."""
+    warn(
+        "`tinynet.nn.utils.clip_grad_norm` is now deprecated in favor of "
+        "`tinynet.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:

@@ -29,7 +29,6 @@ FILLS = [
     (lambda p: init.kaiming_normal_(p), 1),
     (lambda p: init.orthogonal_(p), 2),
     (lambda p: init.sparse_(p, 0.5), 2),
-    (lambda p: init.dirac_(p.view(3, 2, 1)) and p, 1),
 ]
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array
-from tinynet.nn.functional.sliding import Walk, columns
+from tinynet.nn.functional.sliding import BLOCK, Walk, added, columns
 from tinynet.ops.reduction import sum_dims
 
 Ints = tuple[int, ...]
@@ -37,7 +37,8 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     batch, channels = x.shape[0], weight.shape[0]
     made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
-    matrix = weight.reshape(groups, channels // groups, math.prod(weight.shape[1:]))
+    rows = math.prod(weight.shape[1:])
+    matrix = np.ascontiguousarray(weight).reshape(groups, channels // groups, rows)
     added = None if bias is None else bias.reshape(groups, channels // groups, 1)
     if not matrix.size:
         made[...] = 0 if added is None else added
@@ -53,7 +54,37 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
 def _spread(
     y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
 ) -> Array:
-    """Return the transposed convolution.
+    """Return the transposed convolution, by whichever way handles fewer numbers."""
+    columns = weight.shape[1] * math.prod(walk.out)
+    gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
+    way = _spread_by_adding if 2 * columns < gathered else _spread_by_classes
+    return way(y, weight, bias, size, walk, groups)
+
+
+def _spread_by_adding(
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
+) -> Array:
+    """Return the sum of the windows, each the product of the weight and an element of ``y``."""
+    batch, channels = y.shape[0], weight.shape[1] * groups
+    rows, length = weight.shape[1] * math.prod(walk.kernel), math.prod(walk.out)
+    matrix = weight.reshape(groups, y.shape[1] // groups, rows).swapaxes(1, 2)
+    y = y.reshape(batch, groups, y.shape[1] // groups, length)
+    made = np.empty((batch, channels, *size), y.dtype)
+    images = max(1, BLOCK // (groups * rows * length * y.itemsize))
+    for start in range(0, batch, images):
+        part = slice(start, start + images)
+        windows = np.matmul(matrix, y[part])
+        windows = windows.reshape(len(windows), channels, *walk.kernel, *walk.out)
+        made[part] = added(windows, size, walk)
+    if bias is not None:
+        made += bias.reshape(-1, *(1,) * len(size))
+    return made
+
+
+def _spread_by_classes(
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
+) -> Array:
+    """Return the transposed convolution as convolutions of stride 1.
 
     The elements of the result fall into ``prod(stride)`` classes by what is left of their place
     divided by the stride. One class meets only every ``stride``-th element of the kernel, so it is

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -14,10 +13,9 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.convolution_checks import named
-from tinynet.nn.functional.sliding import Walk, clear_edges, sliding
+from tinynet.nn.functional.sliding import Walk, added, clear_edges, sliding
 from tinynet.ops.refuse import name_of
 
-_ALL: Any = slice(None)
 Ints = tuple[int, ...]
 Lengths = int | Sequence[int]
 
@@ -45,16 +43,8 @@ def im2col(input: Array, /, walk: Walk) -> Array:
 def col2im(input: Array, /, size: Ints, walk: Walk) -> Array:
     """Return images ``[batch, channels, *size]`` to whose windows the columns are added."""
     channels = input.shape[-2] // math.prod(walk.kernel)
-    columns = input.reshape(-1 if input.size else 0, channels, *walk.kernel, *walk.out)
-    reach = zip(size, walk.padding, walk.reach, strict=True)
-    frame = (max(n + p, r + 1) for n, p, r in reach)
-    framed = np.zeros((len(columns), channels, *frame), input.dtype)
-    for place in itertools.product(*map(range, walk.kernel)):
-        steps = zip(place, walk.stride, walk.dilation, walk.out, strict=True)
-        at: Any = (..., *(slice(d * k, d * k + s * (o - 1) + 1, s) for k, s, d, o in steps))
-        framed[at] += columns[(_ALL, _ALL, *place)]
-    inside: Any = (..., *(slice(p, p + n) for n, p in zip(size, walk.padding, strict=True)))
-    made = np.ascontiguousarray(framed[inside])
+    windows = input.reshape(-1 if input.size else 0, channels, *walk.kernel, *walk.out)
+    made = np.ascontiguousarray(added(windows, size, walk))
     return made if input.ndim == 3 else made[0]
 
 

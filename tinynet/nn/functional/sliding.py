@@ -8,6 +8,7 @@ which is multiplied while it is still in the cache.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -150,3 +151,23 @@ def clear_edges(windows: Array, size: tuple[int, ...], walk: Walk) -> None:
                 if outside.start < outside.stop:
                     at: Any = (*(_ALL,) * (axis + 1), k, ..., outside, *(_ALL,) * (dims - axis - 1))
                     windows[at] = 0
+
+
+def added(windows: Array, size: tuple[int, ...], walk: Walk) -> Array:
+    """Return arrays ``[batch, channels, *size]``, the sums of what windows hold for each element.
+
+    Args:
+        windows: ``[batch, channels, *kernel, *out]``.
+        size: the size of the result.
+        walk: how the windows move; no padding is negative.
+    """
+    reach = zip(size, walk.padding, walk.reach, strict=True)
+    whole = tuple(max(n + p, r + 1) for n, p, r in reach)
+    framed = np.zeros((*windows.shape[:2], *whole), windows.dtype)
+    for place in itertools.product(*map(range, walk.kernel)):
+        steps = zip(place, walk.stride, walk.dilation, walk.out, strict=True)
+        at: Any = (..., *(slice(d * k, d * k + s * (o - 1) + 1, s) for k, s, d, o in steps))
+        held: Any = (_ALL, _ALL, *place)
+        framed[at] += windows[held]
+    inside: Any = (..., *(slice(p, p + n) for n, p in zip(size, walk.padding, strict=True)))
+    return framed[inside]

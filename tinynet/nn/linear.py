@@ -1,4 +1,4 @@
-"""Linear, and Identity."""
+"""Linear, Bilinear, and Identity."""
 
 from __future__ import annotations
 
@@ -74,6 +74,79 @@ class Linear(Module):
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"
+        )
+
+
+class Bilinear(Module):
+    """``x1 @ W[o] @ x2 + bias[o]`` for each output o.
+
+    Weight and bias start from U(-k, k) with ``k = 1 / sqrt(in1_features)``.
+
+    Args:
+        in1_features: length of the last dimension of the first input.
+        in2_features: length of the last dimension of the second.
+        out_features: length of the last dimension of the output.
+        bias: whether there is a bias.
+        device: only the cpu.
+        dtype: of the parameters; the default dtype unless given.
+
+    Shape:
+        ``[..., in1_features]`` and ``[..., in2_features]`` to ``[..., out_features]``.
+
+    Attributes:
+        weight: ``[out_features, in1_features, in2_features]``.
+        bias: ``[out_features]``, or None.
+
+    Example:
+        >>> both = nn.Bilinear(20, 30, 40)
+        >>> both(tn.zeros(128, 20), tn.zeros(128, 30)).shape
+        tinynet.Size([128, 40])
+    """
+
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        shape = (out_features, in1_features, in2_features)
+        self.weight = Parameter(empty(shape, dtype=dtype, device=device))
+        if bias:
+            self.bias = Parameter(empty(out_features, dtype=dtype, device=device))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new values for weight and bias."""
+        if self.in1_features <= 0:
+            raise ValueError(
+                f"in1_features must be > 0, but got (in1_features={self.in1_features})"
+            )
+        bound = 1 / math.sqrt(self.in1_features)
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Any, input2: Any) -> Any:
+        """Return ``x1 @ W[o] @ x2 + bias[o]`` for each output o."""
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Return sizes and whether there is a bias."""
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -76,9 +77,18 @@ def ravel(self: Tensor) -> Tensor:
 @public
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Return the tensor with one dimension made into several."""
-    old = self._array.shape
+    old, sizes = self._array.shape, tuple(sizes)
     axis = axis_of(dim, len(old))
-    return reshape(self, (*old[:axis], *infer(tuple(sizes), old[axis]), *old[axis + 1 :]))
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    known = math.prod(n for n in sizes if n != -1)
+    fits = old[axis] % known == 0 if -1 in sizes and known else old[axis] == known
+    if not fits or (-1 in sizes and not known):
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({old[axis]}) in the input tensor"
+        )
+    return reshape(self, (*old[:axis], *infer(sizes, old[axis]), *old[axis + 1 :]))
 
 
 @public

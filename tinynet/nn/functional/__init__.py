@@ -32,6 +32,7 @@ from tinynet.nn.functional.activations_inplace import relu_ as relu_
 from tinynet.nn.functional.activations_inplace import rrelu_ as rrelu_
 from tinynet.nn.functional.activations_inplace import selu_ as selu_
 from tinynet.nn.functional.activations_inplace import threshold_ as threshold_
+from tinynet.nn.functional.affine import bilinear as bilinear
 from tinynet.nn.functional.affine import linear as linear
 from tinynet.nn.functional.classification import cross_entropy as cross_entropy
 from tinynet.nn.functional.classification import nll_loss as nll_loss
@@ -41,8 +42,11 @@ from tinynet.nn.functional.convolution import conv3d as conv3d
 from tinynet.nn.functional.convolution import conv_transpose1d as conv_transpose1d
 from tinynet.nn.functional.convolution import conv_transpose2d as conv_transpose2d
 from tinynet.nn.functional.convolution import conv_transpose3d as conv_transpose3d
+from tinynet.nn.functional.ctc import ctc_loss as ctc_loss
 from tinynet.nn.functional.folding import fold as fold
 from tinynet.nn.functional.folding import unfold as unfold
+from tinynet.nn.functional.likelihoods import gaussian_nll_loss as gaussian_nll_loss
+from tinynet.nn.functional.likelihoods import poisson_nll_loss as poisson_nll_loss
 from tinynet.nn.functional.lookup import embedding as embedding
 from tinynet.nn.functional.losses import binary_cross_entropy as binary_cross_entropy
 from tinynet.nn.functional.losses import (
@@ -53,6 +57,19 @@ from tinynet.nn.functional.losses import kl_div as kl_div
 from tinynet.nn.functional.losses import l1_loss as l1_loss
 from tinynet.nn.functional.losses import mse_loss as mse_loss
 from tinynet.nn.functional.losses import smooth_l1_loss as smooth_l1_loss
+from tinynet.nn.functional.margin_losses import cosine_embedding_loss as cosine_embedding_loss
+from tinynet.nn.functional.margin_losses import hinge_embedding_loss as hinge_embedding_loss
+from tinynet.nn.functional.margin_losses import margin_ranking_loss as margin_ranking_loss
+from tinynet.nn.functional.margin_losses import multi_margin_loss as multi_margin_loss
+from tinynet.nn.functional.margin_losses import multilabel_margin_loss as multilabel_margin_loss
+from tinynet.nn.functional.margin_losses import (
+    multilabel_soft_margin_loss as multilabel_soft_margin_loss,
+)
+from tinynet.nn.functional.margin_losses import soft_margin_loss as soft_margin_loss
+from tinynet.nn.functional.margin_losses import triplet_margin_loss as triplet_margin_loss
+from tinynet.nn.functional.margin_losses import (
+    triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
+)
 from tinynet.nn.functional.noise import dropout as dropout
 from tinynet.nn.functional.padding import pad as pad
 from tinynet.nn.functional.softmax import gumbel_softmax as gumbel_softmax
@@ -62,3 +79,5 @@ from tinynet.nn.functional.softmax import softmin as softmin
 from tinynet.nn.functional.vector import cosine_similarity as cosine_similarity
 from tinynet.nn.functional.vector import normalize as normalize
 from tinynet.nn.functional.vector import one_hot as one_hot
+from tinynet.nn.functional.vector import pairwise_distance as pairwise_distance
+from tinynet.nn.functional.vector import pdist as pdist

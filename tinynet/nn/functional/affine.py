@@ -1,7 +1,7 @@
-"""The affine map, ``x @ weight.T + bias``.
+"""The affine map, ``x @ weight.T + bias``, and the bilinear map.
 
-It is an operation of its own for speed: as a composite (transpose, product, sum) it would cost
-three nodes and a temporary, for what is most of the work of most models.
+The affine map is an operation of its own for speed: as a composite (transpose, product, sum) it
+would cost three nodes and a temporary, for what is most of the work of most models.
 """
 
 from __future__ import annotations
@@ -119,3 +119,66 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {weight.ndim}D")
     product: Tensor = matmul(input, weight)
     return product if bias is None else product + bias
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return ``x1 @ W[o] @ x2 + bias[o]`` for each output o.
+
+    Args:
+        input1: ``[..., n]``.
+        input2: ``[..., m]``, with the same ``...``.
+        weight: ``[outputs, n, m]``.
+        bias: ``[outputs]``, or None.
+
+    Returns:
+        ``[..., outputs]``.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not fit.
+
+    Example:
+        >>> F.bilinear(tn.ones(2, 3), tn.ones(2, 4), tn.ones(1, 3, 4))
+        tensor([[12.],
+                [12.]])
+    """
+    tensor_only("bilinear", input1=input1, input2=input2, weight=weight)
+    _check_bilinear(input1, input2, weight, bias)
+    outputs, n, m = weight.shape
+    by_second = linear(_rows(input2), weight.reshape(outputs * n, m)).reshape(-1, outputs, n)
+    product = matmul(by_second, _rows(input1).unsqueeze(2))
+    product = product.reshape(*input1.shape[:-1], outputs)
+    return product if bias is None else product + bias
+
+
+def _check_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    if not input1.ndim or not input2.ndim:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    if input1.ndim != input2.ndim:
+        raise RuntimeError(
+            f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}"
+        )
+    for d, (one, other) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
+        if one != other:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {d}: got {one} and {other}"
+            )
+    if weight.ndim != 3:
+        raise RuntimeError(
+            f"bilinear(): the weight must be [outputs, n, m]. Got {list(weight.shape)} instead."
+        )
+    for name, x, d in (("input1", input1, 1), ("input2", input2, 2)):
+        if x.shape[-1] != weight.shape[d]:
+            raise RuntimeError(
+                f"bilinear(): {name} size does not match weight size: got {x.shape[-1]} but "
+                f"expected {weight.shape[d]}"
+            )
+    if bias is not None and bias.shape[0] != weight.shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected "
+            f"{weight.shape[0]}"
+        )
+    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    kinds = {name: c_name(t._array) for name, t in given.items() if t is not None}
+    if len(set(kinds.values())) > 1:
+        told = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {told}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tinynet import errors
 from tinynet.core.tensor import Tensor
 from tinynet.nn.notice import warn
@@ -30,6 +32,18 @@ def reduced(loss: Tensor, reduction: str) -> Tensor:
     if reduction == "mean":
         return loss.mean()
     return loss.sum() if reduction == "sum" else loss
+
+
+def broadcast(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+    """Return two tensors expanded to one shape; RuntimeError if there is none."""
+    shapes = one._array.shape, other._array.shape
+    if shapes[0] == shapes[1]:
+        return one, other
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise errors.not_broadcastable(*shapes) from None
+    return one.expand(shape), other.expand(shape)
 
 
 def warn_of_broadcasting(input: Tensor, target: Tensor) -> None:

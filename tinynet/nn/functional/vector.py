@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
+from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
-from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.functional.checks import broadcast, tensor_only
 
 # ---- length and direction -----------------------------------------------------------------------
 
@@ -33,13 +35,73 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         >>> F.cosine_similarity(tn.tensor([[1.0, 0.0]]), tn.tensor([[1.0, 1.0]]))
         tensor([0.7071])
     """
-    shape = np.broadcast_shapes(x1._array.shape, x2._array.shape)
-    one, other = (_directions(x.expand(shape), dim, eps) for x in (x1, x2))
+    tensor_only("cosine_similarity", x1=x1, x2=x2)
+    kind = dtypes.from_numpy(dtypes.result_type((x1._array, x2._array)))
+    if not kind.is_floating_point:
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {kind.scalar_name}"
+        )
+    x1, x2 = broadcast(x1.to(kind), x2.to(kind))
+    one, other = (_directions(x, dim, eps) for x in (x1, x2))
     return (one * other).sum(dim)
 
 
 def _directions(x: Any, dim: int, eps: float) -> Any:
-    return x / x.norm(2, dim, keepdim=True).clamp_min(eps)
+    length = x.norm(2, dim, keepdim=True).clone()
+    with no_grad():  # as in PyTorch, a length below eps is replaced but keeps its derivative
+        length.clamp_(min=eps)
+    return x / length
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """Return the p-norm of ``x1 - x2 + eps`` along the last dimension.
+
+    Args:
+        x1, x2: vectors, ``[batch, n]`` or ``[n]``, broadcast against each other.
+        p: the order of the norm.
+        eps: keeps the derivative finite where the vectors are equal.
+        keepdim: keep the last dimension, with length 1.
+
+    Example:
+        >>> F.pairwise_distance(tn.tensor([[3.0, 4.0]]), tn.zeros(1, 2))
+        tensor([5.0000])
+    """
+    tensor_only("pairwise_distance", x1=x1, x2=x2)
+    difference: Any = x1 - x2 + eps
+    return difference.norm(p, -1, keepdim)
+
+
+def pdist(input: Tensor, p: float = 2) -> Tensor:
+    """Return the distances between all pairs of rows: first those of row 0 to the others, ...
+
+    The upper triangle of ``cdist(input, input)`` without its diagonal.
+
+    Args:
+        input: ``[n, m]``.
+        p: the order of the norm.
+
+    Returns:
+        ``[n * (n - 1) / 2]``.
+
+    Raises:
+        RuntimeError: not a matrix of floating-point numbers, or a negative p.
+
+    Example:
+        >>> F.pdist(tn.tensor([[0.0], [1.0], [3.0]]))
+        tensor([1., 3., 2.])
+    """
+    tensor_only("pdist", input=input)
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if not input.is_floating_point():
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    first, second = (wrap(index) for index in np.triu_indices(input.shape[0], 1))
+    difference: Any = input.index_select(0, first) - input.index_select(0, second)
+    return difference.norm(p, 1)
 
 
 # ---- one-hot ------------------------------------------------------------------------------------

@@ -1,0 +1,123 @@
+"""Negative log-likelihoods as modules: of counts, of measurements, of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tinynet.core.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.loss import _Loss
+
+
+class PoissonNLLLoss(_Loss):
+    """The negative log-likelihood of counts for Poisson distributions.
+
+    Args:
+        log_input: whether the input is the logarithms of the expected counts, or the counts.
+        full: add Stirling's approximation of ``log(y!)`` for ``y > 1``.
+        eps: added to expected counts before their logarithm is taken.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        Input and counts of one shape, to a number (or that shape for ``"none"``).
+
+    Example:
+        >>> nn.PoissonNLLLoss()(tn.zeros(2), tn.tensor([0.0, 3.0]))
+        tensor(1.)
+    """
+
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        *,
+        eps: float = 1e-8,
+        reduction: str = "mean",
+    ):
+        super().__init__(reduction)
+        self.log_input = log_input
+        self.full = full
+        self.eps = eps
+
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.poisson_nll_loss(
+            log_input, target, self.log_input, self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+class GaussianNLLLoss(_Loss):
+    """``(log(var) + (x - y) ** 2 / var) / 2``: measurements y of normal distributions.
+
+    Args:
+        full: add the constant, ``log(2 * pi) / 2``.
+        eps: variances count as at least this.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        Expected values and measurements of one shape; variances of that shape, or without the last
+        dimension, or with one dimension of length 1, or a number; to a number (or that shape for
+        ``"none"``).
+
+    Source: Nix and Weigend, "Estimating the mean and variance of the target probability
+    distribution", 1994.
+
+    Example:
+        >>> nn.GaussianNLLLoss()(tn.tensor([1.0]), tn.tensor([3.0]), tn.tensor([1.0]))
+        tensor(2.)
+    """
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.full = full
+        self.eps = eps
+
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+        """Return the loss."""
+        return F.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
+
+
+class CTCLoss(_Loss):
+    """Minus the log-probability of sequences, summed over all alignments in time.
+
+    Args:
+        blank: the class that stands for none.
+        reduction: ``"mean"`` (each loss divided by the length of its sequence, then their mean),
+            ``"sum"`` or ``"none"``.
+        zero_infinity: count sequences that are too long for their input as 0, with gradient 0.
+
+    Shape:
+        Log-probabilities ``[time, batch, classes]``, sequences ``[batch, longest]`` (or one after
+        the other in one dimension), lengths of input and of sequences ``[batch]``, to a number (or
+        ``[batch]`` for ``"none"``). All also without ``batch``.
+
+    Source: Graves et al., "Connectionist temporal classification", 2006.
+
+    Example:
+        >>> even = tn.zeros(3, 1, 2).log_softmax(2)  # 3 steps of 2 classes, 6 of 8 paths read "1"
+        >>> nn.CTCLoss()(even, tn.tensor([[1]]), (3,), (1,)).exp()
+        tensor(1.3333)
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False):
+        super().__init__(reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(
+        self,
+        log_probs: Tensor,
+        targets: Tensor,
+        input_lengths: Tensor | Sequence[int],
+        target_lengths: Tensor | Sequence[int],
+    ) -> Tensor:
+        """Return the loss."""
+        return F.ctc_loss(
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            self.blank,
+            self.reduction,
+            self.zero_infinity,
+        )

@@ -14,8 +14,9 @@ from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional.activation_ops import log_sigmoid
 from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
 from tinynet.nn.functional.vector import pairwise_distance
-from tinynet.ops.arithmetic import minimum, where
+from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import relu
+from tinynet.ops.limits import minimum
 from tinynet.ops.refuse import name_of
 
 # ---- two answers, 1 and -1 ----------------------------------------------------------------------

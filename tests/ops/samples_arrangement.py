@@ -7,3 +7,32 @@ for _spec in (f(2, 3), f(2, 3).transposed, f(2, 3).expanded):
     sample("softmax_backward log_softmax_backward", _spec, f(2, 3), 0)
 sample("softmax_backward log_softmax_backward", f(), f(), 0)
 sample("softmax_backward log_softmax_backward", f(0, 3), f(0, 3), 1)
+
+# ---- order --------------------------------------------------------------------------------------
+
+for _spec in (f(2, 4).distinct, f(4, 2).distinct.transposed, f(2, 2).distinct.strided):
+    sample("kthvalue", _spec, 2, 1)
+    sample("kthvalue", _spec, 1, 0, True)
+    sample("median_all nanmedian_all msort median nanmedian", _spec)
+    sample("median_dim nanmedian_dim mode median nanmedian", _spec, 1)
+    sample("median_dim nanmedian_dim mode", _spec, 0, True)
+    sample("quantile nanquantile", _spec, 0.3)
+    sample("quantile nanquantile", _spec, 0.3, 1)
+    sample("cummax cummin", _spec, 1)
+    sample("cummax cummin", _spec, 0)
+sample("kthvalue", f(), 1)
+sample("median_dim nanmedian_dim mode cummax cummin", f(), 0)
+sample("median_all nanmedian_all", f())
+
+# ---- running ------------------------------------------------------------------------------------
+
+for _spec in (f(2, 3), f(2, 3).transposed, f(2, 3).expanded, f(3, 1), f(0, 3)):
+    for _dim in (0, 1):
+        sample("cumprod logcumsumexp", _spec, _dim)
+        sample("recurrence", _spec, f(*_spec.shape), _dim)
+sample("cumprod logcumsumexp", f(), 0)
+sample("cumprod", f(4).of(2, 0, 3, -1), 0)
+sample("cumprod", f(4).of(0, 2, 0, 4), 0)
+sample("diff", f(2, 4))
+sample("diff", f(2, 4), 2, 0)
+sample("gradient", f(3, 4), edge_order=2)

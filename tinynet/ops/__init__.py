@@ -23,6 +23,7 @@ from tinynet.ops import comparison as comparison
 from tinynet.ops import contraction as contraction
 from tinynet.ops import copying as copying
 from tinynet.ops import correlation as correlation
+from tinynet.ops import cumulative as cumulative
 from tinynet.ops import diagonals as diagonals
 from tinynet.ops import distances as distances
 from tinynet.ops import division as division
@@ -41,11 +42,13 @@ from tinynet.ops import logarithms as logarithms
 from tinynet.ops import powers as powers
 from tinynet.ops import products as products
 from tinynet.ops import putting as putting
+from tinynet.ops import quantiles as quantiles
 from tinynet.ops import reduction as reduction
 from tinynet.ops import reshaping as reshaping
 from tinynet.ops import rounding as rounding
 from tinynet.ops import selecting as selecting
 from tinynet.ops import softmax as softmax
+from tinynet.ops import sorting as sorting
 from tinynet.ops import special as special
 from tinynet.ops import statistics as statistics
 from tinynet.ops import trigonometry as trigonometry

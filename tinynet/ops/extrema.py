@@ -1,4 +1,4 @@
-"""Largest and smallest elements, where they stand, and order."""
+"""Largest and smallest elements, and where they stand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tinynet.ops.shape import axis_of, unsqueeze
 # ---- what they share ----------------------------------------------------------------------------
 
 
-def _nonempty(name: str, self: Array, dim: Dims, error: type[Exception] = RuntimeError) -> None:
+def nonempty(name: str, self: Array, dim: Dims, error: type[Exception] = RuntimeError) -> None:
     """Refuse to look for an extremum among no elements."""
     if self.size:
         return
@@ -33,7 +33,7 @@ def _nonempty(name: str, self: Array, dim: Dims, error: type[Exception] = Runtim
             raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
 
 
-def _shared(
+def shared(
     g: Any, self: Any, self_shape: tuple[int, ...], result: Any, dim: Dims, keepdim: bool
 ) -> Any:
     """Share a gradient equally between the elements that equal the result (NaN equals NaN)."""
@@ -60,7 +60,7 @@ def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
         >>> tn.tensor([[1.0, 3.0], [2.0, 0.0]]).amax(dim=1)
         tensor([3., 2.])
     """
-    _nonempty("amax", self, dim)
+    nonempty("amax", self, dim)
     return largest(self, axis=axes_of(dim, self.ndim, "amax"), keepdims=keepdim)
 
 
@@ -74,33 +74,33 @@ def amin(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
         >>> tn.tensor([[1.0, 3.0], [2.0, 0.0]]).amin(dim=1)
         tensor([1., 0.])
     """
-    _nonempty("amin", self, dim)
+    nonempty("amin", self, dim)
     return smallest(self, axis=axes_of(dim, self.ndim, "amin"), keepdims=keepdim)
 
 
-amax.grad(self=_shared)
-amin.grad(self=_shared)
+amax.grad(self=shared)
+amin.grad(self=shared)
 
 
 @operation(node="MaxBackward1", methods=False)
 def max_all(self: Array, /) -> Array:
     """Return the maximum of all elements."""
-    _nonempty("max", self, None)
+    nonempty("max", self, None)
     return largest(self, axis=None)
 
 
 @operation(node="MinBackward1", methods=False)
 def min_all(self: Array, /) -> Array:
     """Return the minimum of all elements."""
-    _nonempty("min", self, None)
+    nonempty("min", self, None)
     return smallest(self, axis=None)
 
 
 max_all.grad(
-    self=lambda g, self, self_shape, result: _shared(g, self, self_shape, result, None, False)
+    self=lambda g, self, self_shape, result: shared(g, self, self_shape, result, None, False)
 )
 min_all.grad(
-    self=lambda g, self, self_shape, result: _shared(g, self, self_shape, result, None, False)
+    self=lambda g, self, self_shape, result: shared(g, self, self_shape, result, None, False)
 )
 
 # ---- values and indices -------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class ValuesAndIndices(NamedTuple):
         return f"tinynet.return_types.{name}(\nvalues={self[0]!r},\nindices={self[1]!r})"
 
 
-def _pair(name: str) -> type[ValuesAndIndices]:
+def pair(name: str) -> type[ValuesAndIndices]:
     """Return the named tuple ``(values, indices)`` of one operation, under its name."""
     return type(name, (ValuesAndIndices,), {"__slots__": (), "__module__": "tinynet.return_types"})
 
@@ -128,11 +128,11 @@ def _along(
     axis = axis_of(dim, self.ndim)
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
-    _nonempty(name, self, dim)
+    nonempty(name, self, dim)
     return reduce(self, axis=axis, keepdims=keepdim), find(self, axis=axis, keepdims=keepdim)
 
 
-def _put_back(
+def put_back(
     g: Any, self_shape: tuple[int, ...], indices: Any, dim: int, keepdim: bool = True
 ) -> Any:
     """Return zeros with the gradient where the values stood."""
@@ -142,20 +142,20 @@ def _put_back(
     return gather_sum(g, indices, self_shape, dim)
 
 
-@operation(outputs=("values", "indices"), node="MaxBackward0", result=_pair("max"), methods=False)
+@operation(outputs=("values", "indices"), node="MaxBackward0", result=pair("max"), methods=False)
 def max_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the maxima along a dimension, and where the first of each stands."""
     return _along("max", self, dim, keepdim, largest, np.argmax)
 
 
-@operation(outputs=("values", "indices"), node="MinBackward0", result=_pair("min"), methods=False)
+@operation(outputs=("values", "indices"), node="MinBackward0", result=pair("min"), methods=False)
 def min_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the minima along a dimension, and where the first of each stands."""
     return _along("min", self, dim, keepdim, smallest, np.argmin)
 
 
-max_dim.grad(self=_put_back)
-min_dim.grad(self=_put_back)
+max_dim.grad(self=put_back)
+min_dim.grad(self=put_back)
 
 
 def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
@@ -205,7 +205,7 @@ def _index_of(name: str, self: Array, dim: int | None, keepdim: bool, find: Any)
         axis_of(dim, 0)
         return np.zeros((), np.int64)
     axis = None if dim is None else axis_of(dim, self.ndim)
-    _nonempty(name, self, dim, IndexError)
+    nonempty(name, self, dim, IndexError)
     return find(self, axis=axis, keepdims=keepdim)
 
 
@@ -229,81 +229,3 @@ def argmin(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Arr
         tensor([0, 1])
     """
     return _index_of("argmin", self, dim, keepdim, np.argmin)
-
-
-# ---- order --------------------------------------------------------------------------------------
-
-
-def _order(self: Array, dim: int, descending: bool) -> Array:
-    """Return the indices that sort along a dimension; equal elements keep their order."""
-    axis = axis_of(dim, self.ndim)
-    if self.ndim == 0:
-        return np.zeros((), np.int64)
-    if not descending:
-        return np.argsort(self, axis, kind="stable")
-    backwards = np.flip(np.argsort(np.flip(self, axis), axis, kind="stable"), axis)
-    return self.shape[axis] - 1 - backwards
-
-
-def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
-    order = _order(self, dim, descending)
-    return (np.take_along_axis(self, order, dim) if self.ndim else self.copy()), order
-
-
-@operation(outputs=("values", "indices"), node="SortBackward0", result=_pair("sort"))
-def sort(
-    self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True
-) -> tuple[Array, Array]:
-    """Return the elements in order along a dimension, and the indices they come from.
-
-    The order of equal elements is always kept; NaN counts as the largest.
-
-    Example:
-        >>> values, indices = tn.tensor([3.0, 1.0, 2.0]).sort()
-        >>> indices
-        tensor([1, 2, 0])
-    """
-    return _sorted(self, dim, descending)
-
-
-@operation(outputs=("values", "indices"), node="TopkBackward0", result=_pair("topk"))
-def topk(
-    self: Array,
-    /,
-    k: int,
-    dim: int = -1,
-    largest: bool = True,
-    sorted: bool = True,
-) -> tuple[Array, Array]:
-    """Return the ``k`` largest (or smallest) elements along a dimension, in order; their indices.
-
-    Raises:
-        RuntimeError: ``k`` is negative or larger than the dimension.
-
-    Example:
-        >>> tn.tensor([3.0, 1.0, 2.0]).topk(2).values
-        tensor([3., 2.])
-    """
-    axis = axis_of(dim, self.ndim)
-    if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
-        raise RuntimeError("selected index k out of range")
-    values, order = _sorted(self, dim, largest)
-    if self.ndim == 0:
-        return values, order
-    part = (slice(None),) * axis + (slice(k),)
-    return values[part].copy(), order[part].copy()
-
-
-sort.grad(self=lambda g, self_shape, indices, dim: _put_back(g, self_shape, indices, dim))
-topk.grad(self=lambda g, self_shape, indices, dim: _put_back(g, self_shape, indices, dim))
-
-
-@operation()
-def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Return the indices that put the elements in order along a dimension.
-
-    Example:
-        >>> tn.tensor([3.0, 1.0, 2.0]).argsort()
-        tensor([1, 2, 0])
-    """
-    return _order(self, dim, descending)

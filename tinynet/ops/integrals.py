@@ -8,7 +8,8 @@ import numpy as np
 
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor, wrap
-from tinynet.ops.reduction import cumsum, sum_dims
+from tinynet.ops.cumulative import cumsum
+from tinynet.ops.reduction import sum_dims
 from tinynet.ops.refuse import refuse_others
 from tinynet.ops.shape import axis_of, cut, reshape
 

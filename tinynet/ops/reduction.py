@@ -12,7 +12,6 @@ from tinynet import dtypes
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.copying import flip_dims
 from tinynet.ops.joining import cat, stack
 from tinynet.ops.refuse import bad_dim, name_of, refuse_others
 from tinynet.ops.shape import axis_of, expand, reshape
@@ -70,7 +69,7 @@ def count_of(shape: tuple[int, ...], dim: Dims) -> int:
     return math.prod(shape[a] for a in axes_of(dim, len(shape)))
 
 
-def _sum_kind(array: Array, dtype: Any) -> Any:
+def sum_kind(array: Array, dtype: Any) -> Any:
     """Return the dtype to sum in: as given, else int64 for integers and booleans."""
     if dtype is not None:
         return dtypes.as_numpy(dtype)
@@ -93,7 +92,7 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
 @operation(node="SumBackward0", methods=False)
 def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the sum of all elements."""
-    return add_up(self, axis=None, dtype=_sum_kind(self, dtype))
+    return add_up(self, axis=None, dtype=sum_kind(self, dtype))
 
 
 sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
@@ -103,7 +102,7 @@ sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
 def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the sums over dimensions."""
     axes = axes_of(dim, self.ndim, "sum")
-    return add_up(self, axis=axes, keepdims=keepdim, dtype=_sum_kind(self, dtype))
+    return add_up(self, axis=axes, keepdims=keepdim, dtype=sum_kind(self, dtype))
 
 
 sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim))
@@ -186,7 +185,7 @@ def mean(
 @operation(node="ProdBackward0", methods=False)
 def prod_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the product of all elements."""
-    return multiply_up(self, axis=None, dtype=_sum_kind(self, dtype))
+    return multiply_up(self, axis=None, dtype=sum_kind(self, dtype))
 
 
 prod_all.grad(
@@ -198,7 +197,7 @@ prod_all.grad(
 def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the products over one dimension."""
     axes = axes_of(dim, self.ndim)
-    return multiply_up(self, axis=axes, keepdims=keepdim, dtype=_sum_kind(self, dtype))
+    return multiply_up(self, axis=axes, keepdims=keepdim, dtype=sum_kind(self, dtype))
 
 
 prod_dim.grad(
@@ -255,29 +254,6 @@ def prod(
         raise bad_dim("prod", dim, False)
     return prod_dim.function(self, dim, keepdim, dtype)
 
-
-# ---- running sums -------------------------------------------------------------------------------
-
-
-@operation(inplace=True)
-def cumsum(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
-    """Return the running sum along a dimension; of integers as int64.
-
-    Example:
-        >>> tn.tensor([1.0, 2.0, 3.0]).cumsum(dim=0)
-        tensor([1., 3., 6.])
-    """
-    axis = axis_of(dim, self.ndim)
-    if self.ndim == 0:
-        return self.astype(_sum_kind(self, dtype))
-    return np.add.accumulate(self, axis=axis, dtype=_sum_kind(self, dtype))
-
-
-cumsum.grad(
-    self=lambda g, self_shape, dim: (
-        flip_dims(cumsum(flip_dims(g, (dim,)), dim), (dim,)) if self_shape else g
-    )
-)
 
 # ---- truth --------------------------------------------------------------------------------------
 

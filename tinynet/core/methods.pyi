@@ -680,10 +680,6 @@ class TensorMethods:
     ) -> Tensor:
         """Return the product over one dimension (all elements unless given); of integers as
         int64."""
-    def cumsum(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Tensor:
-        """Return the running sum along a dimension; of integers as int64."""
-    def cumsum_(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Self:
-        """Write the result of ``cumsum`` to this tensor and return it."""
     def all(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
         """Return True where all elements along the dimensions (all unless given) are nonzero."""
     def any(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
@@ -723,6 +719,40 @@ class TensorMethods:
         """Return the covariances of the rows (variables) over the columns (observations)."""
     def corrcoef(self) -> Tensor:
         """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
+    def amax(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
+        """Return the maximum over the dimensions (all unless given)."""
+    def amin(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
+        """Return the minimum over the dimensions (all unless given)."""
+    def max(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
+        """Return the maximum of all elements, along a dimension, or of tensors."""
+    def min(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
+        """Return the minimum of all elements, along a dimension, or of tensors."""
+    def argmax(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return the index of the first maximum along a dimension, or among all elements."""
+    def argmin(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return the index of the first minimum along a dimension, or among all elements."""
+    def cumsum(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Tensor:
+        """Return the running sum along a dimension; of integers as int64."""
+    def cumsum_(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Self:
+        """Write the result of ``cumsum`` to this tensor and return it."""
+    def cumprod(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Tensor:
+        """Return the running product along a dimension; of integers as int64."""
+    def cumprod_(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Self:
+        """Write the result of ``cumprod`` to this tensor and return it."""
+    def logcumsumexp(self, dim: builtins.int) -> Tensor:
+        """Return the logarithm of the running sum of the exponentials, without overflow."""
+    def cummax(self, dim: builtins.int) -> ValuesAndIndices:
+        """Return the maximum so far along a dimension, and where it stands."""
+    def cummin(self, dim: builtins.int) -> ValuesAndIndices:
+        """Return the minimum so far along a dimension, and where it stands."""
+    def diff(
+        self,
+        n: builtins.int = 1,
+        dim: builtins.int = -1,
+        prepend: Tensor | None = None,
+        append: Tensor | None = None,
+    ) -> Tensor:
+        """Return the differences between neighbours along a dimension, ``n`` times."""
     def trace(self) -> Tensor:
         """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64."""
     def diag_embed(
@@ -787,41 +817,6 @@ class TensorMethods:
         """Return the inverse of the error function; NaN outside [-1, 1]."""
     def erfinv_(self) -> Self:
         """Write the result of ``erfinv`` to this tensor and return it."""
-    def amax(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
-        """Return the maximum over the dimensions (all unless given)."""
-    def amin(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
-        """Return the minimum over the dimensions (all unless given)."""
-    def max(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
-        """Return the maximum of all elements, along a dimension, or of tensors."""
-    def min(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
-        """Return the minimum of all elements, along a dimension, or of tensors."""
-    def argmax(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
-        """Return the index of the first maximum along a dimension, or among all elements."""
-    def argmin(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
-        """Return the index of the first minimum along a dimension, or among all elements."""
-    def sort(
-        self,
-        dim: builtins.int = -1,
-        descending: builtins.bool = False,
-        stable: builtins.bool = True,
-    ) -> ValuesAndIndices:
-        """Return the elements in order along a dimension, and the indices they come from."""
-    def topk(
-        self,
-        k: builtins.int,
-        dim: builtins.int = -1,
-        largest: builtins.bool = True,
-        sorted: builtins.bool = True,
-    ) -> ValuesAndIndices:
-        """Return the ``k`` largest (or smallest) elements along a dimension, in order; their
-        indices."""
-    def argsort(
-        self,
-        dim: builtins.int = -1,
-        descending: builtins.bool = False,
-        stable: builtins.bool = True,
-    ) -> Tensor:
-        """Return the indices that put the elements in order along a dimension."""
     def fill_(self, value: Tensor | builtins.float) -> Self:
         """Write one value to this tensor and return it."""
     def zero_(self) -> Self:
@@ -919,6 +914,63 @@ class TensorMethods:
         ``other``."""
     def nextafter_(self, other: Tensor) -> Self:
         """Write the result of ``nextafter`` to this tensor and return it."""
+    def sort(
+        self,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        stable: builtins.bool = True,
+    ) -> ValuesAndIndices:
+        """Return the elements in order along a dimension, and the indices they come from."""
+    def argsort(
+        self,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        stable: builtins.bool = True,
+    ) -> Tensor:
+        """Return the indices that put the elements in order along a dimension."""
+    def msort(self) -> Tensor:
+        """Return the elements in order along the first dimension."""
+    def topk(
+        self,
+        k: builtins.int,
+        dim: builtins.int = -1,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+    ) -> ValuesAndIndices:
+        """Return the ``k`` largest (or smallest) elements along a dimension, in order; their
+        indices."""
+    def kthvalue(
+        self, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
+    ) -> ValuesAndIndices:
+        """Return the ``k``-th smallest elements along a dimension (1: the smallest); their
+        indices."""
+    def median(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Any:
+        """Return the median: of all elements, or (with their indices) along a dimension."""
+    def nanmedian(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Any:
+        """Return the median of what is not NaN: of all, or (with their indices) along a
+        dimension."""
+    def mode(self, dim: builtins.int = -1, keepdim: builtins.bool = False) -> ValuesAndIndices:
+        """Return the most frequent elements along a dimension, and where the last of each
+        stands."""
+    def quantile(
+        self,
+        q: builtins.float | Tensor,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Tensor:
+        """Return the values below which shares ``q`` of the elements lie; NaN where any element
+        is."""
+    def nanquantile(
+        self,
+        q: builtins.float | Tensor,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Tensor:
+        """Return the quantiles of what is not NaN; arguments are those of ``quantile``."""
     def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
         """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
     def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:

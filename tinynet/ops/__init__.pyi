@@ -108,6 +108,9 @@ __all__ = [
     "cosh",
     "cosh_",
     "cov",
+    "cummax",
+    "cummin",
+    "cumprod",
     "cumsum",
     "cumulative_trapezoid",
     "deg2rad",
@@ -117,6 +120,7 @@ __all__ = [
     "diag_embed",
     "diagflat",
     "diagonal",
+    "diff",
     "digamma",
     "dist",
     "div",
@@ -162,6 +166,7 @@ __all__ = [
     "gcd_",
     "ge",
     "ger",
+    "gradient",
     "greater",
     "greater_equal",
     "gt",
@@ -187,6 +192,7 @@ __all__ = [
     "isposinf",
     "isreal",
     "kron",
+    "kthvalue",
     "lcm",
     "lcm_",
     "ldexp",
@@ -208,6 +214,7 @@ __all__ = [
     "log_softmax",
     "logaddexp",
     "logaddexp2",
+    "logcumsumexp",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -222,15 +229,20 @@ __all__ = [
     "max",
     "maximum",
     "mean",
+    "median",
     "min",
     "minimum",
     "mm",
+    "mode",
     "movedim",
+    "msort",
     "mul",
     "multinomial",
     "multiply",
     "mv",
     "mvlgamma",
+    "nanmedian",
+    "nanquantile",
     "narrow",
     "ne",
     "neg",
@@ -251,6 +263,7 @@ __all__ = [
     "positive",
     "pow",
     "prod",
+    "quantile",
     "rad2deg",
     "rad2deg_",
     "rand",
@@ -655,6 +668,15 @@ def cov(
 ) -> Tensor:
     """Return the covariances of the rows (variables) over the columns (observations)."""
 
+def cummax(self: Tensor, dim: int) -> ValuesAndIndices:
+    """Return the maximum so far along a dimension, and where it stands."""
+
+def cummin(self: Tensor, dim: int) -> ValuesAndIndices:
+    """Return the minimum so far along a dimension, and where it stands."""
+
+def cumprod(self: Tensor, dim: int, *, dtype: DtypeLike = None) -> Tensor:
+    """Return the running product along a dimension; of integers as int64."""
+
 def cumsum(self: Tensor, dim: int, *, dtype: DtypeLike = None) -> Tensor:
     """Return the running sum along a dimension; of integers as int64."""
 
@@ -683,6 +705,15 @@ def diagflat(self: Tensor, offset: int = 0) -> Tensor:
 
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal."""
+
+def diff(
+    self: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Return the differences between neighbours along a dimension, ``n`` times."""
 
 def digamma(self: Tensor) -> Tensor:
     """Return the derivative of ``lgamma``."""
@@ -839,6 +870,15 @@ def ge(self: Tensor, other: Tensor | float) -> Tensor:
 def ger(self: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it."""
 
+def gradient(
+    input: Tensor,
+    *,
+    spacing: float | Sequence[float] | Sequence[Tensor] = 1,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
+    """Return the slopes of sampled values along each dimension: central differences inside."""
+
 def greater(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is greater."""
 
@@ -921,6 +961,9 @@ def isreal(self: Tensor) -> Tensor:
 def kron(self: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: each element of ``self`` times all of ``other``."""
 
+def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+    """Return the ``k``-th smallest elements along a dimension (1: the smallest); their indices."""
+
 def lcm(self: Tensor, other: Tensor) -> Tensor:
     """Return the least common multiple of whole numbers, at least 0."""
 
@@ -986,6 +1029,9 @@ def logaddexp(self: Tensor, other: Tensor) -> Tensor:
 def logaddexp2(self: Tensor, other: Tensor) -> Tensor:
     """Return ``log2(2 ** self + 2 ** other)``, without overflow."""
 
+def logcumsumexp(self: Tensor, dim: int) -> Tensor:
+    """Return the logarithm of the running sum of the exponentials, without overflow."""
+
 def logical_and(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where both are nonzero."""
 
@@ -1030,6 +1076,9 @@ def mean(
 ) -> Tensor:
     """Return the mean over the given dimensions (all unless given); NaN of no elements."""
 
+def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return the median: of all elements, or (with their indices) along a dimension."""
+
 def min(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Return the minimum of all elements, along a dimension, or of tensors."""
 
@@ -1039,8 +1088,14 @@ def minimum(self: Tensor, other: Tensor) -> Tensor:
 def mm(self: Tensor, mat2: Tensor) -> Tensor:
     """Return the product of two matrices."""
 
+def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+    """Return the most frequent elements along a dimension, and where the last of each stands."""
+
 def movedim(self: Tensor, source: int, destination: int) -> Tensor:
     """Return a view with one dimension moved to another place."""
+
+def msort(self: Tensor) -> Tensor:
+    """Return the elements in order along the first dimension."""
 
 def mul(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the elementwise product."""
@@ -1062,6 +1117,19 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
 
 def mvlgamma(self: Tensor, p: int) -> Tensor:
     """Return the logarithm of the multivariate gamma function of dimension ``p``."""
+
+def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return the median of what is not NaN: of all, or (with their indices) along a dimension."""
+
+def nanquantile(
+    self: Tensor,
+    q: float | Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """Return the quantiles of what is not NaN; arguments are those of ``quantile``."""
 
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, from ``start`` on."""
@@ -1137,6 +1205,16 @@ def prod(
     self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the product over one dimension (all elements unless given); of integers as int64."""
+
+def quantile(
+    self: Tensor,
+    q: float | Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """Return the values below which shares ``q`` of the elements lie; NaN where any element is."""
 
 def rad2deg(self: Tensor) -> Tensor:
     """Return angles in radians as degrees."""

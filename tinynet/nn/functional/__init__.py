@@ -32,13 +32,13 @@ from tinynet.nn.functional.activations_inplace import relu_ as relu_
 from tinynet.nn.functional.activations_inplace import rrelu_ as rrelu_
 from tinynet.nn.functional.activations_inplace import selu_ as selu_
 from tinynet.nn.functional.activations_inplace import threshold_ as threshold_
-from tinynet.nn.functional.affine import bilinear as bilinear
 from tinynet.nn.functional.adaptive_pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
 from tinynet.nn.functional.adaptive_pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
 from tinynet.nn.functional.adaptive_pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
 from tinynet.nn.functional.adaptive_pooling import adaptive_max_pool1d as adaptive_max_pool1d
 from tinynet.nn.functional.adaptive_pooling import adaptive_max_pool2d as adaptive_max_pool2d
 from tinynet.nn.functional.adaptive_pooling import adaptive_max_pool3d as adaptive_max_pool3d
+from tinynet.nn.functional.affine import bilinear as bilinear
 from tinynet.nn.functional.affine import linear as linear
 from tinynet.nn.functional.classification import cross_entropy as cross_entropy
 from tinynet.nn.functional.classification import nll_loss as nll_loss
@@ -73,14 +73,11 @@ from tinynet.nn.functional.margin_losses import (
 )
 from tinynet.nn.functional.margin_losses import soft_margin_loss as soft_margin_loss
 from tinynet.nn.functional.margin_losses import triplet_margin_loss as triplet_margin_loss
+from tinynet.nn.functional.margin_losses import (
     triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
 )
 from tinynet.nn.functional.noise import dropout as dropout
 from tinynet.nn.functional.padding import pad as pad
-from tinynet.nn.functional.softmax import gumbel_softmax as gumbel_softmax
-from tinynet.nn.functional.softmax import log_softmax as log_softmax
-from tinynet.nn.functional.softmax import softmax as softmax
-from tinynet.nn.functional.softmax import softmin as softmin
 from tinynet.nn.functional.pooling import avg_pool1d as avg_pool1d
 from tinynet.nn.functional.pooling import avg_pool2d as avg_pool2d
 from tinynet.nn.functional.pooling import avg_pool3d as avg_pool3d
@@ -90,6 +87,10 @@ from tinynet.nn.functional.pooling import lp_pool3d as lp_pool3d
 from tinynet.nn.functional.pooling import max_pool1d as max_pool1d
 from tinynet.nn.functional.pooling import max_pool2d as max_pool2d
 from tinynet.nn.functional.pooling import max_pool3d as max_pool3d
+from tinynet.nn.functional.softmax import gumbel_softmax as gumbel_softmax
+from tinynet.nn.functional.softmax import log_softmax as log_softmax
+from tinynet.nn.functional.softmax import softmax as softmax
+from tinynet.nn.functional.softmax import softmin as softmin
 from tinynet.nn.functional.unpooling import fractional_max_pool2d as fractional_max_pool2d
 from tinynet.nn.functional.unpooling import fractional_max_pool3d as fractional_max_pool3d
 from tinynet.nn.functional.unpooling import max_unpool1d as max_unpool1d

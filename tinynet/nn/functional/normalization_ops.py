@@ -1,0 +1,332 @@
+"""Operations behind batch, layer, group, instance and RMS norm: the same maths over other axes.
+
+Every input is seen as ``[samples, groups, channels, places]`` (see ``Blocks``). Statistics belong
+to a group, of one sample or of all; weight and bias belong to a channel. With ``c = x - mean``,
+``r = 1 / sqrt(var + eps)``, ``h = c * r`` and averages ``<>`` over what shares its statistics:
+
+    y = h * weight + bias
+    dx = r * (g * weight - <g * weight> - h * <g * weight * h>)
+    dweight = sum(g * h),  dbias = sum(g)
+
+``slopes`` is these lines, in differentiable operations. They are also fused, for speed: as
+composites they would be ten nodes and twice as many temporaries. Sums are BLAS products, which
+add several times faster than ``np.add.reduce``, and what is constant along places stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinynet.core.operation import operation
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.exponential import rsqrt
+from tinynet.ops.reduction import mean_dims, sum_dims
+from tinynet.ops.shape import reshape
+
+Grads = tuple[Any, ...]
+
+
+class Blocks(NamedTuple):
+    """How an input is cut: ``[samples, groups, channels, places]``.
+
+    Batch norm has ``[N, C, 1, places]`` with ``shared``, group norm ``[N, G, C / G, places]``,
+    instance norm is batch norm of ``[1, N * C, 1, places]``, layer norm has ``[rows, 1, n, 1]``.
+
+    Attributes:
+        shared: whether all samples have the same statistics.
+    """
+
+    samples: int
+    groups: int
+    channels: int
+    places: int
+    shared: bool = False
+
+
+def wide(x: Array) -> Array:
+    """Return ``x``, float16 as float32: sums of thousands would have no digits left."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+def ones(count: int, x: Array) -> Array:
+    """Return a vector of ones, whose product with an array is a sum."""
+    return np.ones(count, x.dtype)
+
+
+def slopes(
+    g: Any, x: Any, weight: Any, blocks: Blocks, eps: float, centered: bool = True
+) -> tuple[Any, Any, Any]:
+    """Return the gradients by input, weight and bias, in differentiable operations."""
+    shape, axes = blocks[:4], (0, 2, 3) if blocks.shared else (2, 3)
+    x4, g4 = reshape(x, shape), reshape(g, shape)
+    w = reshape(weight, (1, blocks.groups, blocks.channels, 1)) if weight.numel() else 1.0
+    c = x4 - mean_dims(x4, axes, True) if centered else x4
+    r = rsqrt(mean_dims(c * c, axes, True) + eps)
+    h, gw = c * r, g4 * w
+    inner = gw - h * mean_dims(gw * h, axes, True)
+    dx = r * (inner - mean_dims(gw, axes, True) if centered else inner)
+    by_weight, by_bias = sum_dims(g4 * h, (0, 3)), sum_dims(g4, (0, 3))
+    return reshape(dx, x.shape), by_weight, by_bias
+
+
+# ---- statistics of many places: batch, group and instance norm -----------------------------------
+
+
+class _Rows:
+    """An array as rows of places: numbers per channel are one per row."""
+
+    def __init__(self, blocks: Blocks):
+        self.blocks = blocks
+        self.shape = (blocks.samples * blocks.groups * blocks.channels, blocks.places)
+        self.small = blocks[:3]
+
+    def total(self, a: Array) -> Array:
+        """Return the sums over places, ``[samples, groups, channels]``."""
+        return (a @ ones(self.blocks.places, a)).reshape(self.small)
+
+    def dot(self, a: Array, b: Array) -> Array:
+        """Return the sums of products over places, ``[samples, groups, channels]``."""
+        return np.vecdot(a, b).reshape(self.small)
+
+    def spread(self, a: Array) -> Array:
+        """Return numbers per channel in a shape that broadcasts to the rows."""
+        return np.broadcast_to(a, self.small).reshape(-1, 1)
+
+
+class _Columns:
+    """An array as a row per sample, for few places: numpy is slow at short rows.
+
+    Only for shared statistics, as the sums are over samples, too.
+    """
+
+    def __init__(self, blocks: Blocks):
+        self.blocks = blocks
+        self.shape = (blocks.samples, blocks.groups * blocks.places)
+        self.small = (1, blocks.groups, 1)
+
+    def total(self, a: Array) -> Array:
+        """Return the sums over samples and places, ``[1, groups, 1]``."""
+        columns = (ones(self.blocks.samples, a) @ a).reshape(self.blocks.groups, -1)
+        return (columns @ ones(self.blocks.places, a)).reshape(self.small)
+
+    def dot(self, a: Array, b: Array) -> Array:
+        """Return the sums of products over samples and places, ``[1, groups, 1]``."""
+        return self.total(a * b)
+
+    def spread(self, a: Array) -> Array:
+        """Return numbers per channel, one for each column."""
+        return np.repeat(a.reshape(-1), self.blocks.places)
+
+
+def _seen(blocks: Blocks) -> _Rows | _Columns:
+    """Return the faster way to see an array; the limits are measured."""
+    if blocks.shared and blocks.places < 96 and blocks.samples > 3:
+        return _Columns(blocks)
+    return _Rows(blocks)
+
+
+def _averaging(blocks: Blocks) -> Callable[[Array], Array]:
+    """Return the function that turns sums over places into averages per group."""
+    count = blocks.channels * blocks.places
+    if blocks.shared:
+        count *= blocks.samples
+    axis = (0, 2) if blocks.shared else 2
+    return lambda sums: np.add.reduce(sums, axis=axis, keepdims=True) / max(count, 1)
+
+
+def _vectors(blocks: Blocks, *given: Array) -> tuple[Array, ...]:
+    return tuple(wide(a).reshape(1, blocks.groups, blocks.channels) for a in given)
+
+
+def _normalized(
+    input: Array, weight: Array, bias: Array, blocks: Blocks, eps: float
+) -> tuple[Array, Array, Array]:
+    """Return the result, and mean and variance of each group (``[samples or 1, groups, 1]``)."""
+    seen, average = _seen(blocks), _averaging(blocks)
+    w, b = _vectors(blocks, weight, bias)
+    x = wide(input).reshape(seen.shape)
+    mean = average(seen.total(x))
+    y = x - seen.spread(mean)
+    var = average(seen.dot(y, y))
+    y *= seen.spread(w / np.sqrt(var + eps))
+    y += seen.spread(b)
+    return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
+
+
+def _normalized_slopes(
+    g: Array,
+    input: Array,
+    weight: Array,
+    mean: Array,
+    var: Array,
+    blocks: Blocks,
+    eps: float,
+    needs: tuple[bool, ...],
+    constant: bool = False,
+) -> Grads:
+    """Return the gradients by input, weight and bias.
+
+    Args:
+        constant: mean and variance are given numbers, not those of the input.
+    """
+    seen, average = _seen(blocks), _averaging(blocks)
+    (w,) = _vectors(blocks, weight)
+    g2 = wide(g).reshape(seen.shape)
+    r = 1 / np.sqrt(var + eps)
+    dx = by_weight = by_bias = None
+    if needs[1] or not constant:
+        c = wide(input).reshape(seen.shape) - seen.spread(mean)
+        products = seen.dot(g2, c)
+        by_weight = np.add.reduce(products * r, axis=0)
+    if needs[2] or not constant:
+        sums = seen.total(g2)
+        by_bias = np.add.reduce(sums, axis=0)
+    if needs[0] and constant:
+        dx = g2 * seen.spread(r * w)
+    elif needs[0]:
+        dx = _centered_slope(g2, c, r, w, products, sums, seen, average)
+    return None if dx is None else dx.reshape(g.shape), by_weight, by_bias
+
+
+def _centered_slope(
+    g: Array,
+    c: Array,
+    r: Array,
+    w: Array,
+    products: Array,
+    sums: Array,
+    seen: _Rows | _Columns,
+    average: Callable[[Array], Array],
+) -> Array:
+    """Return the gradient by the input, written over ``c``, which is the input less its mean."""
+    inner, outer = w, r
+    if seen.blocks.channels == 1:  # the weight is a factor of all terms
+        inner, outer = np.ones_like(w), r * w
+    else:
+        g = g * seen.spread(w)
+    c *= seen.spread(average(inner * products) * -(r**2))
+    c += g
+    c -= seen.spread(average(inner * sums))
+    c *= seen.spread(outer)
+    return c
+
+
+def shaped(grads: Grads, weight: Any, bias_shape: tuple[int, ...], needs: Any) -> Grads:
+    """Return the gradients that are needed, those by weight and bias in their shape."""
+    dx, by_weight, by_bias = grads
+    return (
+        dx if needs[0] else None,
+        reshape(by_weight, weight.shape) if needs[1] else None,
+        reshape(by_bias, bias_shape) if needs[2] else None,
+    )
+
+
+@operation(node="NativeBatchNormBackward0", outputs=("output", "mean", "var"), methods=False)
+def batch_normalized(
+    input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
+) -> tuple[Array, ...]:
+    """Return the normalised input, and mean and variance of each channel."""
+    output, *moments = _normalized(input, weight, bias, blocks, eps)
+    return output, *(m.reshape(-1) for m in moments)
+
+
+def _batch_slopes(
+    g: Any,
+    input: Any,
+    weight: Any,
+    bias_shape: tuple[int, ...],
+    mean: Any,
+    var: Any,
+    blocks: Blocks,
+    eps: float,
+    needs: tuple[bool, ...],
+) -> Grads:
+    if isinstance(g, Tensor):
+        return shaped(slopes(g, input, weight, blocks, eps), weight, bias_shape, needs)
+    mean, var = (m.reshape(1, -1, 1) for m in (mean, var))
+    found = _normalized_slopes(g, input, weight, mean, var, blocks, eps, needs)
+    return shaped(found, weight, bias_shape, needs)
+
+
+batch_normalized.grads(_batch_slopes)
+
+
+@operation(node="NativeBatchNormBackward0", methods=False)
+def batch_scaled(
+    input: Array,
+    mean: Array,
+    var: Array,
+    weight: Array,
+    bias: Array,
+    /,
+    blocks: Blocks,
+    eps: float,
+) -> Array:
+    """Return the input normalised by given means and variances, one per channel."""
+    seen = _seen(blocks)
+    m, v, w, b = _vectors(blocks, mean, var, weight, bias)
+    scale = w / np.sqrt(v + eps)
+    y = wide(input).reshape(seen.shape) * seen.spread(scale)
+    y += seen.spread(b - m * scale)
+    return y.reshape(input.shape).astype(input.dtype, copy=False)
+
+
+def _batch_scaled_slopes(
+    g: Any,
+    input: Any,
+    mean: Any,
+    var: Any,
+    weight: Any,
+    bias_shape: tuple[int, ...],
+    blocks: Blocks,
+    eps: float,
+    needs: tuple[bool, ...],
+) -> Grads:
+    wanted = (needs[0], *needs[3:])
+    if isinstance(g, Tensor):
+        shape, small = blocks[:4], (1, blocks.groups, 1, 1)
+        r = rsqrt(reshape(var, small) + eps)
+        g4, h = reshape(g, shape), (reshape(input, shape) - reshape(mean, small)) * r
+        dx = reshape(g4 * (reshape(weight, small) * r), g.shape)
+        found: Grads = dx, sum_dims(g4 * h, (0, 3)), sum_dims(g4, (0, 3))
+    else:
+        m, v = _vectors(blocks, mean, var)
+        found = _normalized_slopes(g, input, weight, m, v, blocks, eps, wanted, constant=True)
+    dx, by_weight, by_bias = shaped(found, weight, bias_shape, wanted)
+    return dx, None, None, by_weight, by_bias
+
+
+batch_scaled.grads(_batch_scaled_slopes)
+
+
+@operation(node="NativeGroupNormBackward0", hidden=("mean", "var"), methods=False)
+def group_normalized(
+    input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
+) -> tuple[Array, ...]:
+    """Return the input normalised by mean and variance of each group of each sample."""
+    return _normalized(input, weight, bias, blocks, eps)
+
+
+def _group_slopes(
+    g: Any,
+    input: Any,
+    weight: Any,
+    bias_shape: tuple[int, ...],
+    mean: Any,
+    var: Any,
+    blocks: Blocks,
+    eps: float,
+    needs: tuple[bool, ...],
+) -> Grads:
+    if isinstance(g, Tensor):
+        found: Grads = slopes(g, input, weight, blocks, eps)
+    else:
+        found = _normalized_slopes(g, input, weight, mean, var, blocks, eps, needs)
+    return shaped(found, weight, bias_shape, needs)
+
+
+group_normalized.grads(_group_slopes)

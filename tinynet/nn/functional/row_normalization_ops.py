@@ -1,0 +1,115 @@
+"""Operations behind layer and RMS norm: each row of numbers is normalised by itself.
+
+It is group norm with one place per channel, and fused apart from it, since what is constant along
+places is as large as the input here. See ``normalization_ops`` for the maths.
+
+An empty weight or bias stands for none, and saves a pass.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.nn.functional.normalization_ops import Blocks, Grads, ones, shaped, slopes, wide
+
+_NONE = np.empty(0)
+
+
+def _row_blocks(input: Any, length: int) -> Blocks:
+    return Blocks(math.prod(input.shape) // max(length, 1), 1, length, 1)
+
+
+def _outer(column: Array, weight: Array) -> Array:
+    """Return the column times the weight: one product in place of two passes over the input."""
+    return np.dot(column, wide(weight).reshape(1, -1)) if weight.size else column
+
+
+def _row_normalized(
+    input: Array, weight: Array, bias: Array, length: int, eps: float, centered: bool
+) -> tuple[Array, Array, Array]:
+    """Return the result, and mean (0 unless ``centered``) and 1 / deviation of each row."""
+    x = y = wide(input).reshape(-1, length)
+    mean = np.zeros((len(x), 1), x.dtype)
+    if centered:
+        mean = (x @ ones(length, x) / length)[:, None]
+        y = x - mean
+    inverse = (1 / np.sqrt(np.vecdot(y, y) / length + eps))[:, None]
+    factor = _outer(inverse, weight)
+    y = np.multiply(y, factor, out=factor if weight.size else None)
+    if bias.size:
+        y += wide(bias).reshape(-1)
+    return y.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
+
+
+def _row_slopes(
+    g: Array, input: Array, weight: Array, mean: Array, inverse: Array, length: int, centered: bool
+) -> tuple[Array, Array, Array]:
+    """Return the gradients by input, weight and bias."""
+    x, g2 = wide(input).reshape(-1, length), wide(g).reshape(-1, length)
+    w = wide(weight).reshape(-1) if weight.size else ones(length, x)
+    c = x - mean if centered else x
+    products = g2 * c
+    by_weight, by_bias = inverse[:, 0] @ products, ones(len(x), x) @ g2
+    inner = (products @ w)[:, None] * inverse**3 / length
+    np.multiply(c, inner, out=products)
+    if centered:
+        products += (g2 @ w)[:, None] * inverse / length
+    factor = _outer(inverse, weight)
+    dx = np.multiply(g2, factor, out=factor if weight.size else None)
+    dx -= products
+    return dx.reshape(g.shape), by_weight, by_bias
+
+
+@operation(node="NativeLayerNormBackward0", hidden=("mean", "inverse"), methods=False)
+def layer_normalized(
+    input: Array, weight: Array, bias: Array, /, length: int, eps: float
+) -> tuple[Array, ...]:
+    """Return the input normalised by mean and variance of each row of ``length`` numbers."""
+    return _row_normalized(input, weight, bias, length, eps, True)
+
+
+def _layer_slopes(
+    g: Any,
+    input: Any,
+    weight: Any,
+    bias_shape: tuple[int, ...],
+    mean: Any,
+    inverse: Any,
+    length: int,
+    eps: float,
+    needs: tuple[bool, ...],
+) -> Grads:
+    if isinstance(g, Tensor):
+        found: Grads = slopes(g, input, weight, _row_blocks(input, length), eps)
+    else:
+        found = _row_slopes(g, input, weight, mean, inverse, length, True)
+    return shaped(found, weight, bias_shape, needs)
+
+
+layer_normalized.grads(_layer_slopes)
+
+
+@operation(node="MulBackward0", hidden=("inverse",), methods=False)
+def rms_normalized(input: Array, weight: Array, /, length: int, eps: float) -> tuple[Array, Array]:
+    """Return the input divided by the root of the mean square of each row of ``length`` numbers."""
+    output, _, inverse = _row_normalized(input, weight, _NONE, length, eps, False)
+    return output, inverse
+
+
+def _rms_slopes(
+    g: Any, input: Any, weight: Any, inverse: Any, length: int, eps: float, needs: tuple[bool, ...]
+) -> Grads:
+    if isinstance(g, Tensor):
+        found: Grads = slopes(g, input, weight, _row_blocks(input, length), eps, False)
+    else:
+        found = _row_slopes(g, input, weight, _NONE, inverse, length, False)
+    return shaped(found, weight, (), (*needs, False))[:2]
+
+
+rms_normalized.grads(_rms_slopes)

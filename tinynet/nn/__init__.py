@@ -27,6 +27,12 @@ from tinynet.nn.adaptive_pooling import MaxUnpool1d as MaxUnpool1d
 from tinynet.nn.adaptive_pooling import MaxUnpool2d as MaxUnpool2d
 from tinynet.nn.adaptive_pooling import MaxUnpool3d as MaxUnpool3d
 from tinynet.nn.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
+from tinynet.nn.batchnorm import BatchNorm1d as BatchNorm1d
+from tinynet.nn.batchnorm import BatchNorm2d as BatchNorm2d
+from tinynet.nn.batchnorm import BatchNorm3d as BatchNorm3d
+from tinynet.nn.batchnorm import InstanceNorm1d as InstanceNorm1d
+from tinynet.nn.batchnorm import InstanceNorm2d as InstanceNorm2d
+from tinynet.nn.batchnorm import InstanceNorm3d as InstanceNorm3d
 from tinynet.nn.container import ModuleDict as ModuleDict
 from tinynet.nn.container import ModuleList as ModuleList
 from tinynet.nn.container import Sequential as Sequential
@@ -38,7 +44,12 @@ from tinynet.nn.conv_transpose import ConvTranspose2d as ConvTranspose2d
 from tinynet.nn.conv_transpose import ConvTranspose3d as ConvTranspose3d
 from tinynet.nn.distance import CosineSimilarity as CosineSimilarity
 from tinynet.nn.distance import PairwiseDistance as PairwiseDistance
+from tinynet.nn.dropout import AlphaDropout as AlphaDropout
 from tinynet.nn.dropout import Dropout as Dropout
+from tinynet.nn.dropout import Dropout1d as Dropout1d
+from tinynet.nn.dropout import Dropout2d as Dropout2d
+from tinynet.nn.dropout import Dropout3d as Dropout3d
+from tinynet.nn.dropout import FeatureAlphaDropout as FeatureAlphaDropout
 from tinynet.nn.embedding import Embedding as Embedding
 from tinynet.nn.flatten import Flatten as Flatten
 from tinynet.nn.flatten import Unflatten as Unflatten
@@ -69,6 +80,10 @@ from tinynet.nn.margin_loss import SoftMarginLoss as SoftMarginLoss
 from tinynet.nn.margin_loss import TripletMarginLoss as TripletMarginLoss
 from tinynet.nn.margin_loss import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
 from tinynet.nn.module import Module as Module
+from tinynet.nn.normalization import GroupNorm as GroupNorm
+from tinynet.nn.normalization import LayerNorm as LayerNorm
+from tinynet.nn.normalization import LocalResponseNorm as LocalResponseNorm
+from tinynet.nn.normalization import RMSNorm as RMSNorm
 from tinynet.nn.padding import CircularPad1d as CircularPad1d
 from tinynet.nn.padding import CircularPad2d as CircularPad2d
 from tinynet.nn.padding import CircularPad3d as CircularPad3d

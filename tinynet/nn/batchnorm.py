@@ -45,7 +45,9 @@ class _NormBase(Module):
         self.track_running_stats = track_running_stats
         made: dict[str, Any] = {"dtype": dtype, "device": device}
         for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            self.register_parameter(name, Parameter(empty(num_features, **made)) if wanted else None)
+            self.register_parameter(
+                name, Parameter(empty(num_features, **made)) if wanted else None
+            )
         tracked = track_running_stats
         self.register_buffer("running_mean", zeros(num_features, **made) if tracked else None)
         self.register_buffer("running_var", ones(num_features, **made) if tracked else None)
@@ -89,18 +91,20 @@ class _BatchNorm(_NormBase):
     def forward(self, input: Any) -> Any:
         """Return the normalised input; in training, move the running statistics."""
         self._check_input_dim(input)
-        mean, var, momentum = self.running_mean, self.running_var, self.momentum
+        mean, var, count = self.running_mean, self.running_var, self.num_batches_tracked
+        of_batch = self.training or (mean is None and var is None)
         if self.training and not self.track_running_stats:
             mean = var = None
-        if self.training and self.track_running_stats and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-            if momentum is None:  # the average of all batches so far
-                momentum = 1.0 / float(self.num_batches_tracked)
-        of_batch = self.training or (mean is None and var is None)
-        factor = 0.0 if momentum is None else momentum
-        return F.batch_norm(
-            input, mean, var, self.weight, self.bias, of_batch, factor, self.eps
+        counting = self.training and self.track_running_stats
+        momentum = self.momentum
+        if momentum is None:  # the average of all batches so far
+            momentum = 1.0 / (int(count) + 1) if counting and count is not None else 0.0
+        output = F.batch_norm(
+            input, mean, var, self.weight, self.bias, of_batch, momentum, self.eps
         )
+        if counting and count is not None:
+            count.add_(1)
+        return output
 
     def _load_from_state_dict(
         self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any
@@ -116,9 +120,9 @@ class _BatchNorm(_NormBase):
 class BatchNorm1d(_BatchNorm):
     """Normalises each channel of a batch of vectors or series.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each channel
-    over the batch and all places. In training the running mean and (unbiased) variance move
-    towards those of the batch; in evaluation they are used in its place.
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel over the batch and all places. In training the running mean and (unbiased) variance
+    move towards those of the batch; in evaluation they are used in its place.
 
     Args:
         num_features: how many channels.
@@ -149,9 +153,9 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     """Normalises each channel of a batch of images.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each channel
-    over the batch and all places. In training the running mean and (unbiased) variance move
-    towards those of the batch; in evaluation they are used in its place.
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel over the batch and all places. In training the running mean and (unbiased) variance
+    move towards those of the batch; in evaluation they are used in its place.
 
     Args:
         num_features: how many channels.
@@ -182,9 +186,9 @@ class BatchNorm2d(_BatchNorm):
 class BatchNorm3d(_BatchNorm):
     """Normalises each channel of a batch of volumes.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each channel
-    over the batch and all places. In training the running mean and (unbiased) variance move
-    towards those of the batch; in evaluation they are used in its place.
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel over the batch and all places. In training the running mean and (unbiased) variance
+    move towards those of the batch; in evaluation they are used in its place.
 
     Args:
         num_features: how many channels.
@@ -262,8 +266,8 @@ class _InstanceNorm(_NormBase):
 class InstanceNorm1d(_InstanceNorm):
     """Normalises each channel of a series by itself.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each channel
-    of each sample over all places, in training and in evaluation.
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel of each sample over all places, in training and in evaluation.
 
     Args:
         num_features: how many channels.
@@ -278,7 +282,8 @@ class InstanceNorm1d(_InstanceNorm):
     Shape:
         ``[batch, channels, length]`` or ``[channels, length]``, kept.
 
-    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization", 2016.
+    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast
+    stylization", 2016.
 
     Example:
         >>> nn.InstanceNorm1d(1, eps=1e-9)(tn.tensor([[1.0, 3.0]]))
@@ -291,8 +296,8 @@ class InstanceNorm1d(_InstanceNorm):
 class InstanceNorm2d(_InstanceNorm):
     """Normalises each channel of an image by itself.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each channel
-    of each sample over all places, in training and in evaluation.
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel of each sample over all places, in training and in evaluation.
 
     Args:
         num_features: how many channels.
@@ -307,7 +312,8 @@ class InstanceNorm2d(_InstanceNorm):
     Shape:
         ``[batch, channels, height, width]`` or ``[channels, height, width]``, kept.
 
-    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization", 2016.
+    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast
+    stylization", 2016.
 
     Example:
         >>> nn.InstanceNorm2d(3)(tn.zeros(2, 3, 4, 4)).shape
@@ -320,8 +326,8 @@ class InstanceNorm2d(_InstanceNorm):
 class InstanceNorm3d(_InstanceNorm):
     """Normalises each channel of a volume by itself.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each channel
-    of each sample over all places, in training and in evaluation.
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel of each sample over all places, in training and in evaluation.
 
     Args:
         num_features: how many channels.
@@ -336,7 +342,8 @@ class InstanceNorm3d(_InstanceNorm):
     Shape:
         ``[batch, channels, depth, height, width]`` or the same without batch, kept.
 
-    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization", 2016.
+    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast
+    stylization", 2016.
 
     Example:
         >>> nn.InstanceNorm3d(3)(tn.zeros(2, 3, 4, 4, 4)).shape

@@ -76,7 +76,18 @@ from tinynet.nn.functional.margin_losses import triplet_margin_loss as triplet_m
 from tinynet.nn.functional.margin_losses import (
     triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
 )
+from tinynet.nn.functional.noise import alpha_dropout as alpha_dropout
 from tinynet.nn.functional.noise import dropout as dropout
+from tinynet.nn.functional.noise import dropout1d as dropout1d
+from tinynet.nn.functional.noise import dropout2d as dropout2d
+from tinynet.nn.functional.noise import dropout3d as dropout3d
+from tinynet.nn.functional.noise import feature_alpha_dropout as feature_alpha_dropout
+from tinynet.nn.functional.normalization import batch_norm as batch_norm
+from tinynet.nn.functional.normalization import group_norm as group_norm
+from tinynet.nn.functional.normalization import instance_norm as instance_norm
+from tinynet.nn.functional.normalization import layer_norm as layer_norm
+from tinynet.nn.functional.normalization import local_response_norm as local_response_norm
+from tinynet.nn.functional.normalization import rms_norm as rms_norm
 from tinynet.nn.functional.padding import pad as pad
 from tinynet.nn.functional.pooling import avg_pool1d as avg_pool1d
 from tinynet.nn.functional.pooling import avg_pool2d as avg_pool2d

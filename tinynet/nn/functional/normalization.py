@@ -27,8 +27,8 @@ from tinynet.nn.functional.normalization_ops import (
     batch_scaled,
     group_normalized,
 )
+from tinynet.nn.functional.padding import pad
 from tinynet.nn.functional.row_normalization_ops import layer_normalized, rms_normalized
-from tinynet.nn.functional.vector import pad
 
 
 def _or(given: Tensor | None, default: float, input: Tensor, count: int) -> Tensor:

@@ -25,6 +25,10 @@ def _row_blocks(input: Any, length: int) -> Blocks:
     return Blocks(math.prod(input.shape) // max(length, 1), 1, length, 1)
 
 
+def _as_rows(x: Array, length: int) -> Array:
+    return wide(x).reshape(-1 if length else 0, length)
+
+
 def _outer(column: Array, weight: Array) -> Array:
     """Return the column times the weight: one product in place of two passes over the input."""
     return np.dot(column, wide(weight).reshape(1, -1)) if weight.size else column
@@ -34,7 +38,7 @@ def _row_normalized(
     input: Array, weight: Array, bias: Array, length: int, eps: float, centered: bool
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean (0 unless ``centered``) and 1 / deviation of each row."""
-    x = y = wide(input).reshape(-1, length)
+    x = y = _as_rows(input, length)
     mean = np.zeros((len(x), 1), x.dtype)
     if centered:
         mean = (x @ ones(length, x) / length)[:, None]
@@ -51,7 +55,7 @@ def _row_slopes(
     g: Array, input: Array, weight: Array, mean: Array, inverse: Array, length: int, centered: bool
 ) -> tuple[Array, Array, Array]:
     """Return the gradients by input, weight and bias."""
-    x, g2 = wide(input).reshape(-1, length), wide(g).reshape(-1, length)
+    x, g2 = _as_rows(input, length), _as_rows(g, length)
     w = wide(weight).reshape(-1) if weight.size else ones(length, x)
     c = x - mean if centered else x
     products = g2 * c

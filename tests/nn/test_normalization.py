@@ -1,0 +1,174 @@
+"""Normalisation: state, versions and precision, which recorded answers cannot show."""
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tinynet import nn
+from tinynet.nn import functional as F
+
+# ---- running statistics are state ----------------------------------------------------------------
+
+
+def test_each_move_of_the_running_statistics_counts_as_a_write():
+    """PyTorch does not count them, and then uses the moved ones in an older backward."""
+    bn = nn.BatchNorm1d(2)
+    before = [b._version for b in bn.buffers()]
+    bn(tn.randn(3, 2))
+    assert [b._version for b in bn.buffers()] == [n + 1 for n in before]
+    bn.eval()(tn.randn(3, 2))
+    assert [b._version for b in bn.buffers()] == [n + 1 for n in before]
+
+
+def test_a_backward_that_needs_moved_statistics_says_so():
+    bn = nn.BatchNorm1d(2).eval()
+    loss = bn(tn.randn(3, 2)).sum()
+    bn.train()(tn.randn(3, 2))
+    with pytest.raises(RuntimeError, match=r"FloatTensor \[2\]\].* is at version 2; expected"):
+        loss.backward()
+
+
+def test_two_batches_in_training_do_not_disturb_each_other():
+    bn = nn.BatchNorm1d(2)
+    x, y = tn.randn(3, 2, requires_grad=True), tn.randn(3, 2, requires_grad=True)
+    (bn(x).square().sum() + bn(y).square().sum()).backward()
+    assert x.grad is not None and y.grad is not None
+
+
+def test_nothing_moves_when_the_input_is_refused():
+    bn = nn.BatchNorm1d(2)
+    for wrong in (tn.zeros(3, 2, dtype=tn.float64), tn.zeros(3, 5), tn.zeros(1, 2)):
+        with pytest.raises((RuntimeError, ValueError)):
+            bn(wrong)
+    assert bn.running_mean.tolist() == [0, 0] and bn.running_var.tolist() == [1, 1]
+    assert bn.num_batches_tracked.item() == 0
+
+
+def test_an_empty_batch_moves_nothing_but_the_count():
+    bn = nn.BatchNorm1d(2)
+    bn(tn.zeros(0, 2))
+    assert bn.running_mean.tolist() == [0, 0] and bn.running_var.tolist() == [1, 1]
+    assert bn.num_batches_tracked.item() == 1
+
+
+def test_a_cumulative_average_is_that_of_the_batches():
+    bn = nn.BatchNorm1d(2, momentum=None)
+    batches = [tn.randn(5, 2) for _ in range(4)]
+    for batch in batches:
+        bn(batch)
+    means = tn.stack([b.mean(0) for b in batches]).mean(0)
+    variances = tn.stack([b.var(0) for b in batches]).mean(0)
+    np.testing.assert_allclose(bn.running_mean.numpy(), means.numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(bn.running_var.numpy(), variances.numpy(), rtol=1e-5)
+
+
+def test_a_state_without_a_count_of_batches_is_an_old_one():
+    bn = nn.BatchNorm1d(2)
+    bn(tn.randn(3, 2))
+    state = bn.state_dict()
+    del state["num_batches_tracked"]
+    with pytest.raises(RuntimeError, match='Missing key.*"num_batches_tracked"'):
+        bn.load_state_dict(state)
+    assert bn.load_state_dict(dict(state)).missing_keys == []  # a plain dict has no version
+    assert bn.num_batches_tracked.item() == 1
+
+
+def test_instance_norm_follows_the_average_over_the_batch():
+    layer, x = nn.InstanceNorm1d(2, momentum=1.0, track_running_stats=True), tn.randn(3, 2, 5)
+    layer(x)
+    np.testing.assert_allclose(layer.running_mean.numpy(), x.mean((0, 2)).numpy(), atol=1e-6)
+    np.testing.assert_allclose(layer.running_var.numpy(), x.var(2).mean(0).numpy(), rtol=1e-5)
+    assert layer.num_batches_tracked.item() == 0  # as in PyTorch
+
+
+def test_instance_norm_warns_of_a_number_of_channels_that_it_does_not_use():
+    with pytest.warns(UserWarning, match="dim=1 does not match num_features") as caught:
+        nn.InstanceNorm1d(7)(tn.randn(2, 3, 4))
+    assert caught[0].filename == __file__
+
+
+def test_statistics_of_inference_mode_cannot_be_moved_outside():
+    with tn.inference_mode():
+        bn = nn.BatchNorm1d(2)
+        bn(tn.randn(3, 2))
+    mean = bn.running_mean.tolist()
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        bn(tn.randn(3, 2))
+    assert bn.running_mean.tolist() == mean
+
+
+# ---- numbers ------------------------------------------------------------------------------------
+
+FAMILY = {
+    "batch, few places": (lambda x: F.batch_norm(x, None, None, training=True), (0, 2)),
+    "batch, many places": (
+        lambda x: F.batch_norm(x.repeat(1, 1, 30), None, None, training=True)[..., : x.shape[2]],
+        (0, 2),
+    ),
+    "instance": (F.instance_norm, (2,)),
+    "group": (lambda x: F.group_norm(x, 1), (1, 2)),
+    "layer": (lambda x: F.layer_norm(x, x.shape[1:]), (1, 2)),
+}
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_a_large_mean_costs_no_digits(name):
+    """A variance from the mean of squares would have none left here."""
+    normalized, axes = FAMILY[name]
+    x = np.random.RandomState(0).standard_normal((8, 4, 6)).round(2).astype("float32")
+    x += np.float32(4096)
+    exact = x.astype("float64")
+    exact -= exact.mean(axes, keepdims=True)
+    exact /= np.sqrt((exact**2).mean(axes, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(normalized(tn.tensor(x)).numpy(), exact, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_half_precision_is_summed_in_single(name):
+    normalized, _ = FAMILY[name]
+    x = tn.randn(8, 4, 6, dtype=tn.float64).half().requires_grad_()
+    single = x.detach().float().requires_grad_()
+    one, other = normalized(x), normalized(single)
+    assert one.dtype == tn.float16
+    np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=2e-3, atol=1e-3)
+    weights = tn.randn(8, 4, 6)
+    (one * weights.half()).sum().backward()
+    (other * weights).sum().backward()
+    assert x.grad.dtype == tn.float16
+    np.testing.assert_allclose(x.grad.numpy(), single.grad.numpy(), rtol=0.02, atol=0.01)
+
+
+def test_third_derivatives():
+    for normalized, _ in FAMILY.values():
+        x = tn.randn(3, 2, 4, dtype=tn.float64).requires_grad_()
+        (g,) = tn.autograd.grad(normalized(x).pow(3).sum(), x, create_graph=True)
+        (h,) = tn.autograd.grad(g.square().sum(), x, create_graph=True)
+        assert tn.autograd.gradcheck(
+            lambda y, n=normalized: tn.autograd.grad(
+                tn.autograd.grad(n(y).pow(3).sum(), y, create_graph=True)[0].square().sum(),
+                y,
+                create_graph=True,
+            ),
+            [x],
+            atol=1e-3,
+            rtol=1e-3,
+        )
+        assert h.shape == x.shape
+
+
+def test_only_what_is_needed_is_computed():
+    x, weight = tn.randn(4, 3), nn.Parameter(tn.ones(3))
+    F.batch_norm(x, None, None, weight, training=True).sum().backward()
+    F.layer_norm(x, (3,), weight).sum().backward()
+    assert x.grad is None and weight.grad.shape == (3,)
+    frozen = tn.ones(3)
+    for bn in (F.batch_norm(x.requires_grad_(), tn.zeros(3), tn.ones(3), frozen),):
+        bn.sum().backward()
+    assert frozen.grad is None and x.grad.shape == (4, 3)
+
+
+def test_sizes_below_one_are_refused():
+    with pytest.raises(ValueError, match="'size' parameter of local_response_norm must be >= 1"):
+        F.local_response_norm(tn.ones(1, 2, 3), 0)
+    with pytest.raises(ValueError, match="'num_groups' parameter of GroupNorm must be >= 1"):
+        nn.GroupNorm(0, 4)

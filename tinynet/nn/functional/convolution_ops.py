@@ -29,6 +29,7 @@ from tinynet.nn.functional.sliding import BLOCK, Walk, added, columns
 from tinynet.ops.reduction import sum_dims
 
 Ints = tuple[int, ...]
+_SHORT = 16  # in rows that are shorter, numpy spends more on the row than on its elements
 
 # ---- kernels ------------------------------------------------------------------------------------
 
@@ -70,12 +71,18 @@ def _spread_by_adding(
     matrix = weight.reshape(groups, y.shape[1] // groups, rows).swapaxes(1, 2)
     y = y.reshape(batch, groups, y.shape[1] // groups, length)
     made = np.empty((batch, channels, *size), y.dtype)
-    images = max(1, BLOCK // (groups * rows * length * y.itemsize))
+    images = max(1, BLOCK // max(1, groups * rows * length * y.itemsize))
+    shape = (channels, *walk.kernel, *walk.out)
     for start in range(0, batch, images):
-        part = slice(start, start + images)
-        windows = np.matmul(matrix, y[part])
-        windows = windows.reshape(len(windows), channels, *walk.kernel, *walk.out)
-        made[part] = added(windows, size, walk)
+        some = y[start : start + images]
+        part, count = slice(start, start + images), len(some)
+        if walk.out[-1] < _SHORT:  # the batch as last dimension makes longer rows to be added
+            some = some.transpose(1, 2, 3, 0).reshape(groups, y.shape[2], length * count)
+            windows = np.matmul(matrix, some).reshape(*shape, count)
+            made[part] = np.moveaxis(added(windows, size, walk, before=1), -1, 0)
+        else:
+            windows = np.matmul(matrix, some).reshape(count, *shape)
+            made[part] = added(windows, size, walk)
     if bias is not None:
         made += bias.reshape(-1, *(1,) * len(size))
     return made
@@ -176,9 +183,15 @@ def correlate(input: Array, output: Array, /, walk: Walk, groups: int) -> Array:
     y = np.ascontiguousarray(output)
     y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
     for part, span, block in columns(input, walk):
-        windows = block.reshape(groups, total.shape[1], -1)
-        against = y[part, ..., span].transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
-        total += np.matmul(windows, against.swapaxes(1, 2))
+        against = y[part, ..., span]
+        windows = block.reshape(groups, total.shape[1], *block.shape[1:])
+        if windows.shape[1] < windows.shape[3]:  # to add products costs less than to copy y
+            each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
+            total += each.sum(axis=0)
+        else:
+            together = against.transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
+            flat = windows.reshape(groups, windows.shape[1], -1)
+            total += np.matmul(flat, together.swapaxes(1, 2))
     return total.swapaxes(1, 2).reshape(channels, inner, *walk.kernel)
 
 

@@ -153,21 +153,24 @@ def clear_edges(windows: Array, size: tuple[int, ...], walk: Walk) -> None:
                     windows[at] = 0
 
 
-def added(windows: Array, size: tuple[int, ...], walk: Walk) -> Array:
-    """Return arrays ``[batch, channels, *size]``, the sums of what windows hold for each element.
+def added(windows: Array, size: tuple[int, ...], walk: Walk, before: int = 2) -> Array:
+    """Return arrays ``[..., *size, ...]``, the sums of what windows hold for each element.
 
     Args:
-        windows: ``[batch, channels, *kernel, *out]``.
+        windows: ``[..., *kernel, *out, ...]``.
         size: the size of the result.
         walk: how the windows move; no padding is negative.
+        before: the number of dimensions before those of the kernel.
     """
     reach = zip(size, walk.padding, walk.reach, strict=True)
     whole = tuple(max(n + p, r + 1) for n, p, r in reach)
-    framed = np.zeros((*windows.shape[:2], *whole), windows.dtype)
+    rest = windows.shape[before + 2 * len(size) :]
+    framed = np.zeros((*windows.shape[:before], *whole, *rest), windows.dtype)
+    outer = (_ALL,) * before
     for place in itertools.product(*map(range, walk.kernel)):
         steps = zip(place, walk.stride, walk.dilation, walk.out, strict=True)
-        at: Any = (..., *(slice(d * k, d * k + s * (o - 1) + 1, s) for k, s, d, o in steps))
-        held: Any = (_ALL, _ALL, *place)
+        at: Any = (*outer, *(slice(d * k, d * k + s * (o - 1) + 1, s) for k, s, d, o in steps))
+        held: Any = (*outer, *place)
         framed[at] += windows[held]
-    inside: Any = (..., *(slice(p, p + n) for n, p in zip(size, walk.padding, strict=True)))
+    inside: Any = (*outer, *(slice(p, p + n) for n, p in zip(size, walk.padding, strict=True)))
     return framed[inside]

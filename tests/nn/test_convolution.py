@@ -1,0 +1,120 @@
+"""What the tables cannot say of convolutions: blocks, layouts, texts that PyTorch varies."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tinynet import nn
+from tinynet.nn import functional as F
+from tinynet.nn.functional import convolution_ops, sliding
+from tinynet.nn.functional.sliding import Walk, columns
+
+
+def by_definition(x, walk):
+    """The windows of an array, element by element."""
+    shape = (x.shape[1], *walk.kernel, x.shape[0], *walk.out)
+    made, dims = np.zeros(shape), range(len(walk.kernel))
+    for k in itertools.product(*map(range, walk.kernel)):
+        for o in itertools.product(*map(range, walk.out)):
+            place = [
+                walk.stride[a] * o[a] + walk.dilation[a] * k[a] - walk.padding[a] for a in dims
+            ]
+            if all(0 <= p < n for p, n in zip(place, x.shape[2:], strict=True)):
+                made[(slice(None), *k, slice(None), *o)] = x[(..., *place)].T
+    return made.reshape(x.shape[1] * np.prod(walk.kernel), x.shape[0], -1)
+
+
+@pytest.mark.parametrize("block", [64, 500, 5000, 1 << 21])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_windows_are_those_of_the_definition_in_blocks_of_any_size(dims, block, monkeypatch):
+    monkeypatch.setattr(sliding, "BLOCK", block)
+    random = np.random.RandomState(dims)
+    for _ in range(30):
+        limits = (1, 4), (1, 4), (-1, 4), (1, 4), (1, 6)
+        walk = Walk(*(tuple(random.randint(*limit, dims).tolist()) for limit in limits))
+        x = random.standard_normal((random.randint(1, 5), random.randint(1, 4), *(5, 6, 3)[:dims]))
+        made = np.full((x.shape[1] * np.prod(walk.kernel), len(x), np.prod(walk.out)), np.nan)
+        for part, span, found in columns(x, walk):
+            made[:, part, span] = found
+        np.testing.assert_array_equal(made, by_definition(x, walk))
+
+
+@pytest.mark.parametrize("block", [64, 1000])
+def test_blocks_change_nothing(block, monkeypatch):
+    def results():
+        random = np.random.RandomState(0)
+        for stride, groups in itertools.product((1, 2, 3), (1, 2)):
+            shapes = (3, 4, 9, 8), (6, 4 // groups, 3, 2)
+            leaves = [tn.tensor(random.standard_normal(s)).requires_grad_() for s in shapes]
+            y = F.conv2d(*leaves, stride=stride, padding=1, groups=groups)
+            yield y
+            yield from tn.autograd.grad((y * y).sum(), leaves)
+
+    expected = list(results())
+    monkeypatch.setattr(sliding, "BLOCK", block)
+    monkeypatch.setattr(convolution_ops, "BLOCK", block)
+    for found, wanted in zip(results(), expected, strict=True):
+        np.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "stride, kernel, channels", [(1, 5, (6, 16)), (2, 3, (3, 16)), (3, 2, (8, 2))]
+)
+def test_both_ways_of_the_transposed_convolution_agree(stride, kernel, channels):
+    random = np.random.RandomState(0)
+    inner, outer = channels
+    for size in (7, 40):  # short and long rows are added in different orders
+        walk = Walk((kernel, kernel), (stride, stride), (1, 1), (1, 1), (size, size))
+        whole = ((size - 1) * stride + kernel - 2,) * 2
+        y = random.standard_normal((3, outer, size, size))
+        weight, bias = (
+            random.standard_normal((outer, inner, kernel, kernel)),
+            np.arange(inner * 1.0),
+        )
+        ways = convolution_ops._spread_by_adding, convolution_ops._spread_by_classes
+        one, other = (way(y, weight, bias, whole, walk, 1) for way in ways)
+        np.testing.assert_allclose(one, other, atol=1e-11)
+
+
+def test_an_image_without_channels_gives_the_bias():
+    x = tn.zeros(2, 0, 3, 3).requires_grad_()
+    y = F.conv2d(x, tn.zeros(2, 0, 1, 1), tn.tensor([1.0, 2.0]))
+    assert y.shape == (2, 2, 3, 3) and y.mean((0, 2, 3)).tolist() == [1, 2]
+    y.sum().backward()
+    assert x.grad.shape == x.shape
+
+
+def test_zeros_around_the_input_stay_zeros_beside_infinities():
+    x = tn.full((1, 1, 3, 3), float("inf"))
+    x[0, 0, 1, 1] = 1.0
+    found = F.unfold(x, 3, padding=1)[0, :, 0].tolist()
+    assert found[:4] == [0, 0, 0, 0] and found[6] == 0
+
+
+def test_results_are_contiguous():
+    for y in (
+        F.conv2d(tn.ones(2, 3, 5, 5), tn.ones(4, 3, 3, 3), padding=1),
+        F.conv_transpose2d(tn.ones(2, 3, 5, 5), tn.ones(3, 4, 3, 3), stride=2, padding=1),
+        F.fold(tn.ones(2, 12, 20), (4, 5), 2, padding=(1, 0)),
+        F.unfold(tn.ones(2, 3, 5, 5), 2, padding=1),
+    ):
+        assert y.is_contiguous()
+
+
+def test_unknown_padding():
+    with pytest.raises(ValueError, match=r"Invalid padding string 'full', should be one of \{"):
+        nn.Conv2d(1, 1, 1, padding="full")
+    with pytest.raises(ValueError, match="but got padding_mode='mirror'"):
+        nn.Conv2d(1, 1, 1, padding_mode="mirror")
+
+
+@pytest.mark.parametrize("option", ["stride", "padding", "dilation"])
+def test_options_are_whole_numbers(option):
+    with pytest.raises(TypeError, match=f"argument '{option}' must be tuple of ints, not float"):
+        F.conv2d(tn.ones(1, 1, 3, 3), tn.ones(1, 1, 1, 1), **{option: 1.5})
+    with pytest.raises(
+        TypeError, match=r"conv2d\(\): argument 'input' \(position 1\) must be Tensor"
+    ):
+        F.conv2d([1.0], tn.ones(1, 1, 1, 1))

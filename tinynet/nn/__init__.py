@@ -51,6 +51,7 @@ from tinynet.nn.dropout import Dropout2d as Dropout2d
 from tinynet.nn.dropout import Dropout3d as Dropout3d
 from tinynet.nn.dropout import FeatureAlphaDropout as FeatureAlphaDropout
 from tinynet.nn.embedding import Embedding as Embedding
+from tinynet.nn.embedding import EmbeddingBag as EmbeddingBag
 from tinynet.nn.flatten import Flatten as Flatten
 from tinynet.nn.flatten import Unflatten as Unflatten
 from tinynet.nn.fold import Fold as Fold

@@ -40,6 +40,7 @@ from tinynet.nn.functional.adaptive_pooling import adaptive_max_pool2d as adapti
 from tinynet.nn.functional.adaptive_pooling import adaptive_max_pool3d as adaptive_max_pool3d
 from tinynet.nn.functional.affine import bilinear as bilinear
 from tinynet.nn.functional.affine import linear as linear
+from tinynet.nn.functional.bags import embedding_bag as embedding_bag
 from tinynet.nn.functional.classification import cross_entropy as cross_entropy
 from tinynet.nn.functional.classification import nll_loss as nll_loss
 from tinynet.nn.functional.convolution import conv1d as conv1d

@@ -126,12 +126,12 @@ def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: floa
 # ---- the function -------------------------------------------------------------------------------
 
 
-def padding_row(padding_idx: int | None, count: int) -> int | None:
+def padding_row(padding_idx: int | None, count: int, name: str = "Padding_idx") -> int | None:
     """Return the padding index counted from the front; AssertionError if it is out of range."""
     if padding_idx is None:
         return None
     if not -count <= padding_idx < count:
-        raise AssertionError("Padding_idx must be within num_embeddings")
+        raise AssertionError(f"{name} must be within num_embeddings")
     return padding_idx % count
 
 

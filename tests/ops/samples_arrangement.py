@@ -36,3 +36,13 @@ sample("cumprod", f(4).of(0, 2, 0, 4), 0)
 sample("diff", f(2, 4))
 sample("diff", f(2, 4), 2, 0)
 sample("gradient", f(3, 4), edge_order=2)
+
+# ---- reductions ---------------------------------------------------------------------------------
+
+for _spec in (f(2, 3).distinct, f(2, 3).distinct.transposed, f(2, 3).distinct.strided):
+    sample("aminmax", _spec, 1, False)
+    sample("aminmax", _spec, None, True)
+    sample("nansum_dims nansum nanmean", _spec, 1)
+    sample("nansum_dims nansum nanmean", _spec, None, True)
+    sample("nan_to_num", _spec)
+sample("aminmax", f(), None, False)

@@ -23,6 +23,7 @@ from tinynet.ops import comparison as comparison
 from tinynet.ops import contraction as contraction
 from tinynet.ops import copying as copying
 from tinynet.ops import correlation as correlation
+from tinynet.ops import counting as counting
 from tinynet.ops import cumulative as cumulative
 from tinynet.ops import diagonals as diagonals
 from tinynet.ops import distances as distances
@@ -35,6 +36,7 @@ from tinynet.ops import fused as fused
 from tinynet.ops import gamma as gamma
 from tinynet.ops import gathering as gathering
 from tinynet.ops import gradients as gradients
+from tinynet.ops import histograms as histograms
 from tinynet.ops import indexing as indexing
 from tinynet.ops import integrals as integrals
 from tinynet.ops import limits as limits

@@ -193,6 +193,58 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
 max = _face("max", max_all, max_dim, limits.maximum)
 min = _face("min", min_all, min_dim, limits.minimum)
 
+# ---- both at once -------------------------------------------------------------------------------
+
+
+class MinAndMax(NamedTuple):
+    """The smallest and the largest elements."""
+
+    min: Tensor
+    max: Tensor
+
+    def __repr__(self) -> str:
+        return f"tinynet.return_types.aminmax(\nmin={self[0]!r},\nmax={self[1]!r})"
+
+
+@operation(outputs=("min", "max"), differentiable=2, result=MinAndMax, methods=False)
+def aminmax(self: Array, /, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
+    """Return the minima and maxima."""
+    if dim is None and self.size == 0:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+            "identity."
+        )
+    axes = axes_of(dim, self.ndim)
+    if self.size == 0 and any(self.shape[a] == 0 for a in axes):
+        raise IndexError(f"aminmax: Expected reduction dim {axes[0]} to have non-zero size.")
+    return smallest(self, axis=axes, keepdims=keepdim), largest(self, axis=axes, keepdims=keepdim)
+
+
+aminmax.grad(
+    self=lambda g, self, self_shape, min, max, dim, keepdim: (
+        shared(g[0], self, self_shape, min, dim, keepdim)
+        + shared(g[1], self, self_shape, max, dim, keepdim)
+    )
+)
+
+
+def _aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinAndMax:
+    """Return the minimum and the maximum, of all elements or along a dimension.
+
+    Equal elements share the gradient.
+
+    Example:
+        >>> tn.tensor([3.0, 1.0, 2.0]).aminmax().max
+        tensor(3.)
+    """
+    refuse_others("aminmax", self=self)
+    found: MinAndMax = aminmax.function(self, dim, keepdim)
+    return found
+
+
+_aminmax.__name__ = _aminmax.__qualname__ = "aminmax"
+public(_aminmax)
+
 # ---- indices only -------------------------------------------------------------------------------
 
 

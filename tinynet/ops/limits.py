@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.inplace import run_inplace
-from tinynet.core.operation import pointwise, public
+from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
@@ -62,6 +62,35 @@ fmin.grad(
     self=lambda g, self, other: where((self <= other) | (other != other), g, 0.0),
     other=lambda g, self, other: where((self <= other) | (other != other), 0.0, g),
 )
+
+# ---- in the place of what is not finite ---------------------------------------------------------
+
+
+@operation(inplace=True)
+def nan_to_num(
+    self: Array,
+    /,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Array:
+    """Return the elements with numbers in the place of NaN and infinities.
+
+    Args:
+        nan: for NaN; 0 unless given.
+        posinf: for infinity; the largest number of the dtype unless given.
+        neginf: for minus infinity; the least number of the dtype unless given.
+
+    Example:
+        >>> tn.tensor([float("nan"), 1.0, float("inf")]).nan_to_num(posinf=9.0)
+        tensor([0., 1., 9.])
+    """
+    if self.dtype.kind != "f":
+        return self.copy()
+    return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+
+
+nan_to_num.grad(self=lambda g, self: g * (abs(self) < math.inf))
 
 # ---- clamp --------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.operation import operation, public
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.joining import cat, stack
 from tinynet.ops.refuse import bad_dim, name_of, refuse_others
@@ -177,6 +177,58 @@ def mean(
     if dim is None and not keepdim:
         return mean_all.function(self, dtype)
     return mean_dims.function(self, dim, keepdim, dtype)
+
+
+# ---- without NaN --------------------------------------------------------------------------------
+
+
+@operation(node="NansumBackward0", methods=False)
+def nansum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
+    """Return the sums of what is not NaN over dimensions."""
+    if self.dtype.kind == "f":
+        self = np.where(np.isnan(self), self.dtype.type(0), self)
+    return sum_dims.kernel(self, dim, keepdim, dtype)
+
+
+nansum_dims.grad(
+    self=lambda g, self, self_shape, dim, keepdim: (
+        spread(g, self_shape, dim, keepdim) * (self == self)
+    )
+)
+
+
+@public
+def nansum(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
+    """Return the sum of what is not NaN; arguments are those of ``sum``.
+
+    Example:
+        >>> tn.tensor([1.0, float("nan"), 2.0]).nansum()
+        tensor(3.)
+    """
+    refuse_others("nansum", self=self)
+    return nansum_dims.function(self, dim, keepdim, dtype)
+
+
+@public
+def nanmean(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
+    """Return the mean of what is not NaN; arguments are those of ``mean``.
+
+    Example:
+        >>> tn.tensor([1.0, float("nan"), 2.0]).nanmean()
+        tensor(1.5000)
+    """
+    refuse_others("nanmean", self=self)
+    if self._array.dtype.kind != "f":
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{name_of(self._array)}"
+        )
+    count = wrap(~np.isnan(self._array)).sum(dim, keepdim)
+    return nansum(self, dim, keepdim, dtype=dtype) / count
 
 
 # ---- products -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.adding import add_slices
 from tinynet.ops.arithmetic import where
@@ -327,16 +327,3 @@ masked_select.grad(
     )
 )
 masked_spread.grad(self=lambda g, mask: masked_select(g, mask))
-
-
-@public
-def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
-    """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
-    found = np.nonzero(
-        np.atleast_1d(self._array) if as_tuple else self._array.reshape(self._array.shape or (1,))
-    )
-    if as_tuple:
-        return tuple(wrap(i) for i in found)
-    if self._array.ndim == 0:
-        return wrap(np.zeros((len(found[0]), 0), np.int64))
-    return wrap(np.stack(found, 1))

@@ -8,7 +8,8 @@ from tinynet.core.generator import Generator
 from tinynet.core.node import Edge, Node, RemovableHandle
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.extrema import ValuesAndIndices
+from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
+from tinynet.ops.histograms import Histogram
 from tinynet.ops.limits import Bound
 from tinynet.ops.powers import Frexp
 from tinynet.ops.reduction import Dims
@@ -548,8 +549,6 @@ class TensorMethods:
         tensor."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements where the mask is True, in one dimension; the two are broadcast."""
-    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
-        """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
     def eq(self, other: Tensor | builtins.float) -> Tensor:
         """Return True where the elements are equal."""
     def __eq__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
@@ -671,6 +670,14 @@ class TensorMethods:
         self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
     ) -> Tensor:
         """Return the mean over the given dimensions (all unless given); NaN of no elements."""
+    def nansum(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
+        """Return the sum of what is not NaN; arguments are those of ``sum``."""
+    def nanmean(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
+        """Return the mean of what is not NaN; arguments are those of ``mean``."""
     def prod(
         self,
         dim: builtins.int | None = None,
@@ -696,6 +703,20 @@ class TensorMethods:
         """Return the elementwise maximum; NaN only where both are NaN."""
     def fmin(self, other: Tensor) -> Tensor:
         """Return the elementwise minimum; NaN only where both are NaN."""
+    def nan_to_num(
+        self,
+        nan: builtins.float | None = None,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+    ) -> Tensor:
+        """Return the elements with numbers in the place of NaN and infinities."""
+    def nan_to_num_(
+        self,
+        nan: builtins.float | None = None,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+    ) -> Self:
+        """Write the result of ``nan_to_num`` to this tensor and return it."""
     def clamp(self, min: Bound = None, max: Bound = None) -> Tensor:
         """Return the elements moved into ``[min, max]``; either bound may be left out, or a
         tensor."""
@@ -719,6 +740,29 @@ class TensorMethods:
         """Return the covariances of the rows (variables) over the columns (observations)."""
     def corrcoef(self) -> Tensor:
         """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
+    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
+        """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
+    def argwhere(self) -> Tensor:
+        """Return the indices of the nonzero elements, one row each."""
+    def count_nonzero(self, dim: Dims = None) -> Tensor:
+        """Return the number of nonzero elements over the dimensions (all unless given)."""
+    def bincount(self, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
+        """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers."""
+    def unique(
+        self,
+        sorted: builtins.bool = True,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> Any:
+        """Return each element that occurs, once, in order; or each slice along a dimension."""
+    def unique_consecutive(
+        self,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> Any:
+        """Return the elements, runs of equal ones as one; or the slices along a dimension."""
     def amax(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
         """Return the maximum over the dimensions (all unless given)."""
     def amin(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
@@ -727,6 +771,10 @@ class TensorMethods:
         """Return the maximum of all elements, along a dimension, or of tensors."""
     def min(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
         """Return the minimum of all elements, along a dimension, or of tensors."""
+    def aminmax(
+        self, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
+    ) -> MinAndMax:
+        """Return the minimum and the maximum, of all elements or along a dimension."""
     def argmax(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
         """Return the index of the first maximum along a dimension, or among all elements."""
     def argmin(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
@@ -849,6 +897,19 @@ class TensorMethods:
         """Return the regularized upper incomplete gamma function, ``1 - igamma``."""
     def igammac_(self, other: Tensor) -> Self:
         """Write the result of ``igammac`` to this tensor and return it."""
+    def histc(
+        self, bins: builtins.int = 100, min: builtins.float = 0, max: builtins.float = 0
+    ) -> Tensor:
+        """Return the counts of the elements in ``bins`` equal intervals from ``min`` to ``max``."""
+    def histogram(
+        self,
+        bins: builtins.int | Tensor,
+        *,
+        range: Sequence[builtins.float] | None = None,
+        weight: Tensor | None = None,
+        density: builtins.bool = False,
+    ) -> Histogram:
+        """Return the counts of the elements per interval, and the edges."""
     def __getitem__(self, key: Any) -> Tensor:
         """Return the part that ``key`` names."""
     def __setitem__(self, key: Any, value: Any) -> None:

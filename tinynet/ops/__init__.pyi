@@ -8,7 +8,8 @@ from tinynet.core.device import DeviceLike
 from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.extrema import ValuesAndIndices
+from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
+from tinynet.ops.histograms import Histogram
 from tinynet.ops.limits import Bound
 from tinynet.ops.powers import Frexp
 from tinynet.ops.reduction import Dims
@@ -43,6 +44,7 @@ __all__ = [
     "allclose",
     "amax",
     "amin",
+    "aminmax",
     "any",
     "arange",
     "arccos",
@@ -61,6 +63,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "argwhere",
     "as_tensor",
     "asin",
     "asin_",
@@ -73,6 +76,7 @@ __all__ = [
     "atanh_",
     "baddbmm",
     "bernoulli",
+    "bincount",
     "bitwise_and",
     "bitwise_left_shift",
     "bitwise_not",
@@ -82,6 +86,7 @@ __all__ = [
     "block_diag",
     "bmm",
     "broadcast_to",
+    "bucketize",
     "cartesian_prod",
     "cat",
     "cdist",
@@ -107,6 +112,7 @@ __all__ = [
     "cos_",
     "cosh",
     "cosh_",
+    "count_nonzero",
     "cov",
     "cummax",
     "cummin",
@@ -171,6 +177,9 @@ __all__ = [
     "greater_equal",
     "gt",
     "heaviside",
+    "histc",
+    "histogram",
+    "histogramdd",
     "hypot",
     "i0",
     "i0_",
@@ -186,6 +195,7 @@ __all__ = [
     "is_tensor",
     "isclose",
     "isfinite",
+    "isin",
     "isinf",
     "isnan",
     "isneginf",
@@ -241,8 +251,12 @@ __all__ = [
     "multiply",
     "mv",
     "mvlgamma",
+    "nan_to_num",
+    "nan_to_num_",
+    "nanmean",
     "nanmedian",
     "nanquantile",
+    "nansum",
     "narrow",
     "ne",
     "neg",
@@ -289,6 +303,7 @@ __all__ = [
     "rsqrt_",
     "scatter",
     "scatter_add",
+    "searchsorted",
     "select",
     "sgn",
     "sigmoid",
@@ -340,6 +355,9 @@ __all__ = [
     "trunc_",
     "unbind",
     "unflatten",
+    "unique",
+    "unique_consecutive",
+    "unravel_index",
     "unsqueeze",
     "vander",
     "var",
@@ -452,6 +470,9 @@ def amax(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
 def amin(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """Return the minimum over the dimensions (all unless given)."""
 
+def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinAndMax:
+    """Return the minimum and the maximum, of all elements or along a dimension."""
+
 def any(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return True where any element along the dimensions (all unless given) is nonzero."""
 
@@ -514,6 +535,9 @@ def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tenso
 def argsort(self: Tensor, dim: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return the indices that put the elements in order along a dimension."""
 
+def argwhere(self: Tensor) -> Tensor:
+    """Return the indices of the nonzero elements, one row each."""
+
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
 
@@ -552,6 +576,9 @@ def baddbmm(
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """Return ones with the given probabilities, zeros otherwise."""
 
+def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers."""
+
 def bitwise_and(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the bitwise (for booleans: logical) and."""
 
@@ -578,6 +605,11 @@ def bmm(self: Tensor, mat2: Tensor) -> Tensor:
 
 def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
     """Return a view expanded to a shape."""
+
+def bucketize(
+    input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
+) -> Tensor:
+    """Return the number of the interval between ``boundaries`` that each value falls into."""
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all ways to take one element of each vector, one per row."""
@@ -658,6 +690,9 @@ def cosh(self: Tensor) -> Tensor:
 
 def cosh_(self: Tensor) -> Tensor:
     """Write the result of ``cosh`` to this tensor and return it."""
+
+def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
+    """Return the number of nonzero elements over the dimensions (all unless given)."""
 
 def cov(
     self: Tensor,
@@ -891,6 +926,29 @@ def gt(self: Tensor, other: Tensor | float) -> Tensor:
 def heaviside(self: Tensor, values: Tensor) -> Tensor:
     """Return 0 below zero, 1 above, and the element of ``values`` at zero; no derivative."""
 
+def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """Return the counts of the elements in ``bins`` equal intervals from ``min`` to ``max``."""
+
+def histogram(
+    self: Tensor,
+    bins: int | Tensor,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Histogram:
+    """Return the counts of the elements per interval, and the edges."""
+
+def histogramdd(
+    input: Tensor,
+    bins: int | Sequence[int] | Sequence[Tensor],
+    *,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Histogram:
+    """Return the counts of points (the last dimension) in a grid of intervals, and its edges."""
+
 def hypot(self: Tensor, other: Tensor) -> Tensor:
     """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow."""
 
@@ -942,6 +1000,15 @@ def isclose(
 
 def isfinite(self: Tensor) -> Tensor:
     """Return True where the element is neither infinite nor NaN."""
+
+def isin(
+    elements: Tensor | float,
+    test_elements: Tensor | float,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Tensor:
+    """Return True for the elements that are among ``test_elements``; one may be a number."""
 
 def isinf(self: Tensor) -> Tensor:
     """Return True where the element is infinite."""
@@ -1118,6 +1185,21 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
 def mvlgamma(self: Tensor, p: int) -> Tensor:
     """Return the logarithm of the multivariate gamma function of dimension ``p``."""
 
+def nan_to_num(
+    self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """Return the elements with numbers in the place of NaN and infinities."""
+
+def nan_to_num_(
+    self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """Write the result of ``nan_to_num`` to this tensor and return it."""
+
+def nanmean(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
+    """Return the mean of what is not NaN; arguments are those of ``mean``."""
+
 def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median of what is not NaN: of all, or (with their indices) along a dimension."""
 
@@ -1130,6 +1212,11 @@ def nanquantile(
     interpolation: str = "linear",
 ) -> Tensor:
     """Return the quantiles of what is not NaN; arguments are those of ``quantile``."""
+
+def nansum(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
+    """Return the sum of what is not NaN; arguments are those of ``sum``."""
 
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, from ``start`` on."""
@@ -1321,6 +1408,17 @@ def scatter(
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy with elements of ``src`` added where ``index`` points to along a dimension."""
 
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Tensor | float,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """Return the indices at which values would have to stand to keep a sequence in order."""
+
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """Return a view of one slice, without the dimension."""
 
@@ -1499,6 +1597,23 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Return the tensor with one dimension made into several."""
+
+def unique(
+    self: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return each element that occurs, once, in order; or each slice along a dimension."""
+
+def unique_consecutive(
+    self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Return the elements, runs of equal ones as one; or the slices along a dimension."""
+
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Return, for places in a flattened tensor of a shape, the indices along each dimension."""
 
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of length 1 at ``dim``."""

@@ -61,6 +61,7 @@ from tinynet.nn.likelihood_loss import GaussianNLLLoss as GaussianNLLLoss
 from tinynet.nn.likelihood_loss import PoissonNLLLoss as PoissonNLLLoss
 from tinynet.nn.linear import Bilinear as Bilinear
 from tinynet.nn.linear import Identity as Identity
+from tinynet.nn.linear import LazyLinear as LazyLinear
 from tinynet.nn.linear import Linear as Linear
 from tinynet.nn.loss import BCELoss as BCELoss
 from tinynet.nn.loss import BCEWithLogitsLoss as BCEWithLogitsLoss
@@ -138,3 +139,5 @@ from tinynet.nn.softmax import LogSoftmax as LogSoftmax
 from tinynet.nn.softmax import Softmax as Softmax
 from tinynet.nn.softmax import Softmax2d as Softmax2d
 from tinynet.nn.softmax import Softmin as Softmin
+from tinynet.nn.uninitialized import UninitializedBuffer as UninitializedBuffer
+from tinynet.nn.uninitialized import UninitializedParameter as UninitializedParameter

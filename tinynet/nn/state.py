@@ -15,6 +15,7 @@ from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor
 from tinynet.nn.members import BUFFER, MODULE, PARAMETER, members
 from tinynet.nn.parameter import Parameter
+from tinynet.nn.uninitialized import is_lazy
 
 if TYPE_CHECKING:
     from tinynet.nn.module import Module
@@ -238,6 +239,8 @@ def _load_one(
             f'While copying the parameter named "{key}", expected tinynet.Tensor or Tensor-like '
             f"object from checkpoint but received {type(given)}"
         )
+        return
+    if is_lazy(value) and is_lazy(given):
         return
     if value.ndim == 0 and given.shape == (1,):
         given = given.detach()[0]

@@ -8,6 +8,7 @@ from . import (
     programs_containers,
     programs_hooks,
     programs_init,
+    programs_lazy,
     programs_members,
     programs_norms,
     programs_parametrize,
@@ -26,6 +27,7 @@ FAMILIES: tuple[Family, ...] = (
     programs_utils.program,
     programs_init.program,
     programs_containers.program,
+    programs_lazy.program,
 )
 
 PROGRAMS: tuple[Program, ...] = tuple(p for family in FAMILIES for p in family.programs)

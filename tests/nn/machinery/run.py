@@ -41,6 +41,8 @@ def is_shown(T: Any, value: Any) -> bool:
 
 
 def describe(T: Any, value: Any) -> Any:
+    if type(value).__name__.startswith("Uninitialized"):
+        return repr(value)  # it has nothing else to show
     if isinstance(value, T.Tensor):
         return tensor(T, value)
     if isinstance(value, T.nn.Module):

@@ -13,6 +13,7 @@ from tinynet.nn.functional.vector import normalize
 from tinynet.nn.module import M, Module
 from tinynet.nn.notice import warn
 from tinynet.nn.parameter import Parameter
+from tinynet.nn.uninitialized import is_lazy
 from tinynet.nn.utils.parametrizations import matrix_of, norm_except_dim, outputs_dim
 
 
@@ -37,6 +38,14 @@ def _find(module: Module, kind: Any, name: str) -> tuple[int, Any]:
 def _refuse_two(module: Module, kind: type, what: str, name: str) -> None:
     if _find(module, kind, name)[1] is not None:
         raise RuntimeError(f"Cannot register two {what} hooks on the same parameter {name}")
+
+
+def _refuse_lazy(weight: Any, what: str, kind: str) -> None:
+    if is_lazy(weight):
+        raise ValueError(
+            f"The module passed to {what} can't have uninitialized parameters. Make sure to "
+            f"run the dummy forward before applying {kind} normalization"
+        )
 
 
 # ---- weight_norm --------------------------------------------------------------------------------
@@ -81,6 +90,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     )
     _refuse_two(module, WeightNorm, "weight_norm", name)
     hook = WeightNorm(name, -1 if dim is None else dim)
+    _refuse_lazy(getattr(module, name), "`WeightNorm`", "weight")
     weight = getattr(module, name).detach()
     length = norm_except_dim(weight, hook.dim)
     delattr(module, name)
@@ -170,6 +180,7 @@ def spectral_norm(
     weight = module._parameters[name]
     if weight is None:
         raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+    _refuse_lazy(weight, "`SpectralNorm`", "spectral")
     matrix = matrix_of(weight.detach(), hook.dim)
     u, v = (normalize(matrix.new_empty(n).normal_(0, 1), dim=0, eps=eps) for n in matrix.shape)
     delattr(module, name)

@@ -79,3 +79,14 @@ def test_a_buffer_that_requires_grad_stays_one():
     assert b.requires_grad and b.is_leaf
     for other in (copy.deepcopy(b), pickle.loads(pickle.dumps(b))):
         assert type(other) is nn.Buffer and other.requires_grad and not other.persistent
+
+
+def test_a_lazy_instance_norm_that_was_loaded_knows_its_features():
+    """PyTorch leaves num_features at 0 and refuses the input."""
+    net, other = nn.LazyInstanceNorm1d(), nn.LazyInstanceNorm1d()
+    net(tn.zeros(1, 3, 4))
+    other.load_state_dict(net.state_dict())
+    assert other(tn.zeros(1, 3, 4)).shape == (1, 3, 4) and other.num_features == 3
+    plain = nn.LazyInstanceNorm1d(affine=False, track_running_stats=False)
+    plain(tn.zeros(1, 3, 4))
+    assert plain.num_features == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tinynet.nn.members import BUFFERS, PARAMETER, members
@@ -41,8 +42,8 @@ class LazyModuleMixin(Module):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self._load_hook = self._register_load_state_dict_pre_hook(_materialize, with_module=True)
-        self._initialize_hook = self.register_forward_pre_hook(_initialize, with_kwargs=True)
+        self._load_hook = self._register_load_state_dict_pre_hook(_before_load, with_module=True)
+        self._initialize_hook = self.register_forward_pre_hook(_before_forward, with_kwargs=True)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
         """Materialise and fill the parameters for an input; every lazy module overrides it."""
@@ -55,16 +56,24 @@ class LazyModuleMixin(Module):
         return any(is_lazy(t) for _, t in members(self, BUFFERS | {PARAMETER}))
 
 
-def _materialize(module: Module, state_dict: Any, prefix: str, *rest: Any) -> None:
-    """Before loading: give parameters the shapes of what they are loaded from."""
+def materialize(tensor: Any, shape: Sequence[int]) -> bool:
+    """Materialise a parameter or buffer (or None) if it waits for that, and return whether."""
+    waiting = is_lazy(tensor)
+    if waiting:
+        tensor.materialize(shape)
+    return waiting
+
+
+def _before_load(module: Module, state_dict: Any, prefix: str, *rest: Any) -> None:
+    """Give parameters the shapes of what they are loaded from."""
     for name, tensor in members(module, BUFFERS | {PARAMETER}):
         given = state_dict.get(prefix + name)
-        if is_lazy(tensor) and given is not None and not is_lazy(given):
-            tensor.materialize(given.shape)
+        if given is not None and not is_lazy(given):
+            materialize(tensor, given.shape)
 
 
-def _initialize(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Before the first forward: initialise, and make the module an ordinary one."""
+def _before_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Initialise the parameters, and make the module an ordinary one."""
     module.initialize_parameters(*args, **kwargs)
     if module.has_uninitialized_params():
         raise RuntimeError(f"module {type(module).__name__} has not been fully initialized")

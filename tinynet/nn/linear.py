@@ -7,10 +7,8 @@ from typing import Any
 
 from tinynet.nn import functional as F
 from tinynet.nn import init
-from tinynet.nn.lazy import LazyModuleMixin
 from tinynet.nn.module import Module
 from tinynet.nn.parameter import Parameter
-from tinynet.nn.uninitialized import UninitializedParameter
 from tinynet.ops.creation import empty
 
 
@@ -166,48 +164,3 @@ class Identity(Module):
     def forward(self, input: Any) -> Any:
         """Return the input."""
         return input
-
-
-class LazyLinear(LazyModuleMixin, Linear):
-    """A ``Linear`` that takes ``in_features`` from its first input, and is a ``Linear`` then.
-
-    Args:
-        out_features: length of the last dimension of the output.
-        bias: whether there is a bias.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
-
-    Shape:
-        ``[..., in_features]`` to ``[..., out_features]``.
-
-    Example:
-        >>> fc = nn.LazyLinear(30)
-        >>> fc(tn.zeros(128, 20)).shape
-        tinynet.Size([128, 30])
-        >>> fc
-        Linear(in_features=20, out_features=30, bias=True)
-    """
-
-    cls_to_become = Linear
-
-    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None):
-        super().__init__(0, 0, False)
-        self.out_features = out_features
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
-        if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
-
-    def reset_parameters(self) -> None:
-        """Draw new values for weight and bias, once there are any."""
-        if self.in_features and not self.has_uninitialized_params():
-            super().reset_parameters()
-
-    def initialize_parameters(self, input: Any) -> None:
-        """Take the number of features from an input."""
-        if isinstance(self.weight, UninitializedParameter):
-            self.in_features = input.shape[-1]
-            self.weight.materialize((self.out_features, self.in_features))
-            if isinstance(self.bias, UninitializedParameter):
-                self.bias.materialize((self.out_features,))
-            self.reset_parameters()
-        self.in_features = self.weight.shape[-1]  # after a load they were there already

@@ -6,6 +6,7 @@ from typing import Any
 
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
+from tinynet.nn.conv import _ConvNd
 from tinynet.nn.functional.vector import normalize
 from tinynet.nn.module import Module
 from tinynet.nn.utils.parametrize import register_parametrization
@@ -187,4 +188,4 @@ def spectral_norm(
 
 def outputs_dim(module: Module) -> int:
     """Return the dimension of a module's weight that counts the outputs."""
-    return 1 if module.__dict__.get("transposed", False) else 0
+    return 1 if isinstance(module, _ConvNd) and module.transposed else 0

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .forms import FLAG, HOOK, INTO, OP, RESHAPE, VIEW, WRITE, Facts, Form
+from .forms import FLAG, HOOK, INTO, RESHAPE, WRITE, Facts, Form
 
 
 class Situation(NamedTuple):
@@ -161,32 +161,8 @@ DEPARTURES: list[Avoided | Forgiven] = [
 ]
 
 OPEN: list[Avoided | Forgiven] = [
-    Avoided("P16", "There is no out=.", lambda s: "out=" in s.form.text),
     Forgiven("Q2", "Not all overlap is found.", r"", r".*single memory location.*"),
     Forgiven("Q2", "Overlap of single elements.", r".*single memory location.*", r""),
-    Avoided(
-        "Q4",
-        "What is saved only for a view without an edge (made under no_grad, or before its base"
-        " required grad) is unpacked.",
-        lambda s: bool(
-            s.x
-            and (
-                (s.quiet and s.x.wants and s.form.family in (VIEW, OP))
-                or (_family(s, FLAG) and s.x.viewed)
-            )
-        ),
-    ),
-    Forgiven("Q5", "x[i] saves nothing that is freed.", r".*", r".*a second time.*"),
-    Avoided(
-        "Q6",
-        "After an in-place view operation, views of the same memory do not follow all of it.",
-        lambda s: bool(_family(s, RESHAPE) and s.x and (s.x.viewed or s.x.view)),
-    ),
-    Avoided(
-        "Q7",
-        "The zero gradient of copy_ has a graph.",
-        lambda s: any(t in s.form.text for t in ("copy_", "[:] =", "[...] =")),
-    ),
 ]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.callsite import COMPILED, OUTSIDE, outward
 from tinynet.core.modes import inference, mode
-from tinynet.core.node import Node, count_nodes, restore
+from tinynet.core.node import Freed, Node, count_nodes, gone, restore
 from tinynet.core.observe import observable
 from tinynet.core.out import written
 from tinynet.core.recorded import backward_recorded, unpack
@@ -50,6 +50,8 @@ NAMESPACE.update(
     counter_of=counter_of,
     count_nodes=count_nodes,
     restore=restore,
+    Freed=Freed,
+    gone=gone,
     running=running,
     promoted=dtypes.result_type,
     default_float=dtypes.default_float,

@@ -291,13 +291,18 @@ def problem(node: Node, name: str) -> RuntimeError:
     """Return the error for a saved value that was changed, or freed, before it was needed."""
     version = getattr(node, f"saved_{name}_version")
     if isinstance(version, Freed):
-        return freed_error(node.site, version.site, locate(here()))
+        return gone(node, version)
     index = type(node).inputs.index(name) if name in type(node).inputs else None
     edge = None if index is None else node.edges[index]
     array, at = getattr(node, f"saved_{name}"), getattr(node, f"saved_{name}_at")
     outputs = getattr(getattr(node, "op", None), "outputs", ())
     number = outputs.index(name) if name in outputs else 0
     return modified_problem(node, array, version, at, edge, index is None, number)
+
+
+def gone(node: Node, freed: Freed) -> RuntimeError:
+    """Return the error for a saved value that an earlier backward has freed."""
+    return freed_error(node.site, freed.site, locate(here()))
 
 
 def modified_problem(

@@ -59,6 +59,7 @@ class Operation:
         outputs: Sequence[str] = (),
         hidden: Sequence[str] = (),
         differentiable: int = 1,
+        frees: Sequence[str] = (),
         result: Callable[..., Any] | None = None,
         node: str | None = None,
         methods: bool = True,
@@ -77,6 +78,7 @@ class Operation:
         self.outputs = tuple(outputs)
         self.hidden = tuple(hidden)
         self.differentiable = differentiable
+        self.frees = frozenset(frees)
         self.result = result
         self.exempt = frozenset(exempt)
         self.many = many
@@ -321,6 +323,7 @@ def operation(
         differentiable: how many of them are, counted from the first. Where it is more than one, a
             formula's ``g`` is a tuple of their gradients, with zeros where none arrived.
         hidden: names of further arrays that the kernel returns only for the formulas.
+        frees: attributes that backward frees, as it does saved arrays: large ones.
         result: makes the returned value of several outputs (a named tuple).
     """
     return lambda declared: Operation(declared, "plain", kernel, **options)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.node import Edge, Freed, Guard, restore
+from tinynet.core.node import Edge, Freed, Guard, gone, restore
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.core.version import NUMBER
 
@@ -61,6 +61,8 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
         if not name.endswith(("_version", "_at")):
             holds_array = f"{slot}_version" in type(node).__slots__
             values[name] = unpack(node, name) if holds_array else getattr(node, slot)
+            if isinstance(values[name], Freed):
+                raise gone(node, values[name])
     needs = tuple(bool(e) and (wanted is None or e[0] in wanted) for e in node.edges)
     values["needs"] = needs
     if op.many or op.differentiable > 1:
@@ -87,6 +89,8 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
                 setattr(node, f"saved_{name}", None)
                 setattr(node, f"saved_{name}_version", freed)
                 setattr(node, f"saved_{name}_at", 0)
+            elif name in op.frees:
+                setattr(node, f"saved_{name}", freed)
     return results  # type: ignore[no-any-return]
 
 

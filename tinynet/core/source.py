@@ -335,7 +335,10 @@ class Backward:
                 f"    if v_{name} is not None and v_{name}.n != n.saved_{name}_at:",
                 f"        {name} = restore(n, {name!r})",
             ]
-        lines += [f"    {name} = n.saved_{name}" for name in constants]
+        for name in constants:
+            lines.append(f"    {name} = n.saved_{name}")
+            if name in op.frees:
+                lines.append(f"    if {name}.__class__ is Freed: raise gone(n, {name})")
         if op.many:
             lines.append("    g = filled(g, n.shape, n.dtype)")
         elif op.differentiable > 1:
@@ -356,8 +359,8 @@ class Backward:
                 f"            n.saved_{name}_version = freed",
                 f"            n.saved_{name}_at = 0",
             ]
-        if not arrays:
-            lines.append("        pass")
+        lines += [f"        n.saved_{name} = freed" for name in constants if name in op.frees]
+        lines.append("        pass")
         lines.append("    return results")
         return "\n".join(lines) + "\n"
 

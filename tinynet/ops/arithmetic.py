@@ -10,6 +10,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, pointwise, public
+from tinynet.core.overlap import refuse_partial_overlap
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.division import quotient_rounded
@@ -144,6 +145,7 @@ def _with_alpha(name: str, op: Any) -> Any:
         return op.function(self, _number_times(self, other, alpha))
 
     def inplace(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+        refuse_partial_overlap(self, (other,))  # of the product with alpha nobody could tell
         return run_inplace(op, self, (_number_times(self, other, alpha),), {})
 
     sign = "+" if name == "add" else "-"

@@ -178,7 +178,7 @@ def _numpy_key(indices: Indices) -> tuple[Any, ...]:
 # ---- the copying operations ---------------------------------------------------------------------
 
 
-@operation(methods=False)
+@operation(methods=False, frees=("indices",))
 def index(self: Array, /, indices: Indices) -> Array:
     """Return the elements that integer arrays or masks choose."""
     try:
@@ -276,7 +276,13 @@ def copy(self: Array, src: Array, /) -> Array:
         raise errors.not_broadcastable(self.shape, src.shape) from None
 
 
-copy.grad(self=lambda g: g * 0, src=lambda g: g)
+@operation(methods=False)
+def zeros_instead(self: Array, /) -> Array:
+    """Return zeros, which depend on nothing."""
+    return np.zeros_like(self)
+
+
+copy.grad(self=lambda g: zeros_instead(g), src=lambda g: g)
 
 # ---- the public faces ---------------------------------------------------------------------------
 

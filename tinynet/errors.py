@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 VIEW_AND_INPLACE = (
     "This view is the output of a function that returns multiple views. Such functions do not "
     "allow the output views to be modified inplace. You should replace the inplace operation by "
@@ -38,6 +40,21 @@ NON_LEAF_GRAD = (
     "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
     "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
 )
+CONVERTED_GRAD = (
+    NON_LEAF_GRAD
+    + " Here {} converted the leaf, and so made a result of it: convert first, then call "
+    "requires_grad_() on what that returns."
+)
+NO_GRAD_GRAD = (
+    "The .grad of this tensor is None, and stays so: it was computed under no_grad from a tensor "
+    "that requires grad, and requires none itself. If it took the place of a parameter "
+    "(`w = w - lr * w.grad`), change the parameter in place instead: `w -= lr * w.grad`."
+)
+BACKWARD_OF_LEAF = (
+    "backward() was called on a leaf: nothing but its own .grad is computed. If it is a loss, it "
+    "was cut off from the parameters on the way (by detach(), .data, .item(), numpy or no_grad), "
+    "and requires_grad = True does not connect it again: let it depend on them."
+)
 SCALAR_WITH_GRAD = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
     "Consider using tensor.detach() first."
@@ -57,6 +74,14 @@ CREATE_GRAPH = (
     "creating the graph to avoid this. If you have to use this function, make sure to reset the "
     ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
 )
+
+
+class LostGradientWarning(UserWarning):
+    """Something that raises nothing, and trains nothing either.
+
+    Said once per line. ``warnings.simplefilter("ignore", tinynet.errors.LostGradientWarning)``
+    silences all of its kind.
+    """
 
 
 class AutogradError(RuntimeError):
@@ -238,6 +263,14 @@ def output_shape(output: Sequence[int], needed: Sequence[int]) -> RuntimeError:
     return RuntimeError(
         f"output with shape {list(output)} doesn't match the broadcast shape {list(needed)}"
     )
+
+
+def not_written(target: Sequence[int], source: Sequence[int]) -> RuntimeError:
+    """A tensor was to be written with one of another shape."""
+    try:
+        return output_shape(target, np.broadcast_shapes(tuple(target), tuple(source)))
+    except ValueError:
+        return not_broadcastable(target, source)
 
 
 def cannot_cast(result: str, target: str) -> RuntimeError:

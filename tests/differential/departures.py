@@ -43,6 +43,9 @@ def result(values: list[float], grad_fn: str, version: int) -> dict[str, Any]:
     }
 
 
+FROM_A_LEAF = (
+    "LostGradientWarning: backward() was called on a leaf: nothing but its own .grad is computed"
+)
 GENERAL = tuple(d for d in OF_OPERATIONS if d.cases == "*")
 
 TEXTS = (
@@ -198,7 +201,7 @@ INSTEAD = (
     Instead(
         "tinynet warns of a tensor on ctx, which escapes the checks of save_for_backward.",
         "function_contexts/a_value_on_ctx_is_a_constant_in_the_second_derivative_or_leaks",
-        {"warns": [Matching(r"UserWarning: Custom.forward stores a tensor on ctx outside .*")]},
+        {"warns": [Matching(r"LostGradientWarning: Custom.forward stores a tensor on ctx .*")]},
     ),
     Instead(
         "A leaf is its own accumulator (a separate node would form a cycle with it): next_functions"
@@ -210,6 +213,17 @@ INSTEAD = (
         "A saved `dim` is kept as it was given.",
         "nodes/saved_arguments_can_be_read_from_the_node",
         {"sees.dim": 1},
+    ),
+    *(
+        Instead(
+            "tinynet says that a backward from a leaf alone reaches nothing else.",
+            program,
+            {"warns": [FROM_A_LEAF] * times},
+        )
+        for program, times in {
+            "backward/a_leaf_can_be_a_root": 1,
+            "mixtures/a_loss_without_any_leaf_is_switched_on_by_hand": 1,
+        }.items()
     ),
     Instead(
         "detach_() makes a leaf, which keeps its gradient anyway; PyTorch forgets to say so.",

@@ -236,7 +236,6 @@ def _table() -> Iterator[tuple[Form, int]]:
     yield form("{c} = {x}.sigmoid()", OP, limit=inf, weight=2)
     yield form("{c} = {x}.tanh()", OP, limit=inf, weight=2)
     yield form("{c} = {x}.relu()", OP, smooth, weight=2)
-    yield form("{c} = {x}.abs()", OP, smooth)
     yield form("{c} = {x} ** 2", OP, limit=100, weight=2)
     yield form("{c} = {x}.clamp(-1, 1)", OP, smooth_at_one)
     yield form("{c} = {x}.softmax(-1)", OP, limit=10)

@@ -1,6 +1,7 @@
 """The fifteen situations in which people meet autograd's rules, each from a real file.
 
-A sketch is a program that a user would write. Everything below its line `# ---- says ----` is what
+A sketch is a program that a user would write; those that begin with "w" raise nothing, and train
+nothing either. Everything below its line `# ---- says ----` is what
 it must say, to the letter: the message of the error, or the warning.
 """
 
@@ -44,4 +45,5 @@ def marked(text):
 
 
 def test_there_is_one_for_each_situation():
-    assert {path.stem[:3] for path in SKETCHES} == {f"s{n:02}" for n in range(1, 16)}
+    found = {path.stem[:3] for path in SKETCHES if path.stem.startswith("s")}
+    assert found == {f"s{n:02}" for n in range(1, 16)}

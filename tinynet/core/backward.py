@@ -5,14 +5,13 @@ An end is a tensor, or anything else with an ``edge`` (``autograd.graph.Gradient
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.callsite import here, locate
+from tinynet.core.callsite import here, locate, warn
 from tinynet.core.engine import Task, accumulate
 from tinynet.core.node import Edge
 from tinynet.core.tensor import Tensor, wrap
@@ -44,6 +43,10 @@ def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edg
     return edges, given
 
 
+def _is_loss_without_history(edge: Edge, grad: Tensor | None) -> bool:
+    return grad is None and isinstance(edge[0], Tensor)
+
+
 def _form(edge: Edge) -> tuple[tuple[int, ...], Any]:
     """Return shape and dtype of the tensor that an edge belongs to."""
     target, number = edge
@@ -64,8 +67,10 @@ def backward(
     """Accumulate gradients into leaves, or into ``inputs`` only."""
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
-        warnings.warn(errors.CREATE_GRAPH, UserWarning, stacklevel=3)
+        warn(errors.CREATE_GRAPH)
     edges, given = start(tensors, grads)
+    if tensors and all(_is_loss_without_history(*pair) for pair in zip(edges, grads, strict=True)):
+        warn(errors.BACKWARD_OF_LEAF, errors.LostGradientWarning)
     if inputs is None:
         Task(edges, given, keep, create_graph, None).run()
         return

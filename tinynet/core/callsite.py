@@ -10,6 +10,7 @@ import itertools
 import linecache
 import os
 import sys
+import warnings
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -44,6 +45,14 @@ def outward(frame: FrameType | None) -> Site | None:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn; the line that the warning names is the nearest one outside tinynet."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and not OUTSIDE[frame.f_code.co_filename]:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)
 
 
 class Location(NamedTuple):

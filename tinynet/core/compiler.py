@@ -23,7 +23,7 @@ from tinynet.core.out import written
 from tinynet.core.recorded import backward_recorded, unpack
 from tinynet.core.scope import running
 from tinynet.core.source import Backward, Forward, saved_arrays, saved_constants
-from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
+from tinynet.core.tensor import UNRECORDED, VIEW, Tensor, counter_of, wrap
 from tinynet.core.version import INFERENCE, NUMBER, Version
 from tinynet.core.views import MULTIPLE, edge_of, make_view, view_edge
 
@@ -36,6 +36,7 @@ NAMESPACE.update(
     new=object.__new__,
     NUMBERS=frozenset({float, int, bool}),
     VIEW=VIEW,
+    UNRECORDED=UNRECORDED,
     NUMBER=NUMBER,
     MULTIPLE=MULTIPLE,
     Version=Version,

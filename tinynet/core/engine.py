@@ -61,7 +61,7 @@ class Task:
         """Return the nodes and leaves that lie on a path to one of ``targets``."""
         wanted = set(targets)
         for node in reversed(self.order):
-            if any(edge is not None and edge[0] in wanted for edge in node.edges):
+            if any(edge and edge[0] in wanted for edge in node.edges):
                 wanted.add(node)
         return wanted
 
@@ -97,7 +97,7 @@ class Task:
         if wanted is not None:
             if node in self.asked:
                 self._capture(node, g)
-            if not any(edge is not None and edge[0] in wanted for edge in node.edges):
+            if not any(edge and edge[0] in wanted for edge in node.edges):
                 return
         if not node.takes_missing and (g is None or (node.multiple and _nothing(g))):
             results: tuple[Any, ...] = (None,) * len(node.edges)
@@ -330,7 +330,7 @@ def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> Non
     else:
         refuse_overlap(grad._array)
         if grad._array.shape != g._array.shape:  # x.data has another shape now
-            raise errors.not_broadcastable(grad._array.shape, g._array.shape)
+            raise errors.not_written(grad._array.shape, g._array.shape)
         np.add(grad._array, g._array, out=grad._array, casting="same_kind")
         counter_of(grad).bump(None, "gradient accumulation")
     if leaf._hooks is not None:

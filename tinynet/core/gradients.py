@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import errors
 from tinynet.core.backward import backward as run_backward
-from tinynet.core.node import RemovableHandle, new_hooks
-from tinynet.core.tensor import Tensor, method
+from tinynet.core.callsite import Location, locate, warn
+from tinynet.core.node import Node, RemovableHandle, new_hooks
+from tinynet.core.tensor import UNRECORDED, Tensor, method
 from tinynet.core.views import edge_of, grad_fn, requires_grad
 
 method(property(edge_of), "edge")
@@ -50,9 +50,23 @@ def backward(
 def get_grad(t: Tensor) -> Tensor | None:
     """Return the gradient; warn where there will never be one."""
     grad: Tensor | None = t._grad
-    if grad is None and t._edge is not None and not retains_grad(t):
-        warnings.warn(errors.NON_LEAF_GRAD, UserWarning, stacklevel=2)
-    return grad
+    if grad is not None:
+        return grad
+    if t._requires_grad is UNRECORDED:
+        warn(errors.NO_GRAD_GRAD, errors.LostGradientWarning)
+    elif t._edge is not None and not retains_grad(t):
+        made = _converted(t._edge[0])
+        if made is not None:
+            warn(errors.CONVERTED_GRAD.format(made.place), errors.LostGradientWarning)
+        else:
+            warn(errors.NON_LEAF_GRAD)
+    return None
+
+
+def _converted(node: Node) -> Location | None:
+    """Return where a leaf was converted to another dtype, if that is what ``node`` did."""
+    edge = node.edges[0] if node.name() == "ToCopyBackward0" else None
+    return locate(node.site) if edge and isinstance(edge[0], Tensor) else None
 
 
 def set_grad(t: Tensor, value: Tensor | None) -> None:

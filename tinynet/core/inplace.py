@@ -281,7 +281,7 @@ def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str, undo:
     if node is not None:
         t._edge = made._edge
     wrote(t, what, None if node is None else node.name())
-    if t._view is not None and mode.grad:
+    if t._view is not None and node is not None:
         t._view.at = counter.n
     return t
 

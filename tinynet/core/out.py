@@ -54,6 +54,8 @@ def written(
     if len(found) != len(targets):
         raise TypeError(f"{name}(): expected out to hold {len(found)} tensors. Got {len(targets)}.")
     for t, result in zip(targets, found, strict=True):
+        if t._array.shape != result._array.shape and any(t is x for x in inputs):
+            raise errors.output_shape(t._array.shape, result._array.shape)
         _write(t, result._array, name)
     return type(results)(targets) if type(results) is tuple else out if several else targets[0]
 

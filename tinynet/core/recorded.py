@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.node import Edge, Freed, Guard, gone, restore
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.version import NUMBER
+from tinynet.core.views import NO_GRAD, View
 
 
 def unpack(node: Any, name: str) -> Any:
@@ -47,8 +48,12 @@ def tensor_at(array: Any, version: Any, edge: Edge | None) -> Tensor:
         return edge[0]
     t = wrap(array)
     t._counter = version
-    t._edge = edge
-    t._requires_grad = edge is not None
+    if edge:
+        t._edge, t._requires_grad = edge, True
+    elif edge is not None:  # of a view made under no_grad: it requires grad and has no history
+        base = wrap(array)
+        base._requires_grad = True
+        t._view, t._requires_grad = View(base, (), counter_of(t).n, NO_GRAD), VIEW
     return t
 
 

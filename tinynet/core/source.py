@@ -200,7 +200,7 @@ class Forward:
         """Make a node, if grad mode is on and an input wants a gradient."""
         op = self.op
         condition, lines, edges = self.edges()
-        lines = [f"if {condition} and (m := mode.grad):", *("    " + line for line in lines)]
+        lines = ["if m := mode.grad:", *("    " + line for line in lines)]
         inner = [
             f"n = new({op.name}_node)",
             f"n.edges = {edges}",
@@ -215,7 +215,10 @@ class Forward:
         ]
         if saved_arrays(op):
             inner.append("if m is not True: m.keep(n)")
-        self.body("\n".join([*lines, *("        " + line for line in inner)]))
+        lines += ["        " + line for line in inner]
+        if self.returned == "t" and op.kind in ("plain", "pointwise"):
+            lines += ["else:", "    t._requires_grad = UNRECORDED"]
+        self.body("\n".join([f"if {condition}:", *("    " + line for line in lines)]))
 
     def edges(self) -> tuple[str, list[str], str]:
         """Return when to record, the lines that find the edges (the last an ``if``), the edges."""
@@ -270,8 +273,10 @@ class Forward:
         op = self.op
         lines = []
         for name in saved_arrays(op):
+            # As PyTorch: one of several inputs is only saved for an edge that leads somewhere.
+            some = "" if name in op.formulas and len(op.formulas) > 1 else " is not None"
             users = [
-                f"e{i}"
+                f"e{i}{some}"
                 for i, t in enumerate(op.tensors)
                 if t in op.formulas and name in parameters(op.formulas[t])[1:]
             ]

@@ -57,7 +57,9 @@ class Size(tuple[int, ...]):
         return Size(tuple.__add__(self, other))
 
 
-VIEW = 2  # the third value of ``_requires_grad``: ask the base
+# Beside True and False, ``_requires_grad`` can be
+VIEW = 2  # ask the base
+UNRECORDED = 0  # False, of what was computed under no_grad from a tensor that requires grad
 
 
 class Tensor(TensorMethods):
@@ -83,7 +85,7 @@ class Tensor(TensorMethods):
     # _array          the values; its memory may be shared with other tensors
     # _counter        counts writes to that memory; None until somebody shares, saves or writes it
     # _edge           (node that made it, output number); None for a leaf
-    # _requires_grad  False, True, or VIEW
+    # _requires_grad  False, True, VIEW or UNRECORDED
     # _view           what it is a view of, see core/views.py
     # _hooks          of a leaf; a non-leaf's hooks are its node's
     _counter: Version | None

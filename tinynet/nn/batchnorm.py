@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet.core.callsite import warn
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.module import Module
-from tinynet.nn.notice import warn
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation import empty, ones, tensor, zeros
 

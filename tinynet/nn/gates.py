@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.callsite import here
+from tinynet.core.callsite import here, warn
 from tinynet.core.modes import mode
 from tinynet.core.node import Freed, Node, count_nodes
 from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.views import MULTIPLE, View, edge_of, requires_grad
-from tinynet.nn.notice import warn
 
 Grads = tuple[Tensor | None, ...]
 

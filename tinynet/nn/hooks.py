@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tinynet.core.callsite import warn
 from tinynet.core.node import RemovableHandle
 from tinynet.nn.gates import Gates
-from tinynet.nn.notice import warn
 
 if TYPE_CHECKING:
     from tinynet.nn.module import Module

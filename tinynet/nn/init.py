@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.callsite import warn
 from tinynet.core.generator import Generator, default_generator
 from tinynet.core.inplace import wrote
 from tinynet.core.modes import no_grad
@@ -21,7 +22,6 @@ from tinynet.dtypes import Array
 from tinynet.nn.fans import _calculate_correct_fan as _calculate_correct_fan
 from tinynet.nn.fans import _calculate_fan_in_and_fan_out as _calculate_fan_in_and_fan_out
 from tinynet.nn.fans import calculate_gain as calculate_gain
-from tinynet.nn.notice import warn
 
 
 class _Mode(threading.local):

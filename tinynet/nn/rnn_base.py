@@ -6,12 +6,12 @@ import math
 import numbers
 from typing import Any
 
+from tinynet.core.callsite import warn
 from tinynet.core.tensor import Tensor
 from tinynet.nn import init
 from tinynet.nn.functional import recurrent
 from tinynet.nn.functional.recurrent import Weights
 from tinynet.nn.module import Module
-from tinynet.nn.notice import warn
 from tinynet.nn.parameter import Parameter
 from tinynet.nn.utils.rnn import PackedSequence
 from tinynet.ops.creation import empty, zeros

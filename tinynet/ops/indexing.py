@@ -223,7 +223,7 @@ def cleared(self: Array, /, indices: Indices) -> Array:
 cleared.grad(self=lambda g, indices: cleared(g, indices))
 
 
-@operation(methods=False, node="IndexPutBackward0")
+@operation(methods=False, node="IndexPutBackward0", frees=("indices",))
 def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
     """Return a copy with ``values`` at the indices."""
     whole = self.copy()

@@ -7,6 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from tinynet.core.callsite import locate
+from tinynet.errors import LostGradientWarning
 
 if TYPE_CHECKING:
     from tinynet.optim.optimizer import Optimizer
@@ -101,7 +102,7 @@ class Diagnosis:
     def _tell(self, kind: str, text: str) -> None:
         if kind not in self.told:
             self.told.add(kind)
-            warnings.warn(text, UserWarning, stacklevel=_to_caller_of_step())
+            warnings.warn(text, LostGradientWarning, stacklevel=_to_caller_of_step())
 
 
 def _to_caller_of_step() -> int:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.callsite import warn
 from tinynet.core.tensor import Tensor
-from tinynet.nn.notice import warn
 
 REDUCTIONS = ("none", "mean", "sum")
 

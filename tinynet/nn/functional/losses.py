@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.callsite import warn
 from tinynet.core.operation import operation, pointwise
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -18,7 +19,6 @@ from tinynet.nn.functional.checks import (
     tensor_only,
     warn_of_broadcasting,
 )
-from tinynet.nn.notice import warn
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import exp, log
 from tinynet.ops.limits import clamp_numbers

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.callsite import warn
 from tinynet.core.generator import default_generator
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.nn.notice import warn
 from tinynet.ops import log_softmax as _log_softmax
 from tinynet.ops import softmax as _softmax
 from tinynet.ops.refuse import name_of

@@ -9,9 +9,9 @@ from types import GeneratorType
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.callsite import warn
 from tinynet.core.inplace import wrote
 from tinynet.core.tensor import Tensor, wrap
-from tinynet.nn.notice import warn
 from tinynet.ops.refuse import name_of
 
 Tensors = Tensor | Iterable[Tensor]

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.vector import normalize
 from tinynet.nn.module import M, Module
-from tinynet.nn.notice import warn
 from tinynet.nn.parameter import Parameter
 from tinynet.nn.uninitialized import is_lazy
 from tinynet.nn.utils.parametrizations import matrix_of, norm_except_dim, outputs_dim

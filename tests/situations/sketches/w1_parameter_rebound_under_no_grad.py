@@ -1,0 +1,12 @@
+import tinynet as tn
+
+w = tn.ones(3, requires_grad=True)
+for _ in range(2):
+    (w * w).sum().backward()
+    with tn.no_grad():
+        w = w - 0.1 * w.grad
+    if w.grad is None:
+        break
+
+# ---- says ----
+# LostGradientWarning: The .grad of this tensor is None, and stays so: it was computed under no_grad from a tensor that requires grad, and requires none itself. If it took the place of a parameter (`w = w - lr * w.grad`), change the parameter in place instead: `w -= lr * w.grad`.

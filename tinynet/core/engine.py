@@ -329,9 +329,10 @@ def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> Non
         leaf._grad = Recorded.add(grad, g)
     else:
         refuse_overlap(grad._array)
-        if grad._array.shape != g._array.shape:  # x.data has another shape now
-            raise errors.not_written(grad._array.shape, g._array.shape)
-        np.add(grad._array, g._array, out=grad._array, casting="same_kind")
+        try:
+            np.add(grad._array, g._array, out=grad._array, casting="same_kind")
+        except ValueError:  # x.data has another shape now
+            raise errors.not_written(grad._array.shape, g._array.shape) from None
         counter_of(grad).bump(None, "gradient accumulation")
     if leaf._hooks is not None:
         for hook in [*leaf._hooks.accumulated.values()]:

@@ -12,13 +12,19 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 
 
+@operation(methods=False)
+def zeros_instead(self: Array, /) -> Array:
+    """Return zeros, which depend on nothing."""
+    return np.zeros_like(self)
+
+
 @operation(methods=False, node="FillBackward2")
 def filled(self: Array, /, value: Any) -> Array:
     """Return the shape of ``self`` full of one value."""
     return np.full(self.shape, value, self.dtype)
 
 
-filled.grad(self=lambda g: g * 0)
+filled.grad(self=lambda g: zeros_instead(g))
 
 
 @operation(methods=False, node="FillBackward3")
@@ -27,7 +33,7 @@ def filled_with(self: Array, value: Array, /) -> Array:
     return np.full(self.shape, value, self.dtype)
 
 
-filled_with.grad(self=lambda g: g * 0, value=lambda g: g)
+filled_with.grad(self=lambda g: zeros_instead(g), value=lambda g: g)
 
 
 @operation(methods=False, node="ZeroBackward0")
@@ -36,7 +42,7 @@ def zeroed(self: Array, /) -> Array:
     return np.zeros(self.shape, self.dtype)
 
 
-zeroed.grad(self=lambda g: g * 0)
+zeroed.grad(self=lambda g: zeros_instead(g))
 
 
 @public

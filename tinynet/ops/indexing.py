@@ -25,6 +25,7 @@ from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.ops import shape
 from tinynet.ops.adding import add_at
+from tinynet.ops.filling import zeros_instead
 
 Indices = tuple[Array | None, ...]
 
@@ -274,12 +275,6 @@ def copy(self: Array, src: Array, /) -> Array:
                 self.shape, np.broadcast_shapes(self.shape, src.shape)
             ) from None
         raise errors.not_broadcastable(self.shape, src.shape) from None
-
-
-@operation(methods=False)
-def zeros_instead(self: Array, /) -> Array:
-    """Return zeros, which depend on nothing."""
-    return np.zeros_like(self)
 
 
 copy.grad(self=lambda g: zeros_instead(g), src=lambda g: g)

@@ -21,6 +21,7 @@ from tinynet.core.node import Freed, Node, count_nodes, gone, restore
 from tinynet.core.observe import observable
 from tinynet.core.out import written
 from tinynet.core.recorded import backward_recorded, unpack
+from tinynet.core.refusals import explain
 from tinynet.core.scope import running
 from tinynet.core.source import Backward, Forward, saved_arrays, saved_constants
 from tinynet.core.tensor import UNRECORDED, VIEW, Tensor, counter_of, wrap
@@ -59,6 +60,7 @@ NAMESPACE.update(
     wrap=wrap,
     number=dtypes.number,
     written=written,
+    explain=explain,
 )
 inference.tell(NAMESPACE)
 

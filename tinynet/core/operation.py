@@ -8,7 +8,6 @@ than importing numpy).
 
 from __future__ import annotations
 
-import itertools
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -267,23 +266,6 @@ class Operation:
             if not isinstance(x, Tensor):
                 shown = "input" if name == "self" else name
                 raise errors.must_be_tensor(self.name, shown, position + 1, x)
-
-    def explain(self, error: Exception, arrays: Sequence[Any]) -> Exception:
-        """Return PyTorch's error for what numpy says about shapes."""
-        if self.mixed is not None and isinstance(error, TypeError):
-            self.mixed(*arrays)
-        if isinstance(error, ValueError) and "broadcast" in str(error):
-            shapes = [a.shape for a in arrays if isinstance(a, np.ndarray)]
-            for a, b in itertools.combinations(shapes, 2):
-                for x, y in zip(a[::-1], b[::-1], strict=False):
-                    if x != y and 1 not in (x, y):
-                        return errors.not_broadcastable(a, b)
-        if isinstance(error, ValueError) and "negative integer powers" in str(error):
-            return RuntimeError(str(error))
-        if isinstance(error, TypeError) and "ufunc" in str(error):
-            kind = dtypes.of(arrays[0]).scalar_name
-            return NotImplementedError(f"\"{self.name}_cpu\" not implemented for '{kind}'")
-        return error
 
 
 _NUMBERS = frozenset({float, int, bool})

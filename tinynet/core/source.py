@@ -147,7 +147,7 @@ class Forward:
             try:
                 r = {n}_kernel({args})
             except (ValueError, TypeError) as error:
-                raise {n}_op.explain(error, ({", ".join(arrays)},)) from None""")
+                raise explain({n}_op, error, ({", ".join(arrays)},)) from None""")
 
     # ---- arrays to tensors ------------------------------------------------------------------
 

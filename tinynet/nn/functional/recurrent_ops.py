@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core import engine
+from tinynet.core import backward
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -110,7 +110,7 @@ def recorded(
     aliases = [t[...] if needed else t for t, needed in zip(inputs, needs, strict=True)]
     pairs = [(o, h) for o, h in zip(steps(aliases), g, strict=True) if o.requires_grad]
     wanted = [t for t, needed in zip(aliases, needs, strict=True) if needed]
-    found = engine.grad([o for o, _ in pairs], wanted, [h for _, h in pairs], True, True, True)
+    found = backward.grad([o for o, _ in pairs], wanted, [h for _, h in pairs], True, True, True)
     each = iter(found)
     return tuple(next(each) if needed else None for needed in needs)
 

@@ -74,15 +74,13 @@ class Operation:
         self.kernel: Callable[..., Any] = kernel or declared
         self._parameters(declared.__code__)
         self.ints = ints
-        self.outputs = tuple(outputs)
-        self.hidden = tuple(hidden)
+        self.outputs, self.hidden = tuple(outputs), tuple(hidden)
         self.differentiable = differentiable
         self.frees = frozenset(frees)
         self.result = result
         self.exempt = frozenset(exempt)
         self.many = many
-        self.mixed = mixed
-        self.numbers = numbers
+        self.mixed, self.numbers = mixed, numbers
         self.multiple = bool(outputs) or many
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
         self.takes_out = methods and kind != "view" and not many

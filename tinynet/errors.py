@@ -84,6 +84,13 @@ class LostGradientWarning(UserWarning):
     """
 
 
+class LinAlgError(RuntimeError):
+    """A matrix has no inverse, no Cholesky factor, or an algorithm did not converge."""
+
+
+LinAlgError.__module__ = "tinynet.linalg"
+
+
 class AutogradError(RuntimeError):
     """An error of autograd that knows the lines it is about.
 

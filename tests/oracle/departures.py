@@ -140,12 +140,6 @@ DEPARTURES = (
         cases="products/einsum-*",
     ),
     Departure(
-        "The same in a chain of matrices.",
-        said=r"ViewBackward0",
-        ours=lambda said: r"(View|Mm|Mv|Dot)Backward0",
-        cases="products/chain_matmul-*",
-    ),
-    Departure(
         "PyTorch composes the distances of many points; tinynet's cdist is one operation.",
         said=r"ViewBackward0",
         ours=lambda said: "CdistBackward0",
@@ -156,6 +150,26 @@ DEPARTURES = (
         said=r"(Mul|Div)Backward1",
         ours=lambda said: rf"{said[1]}Backward0",
         cases="products/*trap*",
+    ),
+    Departure(
+        "Solving with factors, and what is made of them, are composites of triangular equations.",
+        said=r"(LinalgLuSolve|LuUnpack|Cholesky\w*|LinalgHouseholderProduct)Backward0",
+        ours=lambda said: (
+            r"(LinalgSolveTriangular|LinalgCholeskyEx|Mm|Transpose|Add|Triu|Sub)Backward0"
+        ),
+        cases="linalg/*",
+    ),
+    Departure(
+        "Condition numbers and norms by singular values take them apart in another order.",
+        said=r"(Squeeze|Permute)Backward\d",
+        ours=lambda said: r"(Div|Unsqueeze)Backward0",
+        cases="linalg/[cm][oa][nt]*",
+    ),
+    Departure(
+        "A space is missing in PyTorch's text.",
+        said=r"(.*lu_solve)(and will be .*)",
+        ours=lambda said: re.escape(f"{said[1]} {said[2]}"),
+        cases="linalg/lu_solve-older",
     ),
     Departure(
         "The seeds name the producer of a value that was written in part: AddBackward0 after"

@@ -40,6 +40,7 @@ from tinynet.ops import histograms as histograms
 from tinynet.ops import indexing as indexing
 from tinynet.ops import integrals as integrals
 from tinynet.ops import limits as limits
+from tinynet.ops import linalg as linalg
 from tinynet.ops import logarithms as logarithms
 from tinynet.ops import powers as powers
 from tinynet.ops import products as products

@@ -13,7 +13,7 @@ from typing import Any
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor
 from tinynet.ops.copying import clone
-from tinynet.ops.products import matmul, mm, unsafe_view
+from tinynet.ops.products import mm, unsafe_view
 from tinynet.ops.reduction import sum_dims
 from tinynet.ops.refuse import c_name, refuse_others
 from tinynet.ops.shape import axis_of, permute_dims, reshape
@@ -217,14 +217,16 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         tensor([12., 12.])
     """
     _check_chain(tensors)
-    split = _best_splits(_lengths(tensors))
+    lengths = _lengths(tensors)
+    split = _best_splits(lengths)
 
     def product(i: int, j: int) -> Tensor:
         if i == j:
-            return tensors[i]
-        return matmul(product(i, split[i][j]), product(split[i][j] + 1, j))
+            return reshape(tensors[i], (lengths[i], lengths[i + 1]))
+        return mm.function(product(i, split[i][j]), product(split[i][j] + 1, j))
 
-    return product(0, len(tensors) - 1)
+    ends = tensors[0]._array.shape[:-1] + tensors[-1]._array.shape[1:]
+    return reshape(product(0, len(tensors) - 1), ends)
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:

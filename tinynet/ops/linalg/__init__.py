@@ -1,3 +1,44 @@
-"""Linear algebra on matrices and batches of matrices, under the names of ``torch.linalg``."""
+"""Linear algebra on matrices and batches of matrices, under the names of ``torch.linalg``.
 
+Everything works on ``[..., m, n]``; the dimensions before the last two are batches. All results
+have derivatives to any order, where they exist.
+"""
+
+from tinynet.errors import LinAlgError as LinAlgError
 from tinynet.ops.contraction import multi_dot as multi_dot
+from tinynet.ops.linalg import older as older
+from tinynet.ops.linalg.exponential import matrix_exp as matrix_exp
+from tinynet.ops.linalg.exponential import matrix_power as matrix_power
+from tinynet.ops.linalg.factors import cholesky as cholesky
+from tinynet.ops.linalg.factors import cholesky_ex as cholesky_ex
+from tinynet.ops.linalg.factors import qr as qr
+from tinynet.ops.linalg.inverses import det as det
+from tinynet.ops.linalg.inverses import inv as inv
+from tinynet.ops.linalg.inverses import inv_ex as inv_ex
+from tinynet.ops.linalg.inverses import linalg_slogdet as slogdet  # noqa: F401
+from tinynet.ops.linalg.inverses import solve as solve
+from tinynet.ops.linalg.inverses import solve_ex as solve_ex
+from tinynet.ops.linalg.inverses import tensorinv as tensorinv
+from tinynet.ops.linalg.inverses import tensorsolve as tensorsolve
+from tinynet.ops.linalg.least_squares import lstsq as lstsq
+from tinynet.ops.linalg.lu import lu as lu
+from tinynet.ops.linalg.lu import lu_factor as lu_factor
+from tinynet.ops.linalg.lu import lu_factor_ex as lu_factor_ex
+from tinynet.ops.linalg.lu import lu_solve as lu_solve
+from tinynet.ops.linalg.norms import cond as cond
+from tinynet.ops.linalg.norms import matrix_norm as matrix_norm
+from tinynet.ops.linalg.norms import norm as norm
+from tinynet.ops.linalg.norms import vector_norm as vector_norm
+from tinynet.ops.linalg.spectra import eigh as eigh
+from tinynet.ops.linalg.spectra import eigvalsh as eigvalsh
+from tinynet.ops.linalg.spectra import matrix_rank as matrix_rank
+from tinynet.ops.linalg.spectra import pinv as pinv
+from tinynet.ops.linalg.spectra import svd as svd
+from tinynet.ops.linalg.spectra import svdvals as svdvals
+from tinynet.ops.linalg.triangular import solve_triangular as solve_triangular
+from tinynet.ops.linalg.vectors import diagonal as diagonal
+from tinynet.ops.linalg.vectors import householder_product as householder_product
+from tinynet.ops.linalg.vectors import linalg_cross as cross  # noqa: F401
+from tinynet.ops.linalg.vectors import vander as vander
+from tinynet.ops.linalg.vectors import vecdot as vecdot
+from tinynet.ops.products import matmul as matmul

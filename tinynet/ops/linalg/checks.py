@@ -1,0 +1,107 @@
+"""What linear algebra refuses, and the named tuples that it returns."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.errors import LinAlgError
+from tinynet.ops.refuse import name_of
+
+# ---- arguments ----------------------------------------------------------------------------------
+
+
+def matrices(name: str, x: Any, argument: str = "A") -> Array:
+    """Return the array of a tensor of matrices; refuse anything else."""
+    if not isinstance(x, Tensor):
+        raise errors.must_be_tensor(name.replace(".", "_"), argument, 1, x)
+    if x._array.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
+    return x._array
+
+
+def floating(name: str, x: Array) -> None:
+    """Refuse whole numbers and half precision."""
+    if x.dtype.kind != "f":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {name_of(x)}"
+        )
+    if x.dtype.itemsize < 4:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {name_of(x)}")
+
+
+def square(name: str, x: Any) -> Array:
+    """Return the array of a tensor of square matrices of floats; refuse anything else."""
+    a = matrices(name, x)
+    square_sizes(name, a)
+    floating(name, a)
+    return a
+
+
+def square_sizes(name: str, a: Array) -> None:
+    """Refuse matrices that are not square."""
+    rows, columns = a.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {rows} by {columns} "
+            "matrices"
+        )
+
+
+def fitting(name: str, a: Array, b: Array, left: bool, names: str = "A and B") -> None:
+    """Refuse right-hand sides of other sizes, batches or dtypes than the matrices."""
+    if a.dtype != b.dtype:
+        first, second = names.split(" and ")
+        raise RuntimeError(
+            f"{name}: Expected {names} to have the same dtype, but found {first} of type "
+            f"{name_of(a)} and {second} of type {name_of(b)} instead"
+        )
+    if a.shape[-1] != b.shape[-2 if left else -1]:
+        equation = "AX = B" if left else "XA = B"
+        sizes = " and ".join(f"{x.shape[-2]}x{x.shape[-1]}" for x in (a, b))
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {equation} ({sizes})"
+        )
+    try:
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise errors.not_broadcastable(b.shape[:-2], a.shape[:-2]) from None
+
+
+# ---- failures -----------------------------------------------------------------------------------
+
+
+def failed(name: str, info: Array, reason: str) -> None:
+    """Raise LinAlgError for the first matrix whose ``info`` is not 0.
+
+    Args:
+        name: the function.
+        info: one code per matrix.
+        reason: what the code means; ``{}`` stands for it.
+    """
+    if not info.any():
+        return
+    which = int(np.flatnonzero(info.reshape(-1))[0])
+    batch = f"(Batch element {which}): " if info.ndim else ""
+    raise LinAlgError(f"{name}: {batch}{reason.format(info.reshape(-1)[which])}")
+
+
+# ---- results ------------------------------------------------------------------------------------
+
+
+def named(name: str, fields: Sequence[str]) -> Any:
+    """Return a type of named tuples that prints as PyTorch's ``return_types`` do."""
+    base: Any = namedtuple(name, fields)  # type: ignore[misc]  # known at run time
+
+    def shown(self: Any) -> str:
+        parts = ",\n".join(f"{field}={value!r}" for field, value in zip(fields, self, strict=True))
+        return f"tinynet.return_types.{name}(\n{parts})"
+
+    methods = {"__repr__": shown, "__slots__": (), "__module__": "tinynet.return_types"}
+    return type(name, (base,), methods)

@@ -1,0 +1,155 @@
+"""Powers and the exponential of square matrices."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.ops.copying import clone
+from tinynet.ops.joining import cat
+from tinynet.ops.linalg.checks import floating, matrices, square_sizes
+from tinynet.ops.linalg.inverses import inv
+from tinynet.ops.products import matmul
+
+
+@public
+def matrix_power(self: Tensor, n: int) -> Tensor:
+    """Return the n-th powers of square matrices, by repeated squaring.
+
+    Args:
+        self: ``[..., m, m]``.
+        n: a whole number; a negative one needs an inverse, 0 gives unit matrices.
+
+    Raises:
+        LinAlgError: a negative power of a singular matrix.
+        RuntimeError: not square matrices.
+
+    Example:
+        >>> tn.matrix_power(tn.tensor([[1.0, 1.0], [0.0, 1.0]]), 5)
+        tensor([[1., 5.],
+                [0., 1.]])
+    """
+    name = "linalg.matrix_power"
+    a = matrices(name, self)
+    square_sizes(name, a)
+    if not isinstance(n, int):
+        raise TypeError(
+            f"matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
+        )
+    if n == 0:
+        unit = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape)
+        return clone.function(self).copy_(wrap(unit.copy()))
+    base = inv(self) if n < 0 else self
+    if abs(n) == 1:
+        return base if n < 0 else clone.function(base)
+    result, n = None, abs(n)
+    while True:
+        n, odd = divmod(n, 2)
+        if odd:
+            result = base if result is None else matmul(result, base)
+        if not n:
+            return result  # type: ignore[return-value]  # the last digit of n is 1
+        base = matmul(base, base)
+
+
+# The coefficients of the numerators of the Pade approximants [m/m] of exp, and up to what 1-norm
+# each is exact to double precision (Higham 2005, table 2.3).
+_PADE = {
+    3: (120.0, 60.0, 12.0, 1.0),
+    5: (30240.0, 15120.0, 3360.0, 420.0, 30.0, 1.0),
+    7: (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0),
+    9: (
+        17643225600.0, 8821612800.0, 2075673600.0, 302702400.0, 30270240.0, 2162160.0, 110880.0,
+        3960.0, 90.0, 1.0,
+    ),
+    13: (
+        64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0,
+        129060195264000.0, 10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0,
+        40840800.0, 960960.0, 16380.0, 182.0, 1.0,
+    ),
+}  # fmt: skip
+_LIMITS = {
+    3: 1.495585217958292e-2,
+    5: 2.539398330063230e-1,
+    7: 9.504178996162932e-1,
+    9: 2.097847961257068e0,
+    13: 5.371920351148152e0,
+}
+
+
+def _pade(A: Array, degree: int) -> Array:
+    """Return the approximant of this degree."""
+    coefficients = _PADE[degree]
+    unit = np.eye(A.shape[-1], dtype=A.dtype)
+    square = A @ A
+    power: Array = unit
+    odd, even = coefficients[1] * unit, coefficients[0] * unit
+    for i in range(2, degree + 1, 2):
+        power = square if i == 2 else power @ square
+        odd = odd + coefficients[i + 1] * power
+        even = even + coefficients[i] * power
+    odd = A @ odd
+    return np.linalg.solve(even - odd, even + odd)
+
+
+@operation(node="LinalgMatrixExpBackward0", methods=False)
+def matrix_exponential(A: Array, /) -> Array:
+    """Return the exponential by scaling, a Pade approximant, and squaring (Higham 2005)."""
+    if A.size == 0:
+        return A.copy()
+    kind = A.dtype
+    A = A.astype(np.float64)  # squaring loses digits
+    norm = np.abs(A).sum(-2).max(-1)
+    largest = float(norm.max())
+    for degree, limit in _LIMITS.items():
+        if largest <= limit or degree == 13:
+            break
+    if not math.isfinite(largest):
+        return np.full(A.shape, math.nan, kind)
+    halvings = np.maximum(np.ceil(np.log2(np.maximum(norm / limit, 1e-300))), 0).astype(np.int64)
+    result = _pade(np.ldexp(A, -halvings[..., None, None]), degree)
+    for done in range(int(halvings.max())):
+        more = (halvings > done)[..., None, None]
+        result = np.where(more, result @ result, result)
+    return result.astype(kind)
+
+
+def _exponential_gradient(g: Any, A: Any) -> Any:
+    """Return the upper right block of the exponential of [[A^T, g], [0, A^T]]."""
+    n = A.shape[-1]
+    A = A.mT
+    upper, lower = cat([A, g], -1), cat([g * 0, A], -1)
+    return matrix_exponential(cat([upper, lower], -2))[..., :n, n:]
+
+
+matrix_exponential.grad(A=lambda g, A: _exponential_gradient(g, A))
+
+
+@public
+def matrix_exp(self: Tensor) -> Tensor:
+    """Return the exponentials of square matrices.
+
+    Computed in double precision (Higham 2005, "The scaling and squaring method for the matrix
+    exponential revisited"); the derivative is a block of a larger exponential.
+
+    Args:
+        self: ``[..., n, n]``.
+
+    Raises:
+        RuntimeError: not square matrices of floats.
+
+    Example:
+        >>> tn.matrix_exp(tn.tensor([[0.0, 1.0], [0.0, 0.0]]))
+        tensor([[1., 1.],
+                [0., 1.]])
+    """
+    name = "linalg.matrix_exp"
+    a = matrices(name, self)
+    square_sizes(name, a)
+    floating(name, a)
+    return matrix_exponential.function(self)

@@ -1,0 +1,192 @@
+"""Factorisations: Cholesky, QR and LU, and what is solved with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.copying import tril
+from tinynet.ops.joining import cat
+from tinynet.ops.linalg.checks import (
+    failed,
+    floating,
+    matrices,
+    named,
+    square,
+)
+from tinynet.ops.linalg.triangular import triangular
+
+# ---- Cholesky -----------------------------------------------------------------------------------
+
+NOT_POSITIVE = (
+    "The factorization could not be completed because the input is not positive-definite (the "
+    "leading minor of order {} is not positive-definite)."
+)
+
+
+def _minor(a: Array) -> int:
+    """Return the order of the first leading minor that is not positive; 0 if all are."""
+    n = len(a)
+    L = np.tril(a)
+    for j in range(n):
+        left = L[j:, :j] @ L[j, :j]
+        L[j:, j] -= left
+        if not L[j, j] > 0:
+            return j + 1
+        L[j:, j] /= np.sqrt(L[j, j])
+    return 0
+
+
+@operation(outputs=("L", "info"), node="LinalgCholeskyExBackward0", methods=False)
+def cholesky_and_info(A: Array, /, upper: bool) -> tuple[Array, Array]:
+    """Return Cholesky factors, NaN where there is none; and the order of the failing minor."""
+    info = np.zeros(A.shape[:-2], np.int32)
+    try:
+        return np.linalg.cholesky(A, upper=upper), info
+    except np.linalg.LinAlgError:
+        pass
+    L = np.full(A.shape, np.nan, A.dtype)
+    for place in np.ndindex(A.shape[:-2]):
+        try:
+            L[place] = np.linalg.cholesky(A[place], upper=upper)
+        except np.linalg.LinAlgError:
+            info[place] = _minor(A[place].T if upper else A[place]) or A.shape[-1]
+    return L, info
+
+
+def _cholesky_gradient(g: Any, L: Any, upper: bool) -> Any:
+    """Return the symmetric derivative (Murray 2016, "Differentiation of the Cholesky ...")."""
+    if upper:
+        L, g = L.mT, g.mT
+    phi = tril(L.mT @ g)
+    middle = (phi + tril(phi, -1).mT) * 0.5
+    half = triangular(L.mT, middle, True, True, False)
+    return triangular(L, half, False, False, False)
+
+
+cholesky_and_info.grad(A=lambda g, L, upper: _cholesky_gradient(g, L, upper))
+_CholeskyEx = named("linalg_cholesky_ex", ("L", "info"))
+
+
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """Return the Cholesky factors of matrices, and for each whether there is one.
+
+    Args:
+        A: ``[..., n, n]``, symmetric; only one triangle is read.
+        upper: return ``U = L.mT`` instead of L.
+        check_errors: raise as ``cholesky`` does.
+
+    Returns:
+        ``(L, info)``: info is 0, or the order of the first leading minor that is not positive
+        (then L is NaN).
+
+    Example:
+        >>> tn.linalg.cholesky_ex(-tn.eye(2)).info
+        tensor(1, dtype=tinynet.int32)
+    """
+    square("linalg.cholesky", A)
+    L, info = cholesky_and_info.function(A, upper)
+    if check_errors:
+        failed("linalg.cholesky_ex", info._array, NOT_POSITIVE)
+    return _CholeskyEx(L, info)
+
+
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """Return the lower triangles L of symmetric positive-definite matrices ``A = L @ L.mT``.
+
+    The derivative is symmetric.
+
+    Args:
+        A: ``[..., n, n]``, symmetric; only one triangle is read.
+        upper: return ``U = L.mT`` instead.
+
+    Raises:
+        LinAlgError: a matrix is not positive-definite.
+        RuntimeError: not square matrices of floats.
+
+    Example:
+        >>> tn.linalg.cholesky(tn.tensor([[4.0, 2.0], [2.0, 5.0]]))
+        tensor([[2., 0.],
+                [1., 2.]])
+    """
+    L, info = cholesky_ex(A, upper=upper)
+    failed("linalg.cholesky", info._array, NOT_POSITIVE)
+    return L
+
+
+# ---- QR -----------------------------------------------------------------------------------------
+
+
+@operation(outputs=("Q", "R"), differentiable=2, node="LinalgQrBackward0", methods=False)
+def orthogonal_triangular(A: Array, /, form: str) -> tuple[Array, Array]:
+    """Return Q and R; an empty Q for the form ``"r"``."""
+    if form == "r":
+        R: Any = np.linalg.qr(A, "r")
+        return np.empty(0, A.dtype), R
+    Q, R = np.linalg.qr(A, "complete" if form == "complete" else "reduced")
+    return Q, R
+
+
+def _qr_gradient(g: Any, Q: Any, R: Any, form: str) -> Any:
+    """Return the derivative (Walter and Lehmann 2018; for wide matrices, of ``A[:, :m]`` first).
+
+    With M = R gR^T - gQ^T Q, and S the symmetric matrix that has M's lower triangle:
+    gA = (gQ + Q S) R^-T.
+    """
+    gQ, gR = g
+    m, n = Q.shape[-2] if form != "r" else 0, R.shape[-1]
+    if form == "r":
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
+            "Please use linalg.qr(A, mode='reduced') if you are going to differentiate through "
+            "linalg.qr."
+        )
+    if form == "complete" and m > n:
+        raise RuntimeError(
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
+        )
+    R1, R2, g1, g2 = R, None, gR, None
+    if n > m:  # A = Q [R1, R2]
+        R1, R2, g1, g2 = R[..., :m], R[..., m:], gR[..., :m], gR[..., m:]
+        gQ = gQ + Q @ R2 @ g2.mT
+    M = R1 @ g1.mT - gQ.mT @ Q
+    symmetric = tril(M) + tril(M, -1).mT
+    by_a = triangular(R1.mT, gQ + Q @ symmetric, False, False, False)
+    return by_a if g2 is None else cat([by_a, Q @ g2], -1)
+
+
+orthogonal_triangular.grad(A=lambda g, Q, R, form: _qr_gradient(g, Q, R, form))
+_Qr = named("linalg_qr", ("Q", "R"))
+
+
+def qr(A: Tensor, mode: str = "reduced") -> Any:
+    """Return orthogonal matrices Q and upper triangles R with ``A = Q @ R``.
+
+    Args:
+        A: ``[..., m, n]``.
+        mode: ``"reduced"``: Q is ``[..., m, k]`` and R ``[..., k, n]``, k the smaller of m and n;
+            ``"complete"``: Q is ``[..., m, m]``; ``"r"``: Q is empty.
+
+    Returns:
+        ``(Q, R)``. The derivative needs linearly independent first k columns.
+
+    Raises:
+        RuntimeError: another mode; not matrices of floats.
+
+    Example:
+        >>> Q, R = tn.linalg.qr(tn.tensor([[3.0, 1.0], [4.0, 2.0]]))
+        >>> (Q @ R).round(decimals=4)
+        tensor([[3., 1.],
+                [4., 2.]])
+    """
+    floating("linalg.qr", matrices("linalg.qr", A))
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
+            "'r', or 'complete'"
+        )
+    return _Qr(*orthogonal_triangular.function(A, mode))

@@ -1,0 +1,399 @@
+"""Inverses, equations and determinants of square matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.arithmetic import where
+from tinynet.ops.linalg.checks import (
+    failed,
+    fitting,
+    matrices,
+    named,
+    square,
+)
+from tinynet.ops.linalg.elimination import eliminated, first_zero
+from tinynet.ops.shape import permute_dims, reshape, unsqueeze
+
+SINGULAR = (
+    "The diagonal element {} is zero, the inversion could not be completed because the input "
+    "matrix is singular."
+)
+UNSOLVED = "The solver failed because the input matrix is singular."
+
+# ---- what they share ----------------------------------------------------------------------------
+
+
+def _each(compute: Callable[..., Array], a: Array, *others: Array) -> tuple[Array, Array]:
+    """Return the results for a batch of matrices of which some are singular, and their infos.
+
+    LAPACK's info is the number (from 1) of the first pivot that is zero. The result for a
+    singular matrix is NaN.
+    """
+    batch = np.broadcast_shapes(a.shape[:-2], *(x.shape[:-2] for x in others))
+    stacks = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, *others)]
+    made = np.full_like(stacks[-1], math.nan, order="C")
+    info = np.zeros(batch, np.int32)
+    for place in np.ndindex(batch):
+        try:
+            made[place] = compute(*(x[place] for x in stacks))
+        except np.linalg.LinAlgError:
+            packed, _ = eliminated(stacks[0][place])
+            info[place] = first_zero(packed) or a.shape[-1]
+    return made, info
+
+
+# ---- inverses -----------------------------------------------------------------------------------
+
+
+@operation(outputs=("inverse", "info"), node="LinalgInvExBackward0", methods=False)
+def inverse_and_info(A: Array, /) -> tuple[Array, Array]:
+    """Return the inverses, and LAPACK's info: 0 where there is one."""
+    try:
+        return np.linalg.inv(A), np.zeros(A.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        return _each(np.linalg.inv, A)
+
+
+inverse_and_info.grad(A=lambda g, inverse: -(inverse.mT @ g @ inverse.mT))
+
+
+def inverted(A: Any) -> Any:
+    """Return the inverse of an array or tensor, for formulas."""
+    return inverse_and_info(A)[0]
+
+
+_InvEx = named("linalg_inv_ex", ("inverse", "info"))
+
+
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+    """Return the inverses of matrices, and for each whether there is one.
+
+    Args:
+        A: ``[..., n, n]``.
+        check_errors: raise as ``inv`` does.
+
+    Returns:
+        ``(inverse, info)``: info is 0, or the number of a pivot that is zero (then the inverse
+        is NaN).
+
+    Example:
+        >>> tn.linalg.inv_ex(tn.eye(2)).info
+        tensor(0, dtype=tinynet.int32)
+    """
+    square("linalg.inv", A)
+    inverse, info = inverse_and_info.function(A)
+    if check_errors:
+        failed("linalg.inv_ex", info._array, SINGULAR)
+    return _InvEx(inverse, info)
+
+
+def inv(A: Tensor) -> Tensor:
+    """Return the inverses of matrices.
+
+    Args:
+        A: ``[..., n, n]``.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: not square matrices of floats.
+
+    Example:
+        >>> tn.linalg.inv(tn.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor([[0.5000, 0.0000],
+                [0.0000, 0.2500]])
+    """
+    return checked_inverse(A, "linalg.inv")
+
+
+def checked_inverse(A: Tensor, name: str) -> Tensor:
+    """Return the inverse for a function of this name."""
+    square("linalg.inv", A)
+    inverse, info = inverse_and_info.function(A)
+    failed(name, info._array, SINGULAR)
+    return inverse
+
+
+@public
+def inverse(self: Tensor) -> Tensor:
+    """Return the inverses of matrices; ``linalg.inv`` does the same.
+
+    Example:
+        >>> tn.inverse(tn.tensor([[4.0]]))
+        tensor([[0.2500]])
+    """
+    return inv(self)
+
+
+# ---- equations ----------------------------------------------------------------------------------
+
+
+def is_vector(a: Array, b: Array) -> bool:
+    """Return whether right-hand sides are vectors: one, or as many as there are matrices."""
+    return b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1])
+
+
+@operation(outputs=("solution", "info"), node="LinalgSolveExBackward0", methods=False)
+def solution_and_info(A: Array, B: Array, /, left: bool, vector: bool) -> tuple[Array, Array]:
+    """Return X of ``A X = B``, or of ``X A = B``, and LAPACK's info."""
+    b = B[..., None] if vector else B
+    a, b = (A, b) if left else (A.mT, b.mT)
+    try:
+        x = np.linalg.solve(a, b)
+        info = np.zeros(A.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        x, info = _each(np.linalg.solve, a, b)
+    x = x if left else np.ascontiguousarray(x.mT)
+    return (x[..., 0] if vector else x), info
+
+
+def _solution_gradients(
+    g: Any, A: Any, solution: Any, left: bool, vector: bool, needs: tuple[bool, bool]
+) -> tuple[Any, Any]:
+    by_b = solution_and_info(A.mT, g, left, vector)[0]
+    if not needs[0]:
+        return None, by_b
+    if vector:
+        return -(unsqueeze(by_b, -1) * unsqueeze(solution, -2)), by_b
+    return -(by_b @ solution.mT if left else solution.mT @ by_b), by_b
+
+
+solution_and_info.grads(_solution_gradients)
+_SolveEx = named("linalg_solve_ex", ("result", "info"))
+
+
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    """Return the solutions of equations, and for each matrix whether there is one.
+
+    Arguments are those of ``solve``.
+
+    Returns:
+        ``(result, info)``: info is 0, or the number of a pivot that is zero (then the result is
+        NaN).
+
+    Example:
+        >>> tn.linalg.solve_ex(tn.eye(2), tn.ones(2)).result
+        tensor([1., 1.])
+    """
+    name = "linalg.solve"
+    a = square(name, A)
+    b = B._array if isinstance(B, Tensor) else matrices(name, B, "B")
+    vector = is_vector(a, b)
+    fitting(name, a, b[..., None] if vector else matrices(name, B, "B"), left)
+    result, info = solution_and_info.function(A, B, left, vector)
+    if check_errors:
+        failed("tinynet.linalg.solve_ex", info._array, UNSOLVED)
+    return _SolveEx(result, info)
+
+
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """Return the solutions of systems of linear equations.
+
+    Faster and more exact than ``inv(A) @ B``.
+
+    Args:
+        A: ``[..., n, n]``.
+        B: matrices ``[..., n, k]``, or vectors: ``[n]``, or one for each matrix of A.
+        left: solve ``A X = B``; else ``X A = B``.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: shapes or dtypes that do not fit.
+
+    Example:
+        >>> tn.linalg.solve(tn.tensor([[2.0, 0.0], [0.0, 4.0]]), tn.tensor([2.0, 2.0]))
+        tensor([1.0000, 0.5000])
+    """
+    result, info = solve_ex(A, B, left=left)
+    failed("tinynet.linalg.solve", info._array, UNSOLVED)
+    return result
+
+
+# ---- determinants -------------------------------------------------------------------------------
+
+
+@operation(node="LinalgDetBackward0", methods=False)
+def determinant(A: Array, /) -> Array:
+    """Return the determinants."""
+    return np.linalg.det(A)
+
+
+@operation(methods=False)
+def cofactors(A: Array, /) -> Array:
+    """Return the derivative of the determinant: ``det(A)`` times the inverse, transposed.
+
+    Exact for singular matrices, too: there it comes from the singular values.
+    """
+    try:
+        found = np.linalg.det(A)[..., None, None] * np.linalg.inv(A).mT
+    except np.linalg.LinAlgError:
+        found = None
+    if found is not None and np.isfinite(found).all():
+        return found
+    U, S, Vh = np.linalg.svd(A)
+    ones = np.ones_like(S[..., :1])
+    before = np.cumprod(np.concatenate([ones, S[..., :-1]], -1), -1)
+    after = np.cumprod(np.concatenate([ones, S[..., :0:-1]], -1), -1)[..., ::-1]
+    sign = (np.linalg.det(U) * np.linalg.det(Vh))[..., None, None]
+    return sign * ((U * (before * after)[..., None, :]) @ Vh)
+
+
+def _of_cofactors(g: Any, A: Any, result: Any) -> Any:
+    """Return the second derivative of the determinant, of matrices that have an inverse."""
+    inverse = inverted(A)
+    inner = reshape((g * inverse.mT).sum(-1).sum(-1), (*g.shape[:-2], 1, 1))
+    return result * inner - result @ g.mT @ inverse.mT
+
+
+determinant.grad(A=lambda g, A: unsqueeze(unsqueeze(g, -1), -1) * cofactors(A))
+cofactors.grad(A=_of_cofactors)
+
+
+@public
+def det(self: Tensor) -> Tensor:
+    """Return the determinants of matrices.
+
+    The derivative holds for singular matrices, too; the second one needs an inverse.
+
+    Args:
+        self: ``[..., n, n]``.
+
+    Raises:
+        RuntimeError: not square matrices of floats.
+
+    Example:
+        >>> tn.det(tn.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor(-2.)
+    """
+    square("linalg.det", self)
+    return determinant.function(self)
+
+
+@operation(
+    outputs=("sign", "logabsdet"),
+    differentiable=2,
+    node="LinalgSlogdetBackward0",
+    methods=False,
+)
+def sign_and_log(A: Array, /) -> tuple[Array, Array]:
+    """Return the signs of determinants, and the logarithms of their absolute values."""
+    return np.linalg.slogdet(A)
+
+
+sign_and_log.grad(A=lambda g, A: unsqueeze(unsqueeze(g[1], -1), -1) * inverted(A).mT)
+_Slogdet = named("linalg_slogdet", ("sign", "logabsdet"))
+_SlogdetOfTensor = named("slogdet", ("sign", "logabsdet"))
+
+
+def linalg_slogdet(A: Tensor) -> Any:
+    """Return the signs of determinants, and the logarithms of their absolute values.
+
+    Args:
+        A: ``[..., n, n]``.
+
+    Returns:
+        ``(sign, logabsdet)``: 0 and ``-inf`` for a singular matrix.
+
+    Raises:
+        RuntimeError: not square matrices of floats.
+
+    Example:
+        >>> sign, logabsdet = tn.linalg.slogdet(tn.tensor([[-1.0, 0.0], [0.0, 1.0]]))
+        >>> sign, logabsdet
+        (tensor(-1.), tensor(0.))
+    """
+    square("linalg.slogdet", A)
+    return _Slogdet(*sign_and_log.function(A))
+
+
+@public
+def slogdet(self: Tensor) -> Any:
+    """Return the signs of determinants, and the logarithms of their absolute values.
+
+    Example:
+        >>> tn.slogdet(tn.eye(2)).logabsdet
+        tensor(0.)
+    """
+    return _SlogdetOfTensor(*linalg_slogdet(self))
+
+
+@public
+def logdet(self: Tensor) -> Tensor:
+    """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones.
+
+    Example:
+        >>> tn.logdet(tn.eye(3))
+        tensor(0.)
+    """
+    square("logdet", self)
+    sign, logarithm = sign_and_log.function(self)
+    return where.function(sign == -1.0, math.nan, logarithm)
+
+
+# ---- tensors as matrices ------------------------------------------------------------------------
+
+
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
+    """Return the inverse of a tensor for ``tensordot``.
+
+    Args:
+        A: the product of the first ``ind`` lengths is that of the others.
+        ind: how many dimensions are those of the result of ``tensordot(A, x)``.
+
+    Raises:
+        LinAlgError: there is no inverse.
+        RuntimeError: other shapes.
+
+    Example:
+        >>> tn.linalg.tensorinv(tn.eye(6).reshape(2, 3, 6)).shape
+        tinynet.Size([6, 2, 3])
+    """
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    shape = A._array.shape
+    rows, columns = math.prod(shape[:ind]), math.prod(shape[ind:])
+    if rows != columns:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), but got {columns} != {rows}"
+        )
+    inverse = checked_inverse(reshape(A, (rows, columns)), "inv")
+    return reshape(inverse, (*shape[ind:], *shape[:ind]))
+
+
+def tensorsolve(A: Tensor, B: Tensor, dims: tuple[int, ...] | None = None) -> Tensor:
+    """Return X of ``tensordot(A, X, X.ndim) = B``.
+
+    Args:
+        A: its first dimensions are those of B, if ``dims`` does not move them.
+        B: the right-hand side.
+        dims: dimensions of A that are moved to the end before.
+
+    Raises:
+        LinAlgError: there is no solution.
+        RuntimeError: other shapes.
+
+    Example:
+        >>> tn.linalg.tensorsolve(tn.eye(6).reshape(2, 3, 2, 3), tn.ones(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
+    if dims is not None:
+        moved = [d % A._array.ndim for d in dims]
+        order = [i for i in range(A._array.ndim) if i not in moved] + moved
+        A = permute_dims.function(A, tuple(order))
+    shape, ndim = A._array.shape, B._array.ndim
+    rows, columns = math.prod(shape[:ndim]), math.prod(shape[ndim:])
+    if rows != columns:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), but got {columns} != {rows}"
+        )
+    x = solve(reshape(A, (rows, columns)), reshape(B, (B._array.size,)))
+    return reshape(x, shape[ndim:])

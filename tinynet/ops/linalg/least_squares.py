@@ -1,0 +1,122 @@
+"""Least squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.linalg.checks import named
+from tinynet.ops.linalg.inverses import is_vector
+from tinynet.ops.linalg.spectra import pinv_gradient, pseudoinverse
+from tinynet.ops.refuse import name_of, refuse_others
+from tinynet.ops.shape import unsqueeze
+
+_NAMES = ("solution", "residuals", "rank", "singular_values")
+DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+@operation(outputs=_NAMES, differentiable=2, node="LinalgLstsqBackward0", methods=False)
+def least_squares(
+    A: Array, B: Array, /, rcond: float, driver: str, vector: bool
+) -> tuple[Array, ...]:
+    """Return the shortest X that minimises ``|A X - B|``, from the singular values of A."""
+    m, n = A.shape[-2:]
+    B = B[..., None] if vector else B
+    U, S, Vh = np.linalg.svd(A, full_matrices=False)
+    above = S > rcond * S.max(-1, keepdims=True, initial=0)
+    inverses = np.where(above, 1 / np.where(above, S, 1), 0).astype(A.dtype)
+    solution = np.matmul(Vh.mT, inverses[..., :, None] * np.matmul(U.mT, B))
+    rank = above.sum(-1)
+    residuals = np.empty(0, A.dtype)
+    if driver != "gelsy" and m > n and (rank == n).all():
+        residuals = np.square(np.matmul(A, solution) - B).sum(-2)
+    empty = np.empty(0, A.dtype)
+    return (
+        solution[..., 0] if vector else solution,
+        residuals,
+        np.empty(0, np.int64) if driver == "gels" else rank,
+        S if driver in ("gelsd", "gelss") else empty,
+    )
+
+
+def _gradients(
+    g: Any, A: Any, B: Any, solution: Any, residuals: Any, rcond: float, vector: bool
+) -> Any:
+    """Return the derivatives of ``X = pinv(A) B`` and of ``|A X - B|^2`` at constant rank.
+
+    In the second one X is where the sum is least, so its own changes do not count.
+    """
+    by_x, by_residuals = g
+    if vector:
+        by_x, B, solution = (unsqueeze(x, -1) for x in (by_x, B, solution))
+    P = pseudoinverse(A, None, rcond, False)
+    by_b = P.mT @ by_x
+    by_a = pinv_gradient(by_x @ B.mT, A, P)
+    if residuals.shape != (0,):
+        rest = 2 * (A @ solution - B) * unsqueeze(by_residuals, -2)
+        by_a, by_b = by_a + rest @ solution.mT, by_b - rest
+    return by_a, (by_b[..., 0] if vector else by_b)
+
+
+least_squares.grads(_gradients)
+_Lstsq = named("linalg_lstsq", _NAMES)
+
+
+def _check(A: Tensor, B: Tensor, driver: str) -> None:
+    refuse_others("linalg_lstsq", self=A, b=B)
+    a, b = A._array, B._array
+    name = "tinynet.linalg.lstsq"
+    if a.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    if b.ndim < 1:
+        raise RuntimeError(f"{name}: other must have at least 1 dimension.")
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype "
+            f"{name_of(a)} and other's dtype {name_of(b)}"
+        )
+    if driver not in DRIVERS:
+        raise RuntimeError(f"{name}: parameter `driver` should be one of ({', '.join(DRIVERS)})")
+    if a.dtype.kind != "f" or a.dtype.itemsize < 4:
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    if a.shape[-2] != b.shape[-1 if is_vector(a, b) else -2]:
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    """Return the solutions of least-squares problems: X for which ``|A X - B|`` is smallest.
+
+    Where there are several, X is the shortest. All drivers compute by singular values here; they
+    differ, as in PyTorch, in what else is returned.
+
+    Args:
+        A: ``[..., m, n]``.
+        B: ``[..., m, k]``, or vectors ``[..., m]``.
+        rcond: singular values of at most this, times the largest, count as zero; the precision
+            of the dtype times the larger of m and n unless given.
+        driver: ``"gelsy"`` (the default), ``"gels"``, ``"gelsd"`` or ``"gelss"``.
+
+    Returns:
+        ``(solution, residuals, rank, singular_values)``: ``[..., n, k]``; the sums of squares
+        ``[..., k]`` (empty unless m > n, all ranks are full and the driver is not gelsy); ranks
+        (empty for gels); singular values (empty for gels and gelsy).
+
+    Raises:
+        RuntimeError: shapes or dtypes that do not fit.
+
+    Example:
+        >>> A = tn.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+        >>> tn.linalg.lstsq(A, tn.tensor([1.0, 3.0, 5.0])).solution
+        tensor([1.0000, 2.0000])
+    """
+    driver = driver or "gelsy"
+    _check(A, B, driver)
+    a = A._array
+    if rcond is None:
+        rcond = float(np.finfo(a.dtype).eps) * max(a.shape[-2:])
+    vector = is_vector(a, B._array)
+    return _Lstsq(*least_squares.function(A, B, float(rcond), driver, vector))

@@ -1,0 +1,249 @@
+"""LU factors, and equations solved with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.ops.copying import tril, triu
+from tinynet.ops.joining import cat
+from tinynet.ops.linalg.checks import failed, fitting, floating, matrices, named, square_sizes
+from tinynet.ops.linalg.elimination import eliminated, first_zero, permutation
+from tinynet.ops.linalg.triangular import triangular
+from tinynet.ops.refuse import refuse_others
+
+# ---- the factors --------------------------------------------------------------------------------
+
+
+def _lower(LU: Any, count: int, eye: Any) -> Any:
+    """Return L of the packed factors."""
+    return tril(LU[..., :count], -1) + eye
+
+
+def _upper(LU: Any, count: int) -> Any:
+    return triu(LU[..., :count, :])
+
+
+def _lu_gradient(gL: Any, gU: Any, P: Any, L: Any, U: Any) -> Any:
+    """Return the derivative of ``A = P L U``.
+
+    With k the smaller length, L1 and U1 the first k rows and columns, L2 and U2 the rest:
+    phi = tril(L1^T gL1 - gU2 U2^T, -1) + triu(gU1 U1^T - L2^T gL2), and the gradient of the first
+    k rows and columns of P^T A is L1^-T phi U1^-T.
+    """
+    k = L.shape[-1]
+    L1, L2, gL1, gL2 = L[..., :k, :], L[..., k:, :], gL[..., :k, :], gL[..., k:, :]
+    U1, U2, gU1, gU2 = U[..., :k], U[..., k:], gU[..., :k], gU[..., k:]
+    phi = tril(L1.mT @ gL1 - gU2 @ U2.mT, -1) + triu(gU1 @ U1.mT - L2.mT @ gL2)
+    half = triangular(L1.mT, phi, True, True, True)
+    by_a = triangular(U1.mT, half, False, False, False)
+    if U.shape[-1] > k:
+        by_a = cat([by_a, triangular(L1.mT, gU2, True, True, True)], -1)
+    if L.shape[-2] > k:
+        by_a = cat([by_a, triangular(U1.mT, gL2, False, False, False)], -2)
+    return P @ by_a
+
+
+_Lu = named("linalg_lu", ("P", "L", "U"))
+
+
+@operation(
+    outputs=("L", "U", "P"),
+    differentiable=2,
+    node="LinalgLuBackward0",
+    methods=False,
+    result=lambda L, U, P: _Lu(P, L, U),
+)
+def lower_upper(A: Array, /) -> tuple[Array, Array, Array]:
+    """Return L, U and the permutation P."""
+    LU, pivots = eliminated(A)
+    m, n = A.shape[-2:]
+    k = min(m, n)
+    P = permutation(pivots, m).astype(A.dtype)
+    return _lower(LU, k, np.eye(m, k, dtype=A.dtype)), _upper(LU, k), P
+
+
+lower_upper.grad(A=lambda g, L, U, P: _lu_gradient(g[0], g[1], P, L, U))
+
+
+@operation(
+    outputs=("LU", "pivots", "info"),
+    hidden=("P", "eye"),
+    node="LinalgLuFactorExBackward0",
+    methods=False,
+)
+def packed_factors(A: Array, /) -> tuple[Array, ...]:
+    """Return L and U in one matrix, the pivots, and LAPACK's info."""
+    LU, pivots = eliminated(A)
+    m, n = A.shape[-2:]
+    P = permutation(pivots, m).astype(A.dtype)
+    return LU, pivots, first_zero(LU), P, np.eye(m, min(m, n), dtype=A.dtype)
+
+
+def _packed_gradient(g: Any, LU: Any, P: Any, eye: Any) -> Any:
+    k = eye.shape[-1]
+    L, U = _lower(LU, k, eye), _upper(LU, k)
+    return _lu_gradient(tril(g[..., :k], -1), triu(g[..., :k, :]), P, L, U)
+
+
+packed_factors.grad(A=lambda g, LU, P, eye: _packed_gradient(g, LU, P, eye))
+
+
+def _pivoting(name: str, A: Any, pivot: bool) -> None:
+    refuse_others(name.replace(".", "_"), self=A)
+    if A._array.ndim < 2:
+        raise RuntimeError(
+            f"{name}: Expected tensor with 2 or more dimensions. Got size: "
+            f"{list(A._array.shape)} instead"
+        )
+    floating(name, A._array)
+    if not pivot:
+        raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+
+
+def lu(A: Tensor, *, pivot: bool = True) -> Any:
+    """Return a permutation P, unit lower triangles L and upper triangles U: ``A = P @ L @ U``.
+
+    Args:
+        A: ``[..., m, n]``.
+        pivot: must be True: rows are swapped for the largest pivots.
+
+    Returns:
+        ``(P, L, U)``.
+
+    Raises:
+        RuntimeError: not matrices of floats.
+
+    Example:
+        >>> P, L, U = tn.linalg.lu(tn.tensor([[1.0, 2.0], [2.0, 6.0]]))
+        >>> L
+        tensor([[1.0000, 0.0000],
+                [0.5000, 1.0000]])
+    """
+    _pivoting("linalg.lu", A, pivot)
+    return lower_upper.function(A)
+
+
+_LuFactor = named("linalg_lu_factor", ("LU", "pivots"))
+_LuFactorEx = named("linalg_lu_factor_ex", ("LU", "pivots", "info"))
+
+
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    """Return what ``lu_factor`` does, and for each matrix whether U has an inverse.
+
+    Returns:
+        ``(LU, pivots, info)``: info is 0, or the number of a pivot that is zero.
+
+    Example:
+        >>> tn.linalg.lu_factor_ex(tn.zeros(2, 2)).info
+        tensor(1, dtype=tinynet.int32)
+    """
+    _pivoting("tinynet.lu_factor", A, pivot)
+    LU, pivots, info = packed_factors.function(A)
+    if check_errors:
+        failed(
+            "linalg.lu_factor_ex",
+            info._array,
+            "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero.",
+        )
+    return _LuFactorEx(LU, pivots, info)
+
+
+def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
+    """Return the factors of ``lu`` as ``lu_solve`` wants them.
+
+    Args:
+        A: ``[..., m, n]``.
+        pivot: must be True: rows are swapped for the largest pivots.
+
+    Returns:
+        ``(LU, pivots)``: both triangles in one matrix; the row (from 1) that each row was
+        swapped with, in order.
+
+    Example:
+        >>> tn.linalg.lu_factor(tn.tensor([[1.0, 2.0], [2.0, 6.0]])).LU
+        tensor([[ 2.0000,  6.0000],
+                [ 0.5000, -1.0000]])
+    """
+    LU, pivots, info = lu_factor_ex(A, pivot=pivot)
+    return _LuFactor(LU, pivots)
+
+
+def lu_solve(
+    LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
+) -> Tensor:
+    """Return the solutions of equations with matrices that ``lu_factor`` has factored.
+
+    Args:
+        LU, pivots: what ``lu_factor`` returned for A, ``[..., n, n]``.
+        B: ``[..., n, k]`` (``[..., k, n]`` if not ``left``).
+        left: solve ``A X = B``; else ``X A = B``.
+        adjoint: solve with ``A.mT`` instead.
+
+    Raises:
+        RuntimeError: shapes or dtypes that do not fit.
+
+    Example:
+        >>> A, B = tn.tensor([[1.0, 2.0], [2.0, 6.0]]), tn.tensor([[3.0], [8.0]])
+        >>> tn.linalg.lu_solve(*tn.linalg.lu_factor(A), B)
+        tensor([[1.],
+                [1.]])
+    """
+    name = "linalg.lu_solve"
+    a = matrices(name, LU, "LU")
+    square_sizes(f"tinynet.{name}", a)
+    fitting(name, a, matrices(name, B, "B"), left, "LU and B")
+    if pivots._array.dtype != np.int32:
+        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type tinynet.int32")
+    if pivots._array.shape[-1:] != a.shape[-1:]:
+        raise RuntimeError(
+            f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
+        )
+    P = wrap(permutation(pivots._array, a.shape[-1]).astype(a.dtype))
+    solve = triangular.function
+    if left != adjoint:  # A X = B, or X A^T = B, which is A X^T = B^T
+        right = B if left else B.mT
+        x = solve(LU, solve(LU, P.mT @ right, False, True, True), True, True, False)
+    else:  # A^T X = B: U^T, then L^T, then P
+        right = B if left else B.mT
+        x = P @ solve(LU.mT, solve(LU.mT, right, False, True, False), True, True, True)
+    return x if left else x.mT
+
+
+_LuUnpack = named("lu_unpack", ("P", "L", "U"))
+
+
+def lu_unpack(
+    LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+) -> Any:
+    """Return P, L and U of what ``lu_factor`` returned.
+
+    Args:
+        LU_data, LU_pivots: what ``lu_factor`` returned.
+        unpack_data: whether to return L and U; else they are empty.
+        unpack_pivots: whether to return P; else it is empty.
+
+    Example:
+        >>> tn.lu_unpack(*tn.linalg.lu_factor(tn.tensor([[1.0, 2.0], [2.0, 6.0]]))).P
+        tensor([[0., 1.],
+                [1., 0.]])
+    """
+    a = matrices("lu_unpack", LU_data, "LU_data")
+    if LU_pivots._array.dtype != np.int32:
+        raise RuntimeError(
+            "tinynet.lu_unpack: LU_pivots is expected to be a contiguous tensor of tinynet.int32 "
+            "dtype."
+        )
+    m, n = a.shape[-2:]
+    k = min(m, n)
+    P, L, U = (wrap(np.empty(0, a.dtype)) for _ in range(3))
+    if unpack_pivots:
+        P = wrap(permutation(LU_pivots._array, m).astype(a.dtype))
+    if unpack_data:
+        L = _lower(LU_data, k, wrap(np.eye(m, k, dtype=a.dtype)))
+        U = _upper(LU_data, k)
+    return _LuUnpack(P, L, U)

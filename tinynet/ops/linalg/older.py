@@ -1,0 +1,191 @@
+"""The names that linear algebra has outside of ``tinynet.linalg``: functions and methods."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import public
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
+from tinynet.ops.linalg.factors import NOT_POSITIVE, cholesky_and_info
+from tinynet.ops.linalg.factors import qr as linalg_qr
+from tinynet.ops.linalg.inverses import SINGULAR
+from tinynet.ops.linalg.lu import lu_factor_ex as linalg_lu_factor_ex
+from tinynet.ops.linalg.lu import lu_solve as linalg_lu_solve
+from tinynet.ops.linalg.lu import lu_unpack
+from tinynet.ops.linalg.spectra import pinv, singular_system, svdvals
+from tinynet.ops.linalg.triangular import triangular
+from tinynet.ops.refuse import name_of
+
+
+def _deprecated(name: str, better: str) -> None:
+    """Warn that a function has a better one."""
+    warnings.warn(
+        f"tinynet.{name} is deprecated in favor of tinynet.linalg.{better} and will be removed in "
+        "a future PyTorch release.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+@public
+def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
+    """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype.
+
+    Example:
+        >>> tn.pinverse(tn.tensor([[2.0], [0.0]]))
+        tensor([[0.5000, 0.0000]])
+    """
+    return pinv(self, rcond)
+
+
+# ---- Cholesky -----------------------------------------------------------------------------------
+
+
+@public
+def cholesky(self: Tensor, upper: bool = False) -> Tensor:
+    """Return Cholesky factors; prefer ``linalg.cholesky``."""
+    _deprecated("cholesky", "cholesky")
+    a = matrices("cholesky", self)
+    square_sizes("cholesky", a)
+    floating("cholesky", a)
+    L, info = cholesky_and_info.function(self, upper)
+    failed("cholesky", info._array, NOT_POSITIVE)
+    return L
+
+
+@public
+def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    """Return X of ``A X = B``, given the Cholesky factor of A.
+
+    Args:
+        self: B, ``[..., n, k]``.
+        input2: the factor, ``[..., n, n]``; only its triangle is read.
+        upper: whether it is an upper triangle.
+
+    Raises:
+        RuntimeError: shapes or dtypes that do not fit.
+
+    Example:
+        >>> L = tn.linalg.cholesky(tn.tensor([[4.0, 0.0], [0.0, 1.0]]))
+        >>> tn.cholesky_solve(tn.tensor([[2.0], [3.0]]), L)
+        tensor([[0.5000],
+                [3.0000]])
+    """
+    b, a = self._array, input2._array
+    for name, x in (("b", b), ("u", a)):
+        if x.ndim < 2:
+            raise RuntimeError(
+                f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead"
+            )
+    rows, columns = a.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"A must be batches of square matrices, but they are {rows} by {columns} matrices"
+        )
+    if b.shape[-2] != rows:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {columns} "
+            f"but each b matrix is {b.shape[-2]} by {b.shape[-1]}"
+        )
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            "Expected b and A to have the same dtype, but found b of type "
+            f"{name_of(b)} and A of type {name_of(a)} instead."
+        )
+    solve = triangular.function
+    L = input2.mT if upper else input2
+    return solve(L.mT, solve(L, self, False, True, False), True, True, False)
+
+
+@public
+def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
+    """Return the inverse of a matrix, given its Cholesky factor.
+
+    Args:
+        self: the factor, ``[..., n, n]``; only its triangle is read.
+        upper: whether it is an upper triangle.
+
+    Raises:
+        LinAlgError: a zero on the diagonal.
+        RuntimeError: not square matrices of floats.
+
+    Example:
+        >>> tn.cholesky_inverse(tn.tensor([[2.0, 0.0], [0.0, 1.0]]))
+        tensor([[0.2500, 0.0000],
+                [0.0000, 1.0000]])
+    """
+    a = matrices("cholesky_inverse", self)
+    square_sizes("cholesky_inverse", a)
+    floating("cholesky_inverse", a)
+    zeros = np.diagonal(a, 0, -2, -1) == 0
+    info = np.where(zeros.any(-1), zeros.argmax(-1) + 1 if a.size else 0, 0)
+    failed("cholesky_inverse", np.asarray(info), SINGULAR)
+    unit = wrap(np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy())
+    return cholesky_solve(unit, self, upper)
+
+
+# ---- QR, SVD, LU --------------------------------------------------------------------------------
+
+_Qr = named("qr", ("Q", "R"))
+_Svd = named("svd", ("U", "S", "V"))
+
+
+@public
+def qr(self: Tensor, some: bool = True) -> Any:
+    """Return Q and R; prefer ``linalg.qr``."""
+    _deprecated("qr", "qr")
+    return _Qr(*linalg_qr(self, "reduced" if some else "complete"))
+
+
+@public
+def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``.
+
+    Args:
+        self: ``[..., m, n]``.
+        some: return only the first k columns of U and V, k the smaller of m and n.
+        compute_uv: whether to compute U and V; else they are zeros.
+
+    Example:
+        >>> tn.svd(tn.tensor([[0.0, 2.0], [1.0, 0.0]])).S
+        tensor([2., 1.])
+    """
+    a = matrices("linalg.svd", self)
+    floating("linalg.svd", a)
+    if compute_uv:
+        U, S, Vh = singular_system.function(self, not some)
+        return _Svd(U, S, Vh.mT)
+    *batch, m, n = a.shape
+    empty = [wrap(np.zeros((*batch, k, k), a.dtype)) for k in (m, n)]
+    return _Svd(empty[0], svdvals(self), empty[1])
+
+
+@public
+def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``.
+
+    Raises:
+        LinAlgError: a matrix is singular and no infos are asked for.
+    """
+    warnings.warn(
+        "tinynet.lu is deprecated in favor of tinynet.linalg.lu_factor / "
+        "tinynet.linalg.lu_factor_ex and will be removed in a future PyTorch release.",
+        UserWarning,
+        stacklevel=2,
+    )
+    LU, pivots, info = linalg_lu_factor_ex(self, pivot=pivot)
+    return (LU, pivots, info) if get_infos else (LU, pivots)
+
+
+@public
+def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """Return the solution with factored matrices; prefer ``linalg.lu_solve``."""
+    _deprecated("lu_solve", "lu_solve")
+    return linalg_lu_solve(LU_data, LU_pivots, self)
+
+
+public(lu_unpack, as_method=False)

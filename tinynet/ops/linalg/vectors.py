@@ -1,0 +1,223 @@
+"""Products of vectors, and matrices made from vectors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.ops import reshaping
+from tinynet.ops.combining import powers_of
+from tinynet.ops.copying import tril
+from tinynet.ops.linalg.checks import floating
+from tinynet.ops.products import matmul, refused, vdot
+from tinynet.ops.reduction import sum_dims
+from tinynet.ops.refuse import name_of, refuse_others
+from tinynet.ops.shape import axis_of, expand, unsqueeze
+
+# ---- cross and vecdot ---------------------------------------------------------------------------
+
+
+@operation(node="LinalgCrossBackward0", methods=False)
+def cross_product(self: Array, other: Array, /, axis: int) -> Array:
+    """Return the vectors that are perpendicular to two vectors of three elements."""
+    if self.dtype != other.dtype:
+        raise refused("cross", self, other)
+    result = np.empty(np.broadcast_shapes(self.shape, other.shape), self.dtype)
+    places = [(slice(None),) * axis + (i,) for i in range(3)]
+    for i in range(3):
+        j, k = places[(i + 1) % 3], places[(i + 2) % 3]
+        result[places[i]] = self[j] * other[k] - self[k] * other[j]
+    return result
+
+
+cross_product.grad(
+    self=lambda g, other, axis: cross_product(other, g, axis),
+    other=lambda g, self, axis: cross_product(g, self, axis),
+)
+
+
+def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    """Return the cross products of vectors of three elements.
+
+    Args:
+        input, other: of as many dimensions; they broadcast.
+        dim: the dimension of length 3.
+
+    Raises:
+        RuntimeError: another length, or shapes that do not fit.
+
+    Example:
+        >>> tn.linalg.cross(tn.tensor([1.0, 0.0, 0.0]), tn.tensor([0.0, 1.0, 0.0]))
+        tensor([0., 0., 1.])
+    """
+    refuse_others("linalg_cross", input=input, other=other)
+    a, b = input._array, other._array
+    if a.ndim != b.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    axis = axis_of(dim, a.ndim)
+    if a.shape[axis] != 3 or b.shape[axis] != 3:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {a.shape[axis]} and "
+            f"{b.shape[axis]}"
+        )
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise errors.not_broadcastable(a.shape, b.shape) from None
+    return cross_product.function(input, other, axis)
+
+
+@public
+def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """Return the cross products of vectors of three elements.
+
+    Args:
+        self, other: of as many dimensions; they broadcast.
+        dim: the dimension of length 3; the first such one unless given (prefer to give it).
+
+    Example:
+        >>> tn.cross(tn.tensor([1.0, 0.0, 0.0]), tn.tensor([0.0, 1.0, 0.0]), dim=0)
+        tensor([0., 0., 1.])
+    """
+    refuse_others("cross", self=self, other=other)
+    if dim is None:
+        warnings.warn(
+            "Using tinynet.cross without specifying the dim arg is deprecated.\nPlease either "
+            "pass the dim explicitly or simply use tinynet.linalg.cross.\nThe default value of "
+            "dim will change to agree with that of linalg.cross in a future release.",
+            UserWarning,
+            stacklevel=2,
+        )
+        dim = next((i for i, n in enumerate(self._array.shape) if n == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    return linalg_cross(self, other, dim=dim)
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """Return the inner products of vectors along a dimension.
+
+    Args:
+        x, y: of one dtype; they broadcast.
+        dim: the dimension of the vectors.
+
+    Raises:
+        RuntimeError: shapes or dtypes that do not fit; not floats.
+
+    Example:
+        >>> tn.linalg.vecdot(tn.ones(2, 3), tn.ones(3))
+        tensor([3., 3.])
+    """
+    refuse_others("linalg_vecdot", x=x, y=y)
+    a, b = x._array, y._array
+    if a.dtype.kind != "f":
+        floating("linalg.vecdot", a)
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{name_of(a)} and y of type {name_of(b)} instead"
+        )
+    axis_of(dim, a.ndim)
+    if a.ndim == b.ndim == 1:
+        return vdot.function(x, y)
+    return sum_dims.function(x * y, dim)
+
+
+# ---- views and tables ---------------------------------------------------------------------------
+
+
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Return views of diagonals of matrices.
+
+    Example:
+        >>> tn.linalg.diagonal(tn.ones(4, 2, 3)).shape
+        tinynet.Size([4, 2])
+    """
+    return reshaping.diagonal(A, offset, dim1, dim2)
+
+
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """Return Vandermonde matrices: the powers 0 to ``N`` - 1 of each element in a row.
+
+    Args:
+        x: ``[..., n]``.
+        N: how many powers, at least 2; n unless given.
+
+    Example:
+        >>> tn.linalg.vander(tn.tensor([2.0, 3.0]), N=3)
+        tensor([[1., 2., 4.],
+                [1., 3., 9.]])
+    """
+    refuse_others("linalg_vander", x=x)
+    if x._array.ndim == 0:
+        raise RuntimeError("Expected dim >= 1.")
+    if N is not None and N <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    return powers_of(x, x._array.shape[-1] if N is None else N)
+
+
+# ---- reflections --------------------------------------------------------------------------------
+
+
+def _check_reflectors(a: Any, tau: Any) -> None:
+    name = "tinynet.linalg.householder_product"
+    if a.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    if a.shape[-2] < a.shape[-1]:
+        raise RuntimeError(
+            f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]"
+        )
+    if a.shape[-1] < tau.shape[-1]:
+        raise RuntimeError(
+            f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]"
+        )
+    if a.shape[:-2] != tau.shape[:-1]:
+        raise RuntimeError(
+            f"{name}: Expected batch dimensions of tau to be equal to input.shape[:-2], but got "
+            f"{list(tau.shape[:-1])}"
+        )
+    if a.dtype != tau.dtype:
+        raise RuntimeError(
+            f"{name}: tau dtype {name_of(tau)} does not match input dtype {name_of(a)}"
+        )
+    floating(name, a)
+
+
+def householder_product(A: Tensor, tau: Tensor) -> Tensor:
+    """Return the first n columns of a product of Householder reflections.
+
+    Reflection i is ``1 - tau[i] v v^T``; v has i zeros, a one, and below it column i of A.
+
+    Args:
+        A: ``[..., m, n]``, m at least n.
+        tau: ``[..., k]``, k at most n.
+
+    Returns:
+        ``[..., m, n]``.
+
+    Raises:
+        RuntimeError: shapes or dtypes that do not fit.
+
+    Example:
+        >>> tn.linalg.householder_product(tn.zeros(2, 2), tn.tensor([2.0, 0.0]))
+        tensor([[-1.,  0.],
+                [ 0.,  1.]])
+    """
+    refuse_others("linalg_householder_product", A=A, tau=tau)
+    a = A._array
+    _check_reflectors(a, tau._array)
+    m, n = a.shape[-2:]
+    unit = wrap(np.eye(m, n, dtype=a.dtype))
+    V = tril.function(A, -1) + unit
+    Q = expand(unit, a.shape)
+    for i in reversed(range(tau._array.shape[-1])):
+        v = V[..., i : i + 1]
+        scale = unsqueeze(tau[..., i : i + 1], -1)
+        Q = Q - scale * v * matmul(v.mT, Q)
+    return Q

@@ -916,6 +916,38 @@ class TensorMethods:
         """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
     def copy_(self, src: Tensor, non_blocking: builtins.bool = False) -> Self:
         """Write the values of another tensor (broadcast, cast) to this one and return it."""
+    def inverse(self) -> Tensor:
+        """Return the inverses of matrices; ``linalg.inv`` does the same."""
+    def det(self) -> Tensor:
+        """Return the determinants of matrices."""
+    def slogdet(self) -> Any:
+        """Return the signs of determinants, and the logarithms of their absolute values."""
+    def logdet(self) -> Tensor:
+        """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
+    def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
+        """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
+    def cholesky(self, upper: builtins.bool = False) -> Tensor:
+        """Return Cholesky factors; prefer ``linalg.cholesky``."""
+    def cholesky_solve(self, input2: Tensor, upper: builtins.bool = False) -> Tensor:
+        """Return X of ``A X = B``, given the Cholesky factor of A."""
+    def cholesky_inverse(self, upper: builtins.bool = False) -> Tensor:
+        """Return the inverse of a matrix, given its Cholesky factor."""
+    def qr(self, some: builtins.bool = True) -> Any:
+        """Return Q and R; prefer ``linalg.qr``."""
+    def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> Any:
+        """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
+    def lu(
+        self, pivot: builtins.bool = True, get_infos: builtins.bool = False
+    ) -> tuple[Tensor, ...]:
+        """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """Return the solution with factored matrices; prefer ``linalg.lu_solve``."""
+    def matrix_power(self, n: builtins.int) -> Tensor:
+        """Return the n-th powers of square matrices, by repeated squaring."""
+    def matrix_exp(self) -> Tensor:
+        """Return the exponentials of square matrices."""
+    def cross(self, other: Tensor, dim: builtins.int | None = None) -> Tensor:
+        """Return the cross products of vectors of three elements."""
     def logaddexp(self, other: Tensor) -> Tensor:
         """Return ``log(exp(self) + exp(other))``, without overflow."""
     def logaddexp2(self, other: Tensor) -> Tensor:

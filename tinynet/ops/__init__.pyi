@@ -93,6 +93,9 @@ __all__ = [
     "ceil",
     "ceil_",
     "chain_matmul",
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
     "chunk",
     "clamp",
     "clamp_",
@@ -114,6 +117,7 @@ __all__ = [
     "cosh_",
     "count_nonzero",
     "cov",
+    "cross",
     "cummax",
     "cummin",
     "cumprod",
@@ -121,6 +125,7 @@ __all__ = [
     "cumulative_trapezoid",
     "deg2rad",
     "deg2rad_",
+    "det",
     "detach_",
     "diag",
     "diag_embed",
@@ -191,6 +196,7 @@ __all__ = [
     "index_put_",
     "index_select",
     "inner",
+    "inverse",
     "is_floating_point",
     "is_tensor",
     "isclose",
@@ -225,6 +231,7 @@ __all__ = [
     "logaddexp",
     "logaddexp2",
     "logcumsumexp",
+    "logdet",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -233,9 +240,14 @@ __all__ = [
     "logit_",
     "logsumexp",
     "lt",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
     "masked_fill",
     "masked_select",
     "matmul",
+    "matrix_exp",
+    "matrix_power",
     "max",
     "maximum",
     "mean",
@@ -273,10 +285,12 @@ __all__ = [
     "ones_like",
     "outer",
     "permute",
+    "pinverse",
     "polygamma",
     "positive",
     "pow",
     "prod",
+    "qr",
     "quantile",
     "rad2deg",
     "rad2deg_",
@@ -316,6 +330,7 @@ __all__ = [
     "sinc_",
     "sinh",
     "sinh_",
+    "slogdet",
     "softmax",
     "sort",
     "split",
@@ -330,6 +345,7 @@ __all__ = [
     "sub",
     "subtract",
     "sum",
+    "svd",
     "swapaxes",
     "swapdims",
     "t",
@@ -634,6 +650,15 @@ def ceil_(self: Tensor) -> Tensor:
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """Return the product of matrices; ``linalg.multi_dot`` under its older name."""
 
+def cholesky(self: Tensor, upper: bool = False) -> Tensor:
+    """Return Cholesky factors; prefer ``linalg.cholesky``."""
+
+def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
+    """Return the inverse of a matrix, given its Cholesky factor."""
+
+def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+    """Return X of ``A X = B``, given the Cholesky factor of A."""
+
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most ``chunks`` views of equal size (the last may be smaller)."""
 
@@ -703,6 +728,9 @@ def cov(
 ) -> Tensor:
     """Return the covariances of the rows (variables) over the columns (observations)."""
 
+def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """Return the cross products of vectors of three elements."""
+
 def cummax(self: Tensor, dim: int) -> ValuesAndIndices:
     """Return the maximum so far along a dimension, and where it stands."""
 
@@ -725,6 +753,9 @@ def deg2rad(self: Tensor) -> Tensor:
 
 def deg2rad_(self: Tensor) -> Tensor:
     """Write the result of ``deg2rad`` to this tensor and return it."""
+
+def det(self: Tensor) -> Tensor:
+    """Return the determinants of matrices."""
 
 def detach_(self: Tensor) -> Tensor:
     """Cut the tensor from its history: it becomes a leaf that requires no grad."""
@@ -987,6 +1018,9 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
 def inner(self: Tensor, other: Tensor) -> Tensor:
     """Return the sums of products over the last dimensions; with a scalar, the product."""
 
+def inverse(self: Tensor) -> Tensor:
+    """Return the inverses of matrices; ``linalg.inv`` does the same."""
+
 def is_floating_point(input: Tensor) -> bool:
     """Return True if the elements are floating-point numbers."""
 
@@ -1099,6 +1133,9 @@ def logaddexp2(self: Tensor, other: Tensor) -> Tensor:
 def logcumsumexp(self: Tensor, dim: int) -> Tensor:
     """Return the logarithm of the running sum of the exponentials, without overflow."""
 
+def logdet(self: Tensor) -> Tensor:
+    """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
+
 def logical_and(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where both are nonzero."""
 
@@ -1123,6 +1160,17 @@ def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
 def lt(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is less."""
 
+def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``."""
+
+def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """Return the solution with factored matrices; prefer ``linalg.lu_solve``."""
+
+def lu_unpack(
+    LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+) -> Any:
+    """Return P, L and U of what ``lu_factor`` returned."""
+
 def masked_fill(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
 
@@ -1131,6 +1179,12 @@ def masked_select(self: Tensor, mask: Tensor) -> Tensor:
 
 def matmul(self: Tensor, other: Tensor) -> Tensor:
     """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the same."""
+
+def matrix_exp(self: Tensor) -> Tensor:
+    """Return the exponentials of square matrices."""
+
+def matrix_power(self: Tensor, n: int) -> Tensor:
+    """Return the n-th powers of square matrices, by repeated squaring."""
 
 def max(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Return the maximum of all elements, along a dimension, or of tensors."""
@@ -1279,6 +1333,9 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
 def permute(self: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order."""
 
+def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
+    """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
+
 def polygamma(n: int, input: Tensor) -> Tensor:
     """Return derivative number ``n`` of ``digamma``."""
 
@@ -1292,6 +1349,9 @@ def prod(
     self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the product over one dimension (all elements unless given); of integers as int64."""
+
+def qr(self: Tensor, some: bool = True) -> Any:
+    """Return Q and R; prefer ``linalg.qr``."""
 
 def quantile(
     self: Tensor,
@@ -1455,6 +1515,9 @@ def sinh(self: Tensor) -> Tensor:
 def sinh_(self: Tensor) -> Tensor:
     """Write the result of ``sinh`` to this tensor and return it."""
 
+def slogdet(self: Tensor) -> Any:
+    """Return the signs of determinants, and the logarithms of their absolute values."""
+
 def softmax(self: Tensor, dim: int, dtype: DtypeLike = None) -> Tensor:
     """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
 
@@ -1515,6 +1578,9 @@ def sum(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the sum over the given dimensions (all unless given); integers sum as int64."""
+
+def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
 
 def swapaxes(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions swapped."""

@@ -8,7 +8,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.nn import functional as F
-from tinynet.nn.functional import convolution_ops, sliding
+from tinynet.nn.functional import convolution_ops, sliding, winograd
 from tinynet.nn.functional.sliding import Walk, columns
 
 
@@ -118,3 +118,51 @@ def test_options_are_whole_numbers(option):
         TypeError, match=r"conv2d\(\): argument 'input' \(position 1\) must be Tensor"
     ):
         F.conv2d([1.0], tn.ones(1, 1, 1, 1))
+
+
+# ---- Winograd's way -----------------------------------------------------------------------------
+
+WALKS = {
+    "1d": (Walk((3,), (1,), (1,), (1,), (9,)), (9,)),
+    "same": (Walk((3, 3), (1, 1), (1, 1), (1, 1), (8, 5)), (8, 5)),
+    "valid": (Walk((3, 2), (1, 1), (0, 0), (1, 1), (8, 4)), (10, 5)),
+    "remainder": (Walk((3, 3), (1, 2), (1, 0), (1, 1), (7, 2)), (7, 6)),
+    "wide frame": (Walk((3, 1), (1, 1), (5, 1), (1, 1), (13, 6)), (5, 4)),
+    "cut": (Walk((3, 1), (1, 1), (-3, 0), (1, 1), (4, 4)), (9, 4)),
+    "cut far": (Walk((3, 1), (1, 1), (-6, 0), (1, 1), (4, 4)), (9, 4)),
+    "3d": (Walk((3, 2, 3), (1, 1, 1), (1, 0, 1), (1, 2, 1), (4, 3, 3)), (4, 5, 3)),
+}
+
+
+@pytest.mark.parametrize("block", [64, 1 << 21])
+@pytest.mark.parametrize("name", WALKS)
+def test_fewer_products_give_the_same(name, block, monkeypatch):
+    walk, size = WALKS[name]
+    random = np.random.RandomState(0)
+    x, y = (random.standard_normal((3, c, *s)) for c, s in ((2, size), (4, walk.out)))
+    weight, bias = random.standard_normal((4, 2, *walk.kernel)), np.arange(4.0)
+    monkeypatch.setattr(winograd, "BLOCK", block)
+    found = winograd.convolved(x, weight, bias, walk)
+    expected = convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 1)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    found = winograd.correlated(x, y, walk)
+    np.testing.assert_allclose(found, convolution_ops.correlate.kernel(x, y, walk, 1), atol=1e-11)
+
+
+def test_fewer_products_cost_few_bits():
+    """Layers with many channels take Winograd's way in float32: gradients of all kinds."""
+    random = np.random.RandomState(0)
+    arrays = [random.standard_normal(s) for s in ((2, 32, 8, 8), (40, 32, 3, 3), (40,))]
+    results = []
+    for kind in (np.float32, np.float64):
+        leaves = [tn.tensor(a.astype(kind)).requires_grad_() for a in arrays]
+        y = F.conv2d(*leaves, padding=1)
+        assert winograd.pays(arrays[0].astype(kind), 40, y.grad_fn._saved_walk, 1) == (
+            kind is np.float32
+        )
+        results.append([y, *tn.autograd.grad((y * y).sum(), leaves)])
+    for found, wanted in zip(*results, strict=True):
+        scale = wanted.abs().max().item()
+        np.testing.assert_allclose(
+            found.detach().numpy(), wanted.detach().numpy(), atol=1e-5 * scale
+        )

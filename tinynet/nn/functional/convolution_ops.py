@@ -25,6 +25,7 @@ import numpy as np
 
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array
+from tinynet.nn.functional import winograd
 from tinynet.nn.functional.sliding import BLOCK, Walk, added, columns
 from tinynet.ops.reduction import sum_dims
 
@@ -37,6 +38,8 @@ _SHORT = 16  # in rows that are shorter, numpy spends more on the row than on it
 def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     batch, channels = x.shape[0], weight.shape[0]
+    if winograd.pays(x, channels, walk, groups):
+        return winograd.convolved(x, weight, bias, walk)
     made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
     matrix = np.ascontiguousarray(weight).reshape(groups, channels // groups, rows)
@@ -178,6 +181,8 @@ def spread_biased(
 def correlate(input: Array, output: Array, /, walk: Walk, groups: int) -> Array:
     """Return the gradient of a weight, from the input and the gradient of the output."""
     batch, channels = output.shape[:2]
+    if winograd.pays(input, channels, walk, groups):
+        return winograd.correlated(input, output, walk)
     inner = input.shape[1] // groups
     total = np.zeros((groups, inner * math.prod(walk.kernel), channels // groups), input.dtype)
     y = np.ascontiguousarray(output)

@@ -70,7 +70,7 @@ def columns(x: Array, walk: Walk) -> Iterator[tuple[slice, slice, Array]]:
     room = max(1, BLOCK // (height * row * x.itemsize))  # rows of windows in one block
     images, rows = min(batch, max(1, room // walk.out[0])), min(room, walk.out[0])
     trivial = walk.trivial(x.shape[2:])
-    buffer = np.empty(0 if trivial else height * (images * rows * row + _OFFSET), x.dtype)
+    buffer = np.empty(0 if trivial else height * (images * rows * row + OFFSET), x.dtype)
     for start in range(0, batch, images):
         part = slice(start, min(start + images, batch))
         windows = sliding(x[part], walk)
@@ -78,15 +78,15 @@ def columns(x: Array, walk: Walk) -> Iterator[tuple[slice, slice, Array]]:
             at: Any = (..., slice(top, top + rows), *(_ALL,) * (dims - 1))
             block = windows[at]
             if not trivial:
-                block = _copied(block, buffer, x.shape[2:], walk)
+                block = copied(block, buffer, x.shape[2:], walk)
             made = block.reshape(height, part.stop - start, -1)
             yield part, slice(top * row, top * row + made.shape[2]), made
 
 
-_OFFSET = 16
+OFFSET = 16
 
 
-def _copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> Array:
+def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> Array:
     """Return windows copied to the buffer, with zeros where they lie outside the array.
 
     The rows of the matrix do not start a multiple of 1 KiB apart: they would meet in the same few
@@ -94,7 +94,7 @@ def _copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> A
     """
     dims = len(walk.kernel)
     height, length = math.prod(block.shape[: dims + 1]), math.prod(block.shape[dims + 1 :])
-    pitch = length if length * buffer.itemsize % 1024 else length + _OFFSET
+    pitch = length if length * buffer.itemsize % 1024 else length + OFFSET
     made = buffer[: height * pitch].reshape(height, pitch)[:, :length].reshape(block.shape)
     np.copyto(made, block)
     clear_edges(made, size, walk)

@@ -1,15 +1,25 @@
-"""Ready parametrizations: weight_norm, spectral_norm."""
+"""Ready parametrizations: weight_norm, spectral_norm, orthogonal."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from tinynet.core.generator import default_generator
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensor import Size, Tensor, wrap
+from tinynet.dtypes import Array
 from tinynet.nn.conv import _ConvNd
 from tinynet.nn.functional.vector import normalize
 from tinynet.nn.module import Module
 from tinynet.nn.utils.parametrize import register_parametrization
+from tinynet.ops.creation import eye
+from tinynet.ops.joining import cat
+from tinynet.ops.linalg.exponential import matrix_exp
+from tinynet.ops.linalg.inverses import solve
+from tinynet.ops.linalg.vectors import householder_product
 from tinynet.ops.shape import axis_of
 
 # ---- weight_norm --------------------------------------------------------------------------------
@@ -189,3 +199,152 @@ def spectral_norm(
 def outputs_dim(module: Module) -> int:
     """Return the dimension of a module's weight that counts the outputs."""
     return 1 if isinstance(module, _ConvNd) and module.transposed else 0
+
+
+# ---- orthogonal ---------------------------------------------------------------------------------
+
+
+class _Orthogonal(Module):
+    """An orthogonal matrix made of a free one: ``base @ map(X)``.
+
+    ``matrix_exp`` and ``cayley`` map the skew-symmetric ``A = tril(X) - tril(X).T`` to ``exp(A)``
+    and ``(I - A/2)^-1 (I + A/2)``; ``householder`` takes the columns of X under the diagonal as
+    reflectors, and the diagonal as signs. Wide matrices are made by way of their transposes.
+    """
+
+    base: Tensor | None
+
+    def __init__(self, shape: Sequence[int], orthogonal_map: str, use_trivialization: bool = True):
+        super().__init__()
+        self.shape = tuple(shape)
+        self.orthogonal_map = orthogonal_map
+        self.use_trivialization = use_trivialization
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def forward(self, X: Tensor) -> Tensor:
+        """Return the orthogonal matrix."""
+        wide = X.shape[-2] < X.shape[-1]
+        Q = self._map(X.mT if wide else X)
+        if self.use_trivialization:
+            Q = self.base @ Q  # type: ignore[operator]
+        return Q.mT if wide else Q
+
+    def _map(self, X: Any) -> Any:
+        """Return the orthogonal matrix of a tall X."""
+        if self.orthogonal_map == "householder":
+            reflectors = X.tril(-1)
+            tau = 2.0 / (1.0 + (reflectors * reflectors).sum(-2))
+            signs = X.diagonal(dim1=-2, dim2=-1).detach().sign()
+            return householder_product(reflectors, tau) * signs.unsqueeze(-2)
+        n, k = X.shape[-2:]
+        X = X.tril()
+        if n != k:
+            X = cat.function([X, X.new_zeros(*X.shape[:-2], n, n - k)], dim=-1)
+        A = X - X.mT
+        if self.orthogonal_map == "matrix_exp":
+            Q = matrix_exp(A)
+        else:
+            identity = eye(n, dtype=A.dtype)
+            Q = solve(identity - 0.5 * A, identity + 0.5 * A)
+        return Q[..., :k]
+
+    def right_inverse(self, Q: Tensor) -> Tensor:
+        """Return what is mapped to an orthogonal matrix near ``Q``: to ``Q``, if it is orthogonal.
+
+        Raises:
+            ValueError: the shape is another than that of the weight.
+            NotImplementedError: without trivialization only ``householder`` can be inverted.
+        """
+        if tuple(Q.shape) != self.shape:
+            raise ValueError(
+                f"Expected a matrix or batch of matrices of shape {Size(self.shape)}. "
+                f"Got a tensor of shape {Q.shape}."
+            )
+        values = Q.detach()._array
+        wide = values.shape[-2] < values.shape[-1]
+        tall = values.mT if wide else values
+        if self.use_trivialization:
+            self.base = wrap(_orthogonalized(tall))
+            zero = np.zeros_like(values)
+            np.einsum("...ii->...i", zero[..., : tall.shape[-1], : tall.shape[-1]])[...] = -1
+            return wrap(zero)
+        if self.orthogonal_map != "householder":
+            raise NotImplementedError(
+                "It is not possible to assign to the matrix exponential or the Cayley "
+                "parametrizations when use_trivialization=False."
+            )
+        reflectors = _reflectors(tall)
+        return wrap(reflectors.mT.copy() if wide else reflectors)
+
+
+def _orthogonalized(Q: Array) -> Array:
+    """Return a square orthogonal matrix that begins with a tall Q, orthogonalised."""
+    n, k = Q.shape[-2:]
+    if n == k:
+        near = 10.0 * n * np.finfo(Q.dtype).eps
+        if np.allclose(Q.mT @ Q, np.eye(k, dtype=Q.dtype), atol=near):
+            return Q.copy()
+    drawn = default_generator.numpy.standard_normal((*Q.shape[:-1], n - k)).astype(Q.dtype)
+    q, r = np.linalg.qr(np.concatenate([Q, drawn], axis=-1))
+    return q * np.sign(np.diagonal(r, axis1=-2, axis2=-1))[..., None, :]
+
+
+def _reflectors(Q: Array) -> Array:
+    """Return Householder's vectors under the diagonal of a tall matrix, and signs on it."""
+    raw, tau = np.linalg.qr(Q, mode="raw")
+    found = raw.mT.copy()
+    diagonal = np.einsum("...ii->...i", found[..., : Q.shape[-1], :])
+    diagonal[...] = np.sign(diagonal)
+    diagonal[tau == 0] *= -1  # LAPACK did not reflect there
+    return found
+
+
+def orthogonal(
+    module: Module,
+    name: str = "weight",
+    orthogonal_map: str | None = None,
+    *,
+    use_trivialization: bool = True,
+) -> Module:
+    """Keep a weight orthogonal while it is trained, and return the module.
+
+    A tall matrix has orthonormal columns, a wide one orthonormal rows; more dimensions are a batch.
+
+    Args:
+        module: the module, whose class is replaced by one derived from it.
+        name: the parameter.
+        orthogonal_map: ``"matrix_exp"`` (the default for square matrices), ``"cayley"`` or
+            ``"householder"`` (the default for others): how a free matrix becomes orthogonal.
+        use_trivialization: train a change of the present value, which is kept in
+            ``parametrizations.weight[0].base``. Without it, the value starts near the weight's
+            only with ``"householder"``.
+
+    Raises:
+        ValueError: there is no such parameter or map, or it has fewer than 2 dimensions.
+
+    Source: Lezcano-Casado, "Trivializations for gradient-based optimization on manifolds", 2019.
+
+    Example:
+        >>> layer = nn.utils.parametrizations.orthogonal(nn.Linear(20, 40))
+        >>> Q = layer.weight
+        >>> bool((Q.T @ Q - tn.eye(20)).abs().max() < 1e-5)
+        True
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if weight.ndim < 2:
+        raise ValueError(
+            f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions."
+        )
+    if orthogonal_map is None:
+        square = weight.shape[-2] == weight.shape[-1]
+        orthogonal_map = "matrix_exp" if square else "householder"
+    if orthogonal_map not in ("matrix_exp", "cayley", "householder"):
+        raise ValueError(
+            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
+            f"Got: {orthogonal_map}"
+        )
+    function = _Orthogonal(weight.shape, orthogonal_map, use_trivialization)
+    return register_parametrization(module, name, function, unsafe=True)

@@ -227,7 +227,7 @@ class _Orthogonal(Module):
         wide = X.shape[-2] < X.shape[-1]
         Q = self._map(X.mT if wide else X)
         if self.use_trivialization:
-            Q = self.base @ Q  # type: ignore[operator]
+            Q = self.base @ Q
         return Q.mT if wide else Q
 
     def _map(self, X: Any) -> Any:

@@ -1,6 +1,7 @@
 """The rows of `samples.SAMPLES` for padding, pooling and resampling."""
 
 import tinynet as tn
+from tinynet.nn.functional.resampling_ops import SAMPLERS, Resampling
 from tinynet.nn.functional.windows import Options
 
 from .samples import f, i, sample
@@ -66,8 +67,40 @@ sample("max_spread2d", f(2, 2, 2), PLACES, (3, 4), False)
 sample("max_spread3d", f(2, 1, 2, 1), i([[[[0], [5]]], [[[7], [3]]]]), (2, 2, 2), True)
 sample("max_taken", f(2, 3, 4), PLACES, 2)
 sample("max_taken", f(2, 3, 4).transposed, PLACES, 2)
-SAMPLES = tn.tensor([[[0.2, 0.7], [0.5, 0.1]]], dtype=tn.float64)
-sample("fractional_max_pool2d", f(2, 5, 4).distinct, SAMPLES, (2, 1), (3, 2))
-sample("fractional_max_pool2d", f(1, 2, 5, 4).distinct.transposed, SAMPLES, (2, 2), (2, 3))
-SAMPLES = tn.tensor([[[0.2, 0.7, 0.4]]], dtype=tn.float64)
-sample("fractional_max_pool3d", f(1, 3, 4, 3).distinct, SAMPLES, (1, 2, 1), (2, 2, 2))
+DRAWS = tn.tensor([[[0.2, 0.7], [0.5, 0.1]]], dtype=tn.float64)
+sample("fractional_max_pool2d", f(2, 5, 4).distinct, DRAWS, (2, 1), (3, 2))
+sample("fractional_max_pool2d", f(1, 2, 5, 4).distinct.transposed, DRAWS, (2, 2), (2, 3))
+DRAWS = tn.tensor([[[0.2, 0.7, 0.4]]], dtype=tn.float64)
+sample("fractional_max_pool3d", f(1, 3, 4, 3).distinct, DRAWS, (1, 2, 1), (2, 2, 2))
+
+# ---- resampling ---------------------------------------------------------------------------------
+
+
+def resampled(mode, *size, align=False, smooth=False, scales=None):
+    """The options of an interpolation."""
+    return Resampling(mode, size, scales or (None,) * len(size), align, smooth)
+
+
+for (_mode, _smooth), _ranks in SAMPLERS.items():
+    _name = f"upsample_{_mode.replace('-', '_')}{'_smooth' if _smooth else ''}"
+    _aligned = (False,) if "nearest" in _mode else (False, True)
+    for _rank in _ranks:
+        _shape, _sizes = (1, 1, *(3, 4, 2)[:_rank]), [(5, 2, 3)[:_rank], (6, 8, 4)[:_rank]]
+        for _size in _sizes:
+            for _align in _aligned:
+                _how = resampled(_mode, *_size, align=_align, smooth=_smooth)
+                sample(f"{_name}{_rank}d", f(*_shape), _how)
+                sample(f"{_name}_back{_rank}d", f(1, 1, *_size), _how, _shape[2:])
+    _shape = (1, 2, *(4, 3, 2)[:_rank])
+    _how = resampled(_mode, *(5, 5, 3)[:_rank], smooth=_smooth, scales=(1.3, 1.7, 1.6)[:_rank])
+    for _input in (f(*_shape), f(*_shape).transposed, f(*_shape).strided, f(*_shape).expanded):
+        sample(f"{_name}{_rank}d", _input, _how)
+sample("upsample_linear1d", f(1, 1, 50), resampled("linear", 3))
+sample("upsample_bilinear2d", f(1, 1, 2, 45), resampled("bilinear", 3, 7))
+
+sample("shuffled_pixels", f(2, 8, 2, 3), 2)
+sample("shuffled_pixels", f(4, 2, 3).transposed, 2)
+sample("unshuffled_pixels", f(2, 4, 6), 2)
+sample("unshuffled_pixels", f(2, 4, 6).strided, 2)
+sample("shuffled_channels", f(2, 6, 2), 2)
+sample("shuffled_channels", f(2, 6, 2).transposed, 3)

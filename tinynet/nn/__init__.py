@@ -134,6 +134,9 @@ from tinynet.nn.rnn_cells import GRUCell as GRUCell
 from tinynet.nn.rnn_cells import LSTMCell as LSTMCell
 from tinynet.nn.rnn_cells import RNNCell as RNNCell
 from tinynet.nn.rnn_cells import RNNCellBase as RNNCellBase
+from tinynet.nn.shuffle import ChannelShuffle as ChannelShuffle
+from tinynet.nn.shuffle import PixelShuffle as PixelShuffle
+from tinynet.nn.shuffle import PixelUnshuffle as PixelUnshuffle
 from tinynet.nn.smooth_activation import CELU as CELU
 from tinynet.nn.smooth_activation import ELU as ELU
 from tinynet.nn.smooth_activation import GELU as GELU
@@ -153,3 +156,6 @@ from tinynet.nn.softmax import Softmax2d as Softmax2d
 from tinynet.nn.softmax import Softmin as Softmin
 from tinynet.nn.uninitialized import UninitializedBuffer as UninitializedBuffer
 from tinynet.nn.uninitialized import UninitializedParameter as UninitializedParameter
+from tinynet.nn.upsampling import Upsample as Upsample
+from tinynet.nn.upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
+from tinynet.nn.upsampling import UpsamplingNearest2d as UpsamplingNearest2d

@@ -99,6 +99,13 @@ from tinynet.nn.functional.pooling import lp_pool3d as lp_pool3d
 from tinynet.nn.functional.pooling import max_pool1d as max_pool1d
 from tinynet.nn.functional.pooling import max_pool2d as max_pool2d
 from tinynet.nn.functional.pooling import max_pool3d as max_pool3d
+from tinynet.nn.functional.resampling import interpolate as interpolate
+from tinynet.nn.functional.resampling import upsample as upsample
+from tinynet.nn.functional.resampling import upsample_bilinear as upsample_bilinear
+from tinynet.nn.functional.resampling import upsample_nearest as upsample_nearest
+from tinynet.nn.functional.shuffle import channel_shuffle as channel_shuffle
+from tinynet.nn.functional.shuffle import pixel_shuffle as pixel_shuffle
+from tinynet.nn.functional.shuffle import pixel_unshuffle as pixel_unshuffle
 from tinynet.nn.functional.softmax import gumbel_softmax as gumbel_softmax
 from tinynet.nn.functional.softmax import log_softmax as log_softmax
 from tinynet.nn.functional.softmax import softmax as softmax

@@ -14,7 +14,7 @@ import numpy as np
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array
 from tinynet.nn.functional.ranks import Ints, by_rank, spatial
-from tinynet.nn.functional.separable import apply
+from tinynet.nn.functional.separable import LinearMap, apply
 from tinynet.nn.functional.windows import Options, Windows, shares, sliding
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import expand
@@ -136,22 +136,22 @@ for _rank in RANKS:
 # ---- even shares --------------------------------------------------------------------------------
 
 
-def _matrices(sizes: Ints, outputs: Ints, transposed: bool) -> list[Any]:
-    """Return the matrix for each dimension, None where nothing changes."""
+def _maps(sizes: Ints, outputs: Ints, transposed: bool) -> list[LinearMap | None]:
+    """Return the map of each dimension, None where nothing changes."""
     pairs = zip(sizes, outputs, strict=True)
     found = [None if n == m else shares(n, m) for n, m in pairs]
-    return [None if x is None else x.T for x in found] if transposed else found
+    return [None if x is None else x.transposed for x in found] if transposed else found
 
 
 def adaptive_avg_pool(input: Array, /, output_size: Ints) -> Array:
     """Return the average of each of ``output_size`` parts."""
     sizes = spatial(input.shape, len(output_size))
-    return apply(input, _matrices(sizes, output_size, False))
+    return apply(input, _maps(sizes, output_size, False))
 
 
 def adaptive_avg_spread(self: Array, /, sizes: Ints) -> Array:
     """Return planes of ``sizes`` in which each element is shared among its part."""
-    return apply(self, _matrices(sizes, spatial(self.shape, len(sizes)), True))
+    return apply(self, _maps(sizes, spatial(self.shape, len(sizes)), True))
 
 
 adaptive_avg_pools = by_rank(adaptive_avg_pool, "AdaptiveAvgPool{}DBackward0", RANKS)

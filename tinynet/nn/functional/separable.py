@@ -1,8 +1,10 @@
-"""Linear maps that treat one dimension after the other: a small matrix for each."""
+"""Linear maps that treat one dimension after the other, each by a matrix with few entries a row."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,26 +12,78 @@ import numpy as np
 from tinynet.dtypes import Array
 
 
-def apply(x: Array, matrices: Sequence[Any]) -> Array:
-    """Return ``x`` with its last dimensions multiplied by the matrices ``[outputs, inputs]``.
+class LinearMap:
+    """A matrix ``[outputs, inputs]`` of one dimension.
 
-    A matrix of None leaves its dimension as it is.
+    Args:
+        inputs: its length.
+        columns: ``[taps, outputs]``: which inputs each output is made of.
+        weights: of the same shape: how much each counts; None for one tap of weight 1.
     """
-    first = x.ndim - len(matrices)
-    work = x
-    for axis, matrix in reversed(list(enumerate(matrices, first))):
-        if matrix is not None:
-            work = _along(work, axis, matrix.astype(x.dtype, copy=False))
-    return work if work is not x else x.copy()
+
+    def __init__(self, inputs: int, columns: Array, weights: Array | None):
+        self.inputs = inputs
+        self.columns = columns
+        self.weights = weights
+        self.taps, self.outputs = columns.shape
+
+    @cached_property
+    def dense(self) -> Array:
+        """The matrix itself, in float64."""
+        matrix = np.zeros((self.outputs, self.inputs))
+        rows = np.broadcast_to(np.arange(self.outputs), self.columns.shape)
+        np.add.at(matrix, (rows, self.columns), 1.0 if self.weights is None else self.weights)
+        return matrix
+
+    @cached_property
+    def transposed(self) -> LinearMap:
+        """The map back: each input's share in the outputs."""
+        columns = self.columns.T.reshape(-1)
+        order = np.argsort(columns, kind="stable")
+        found = columns[order]
+        counts = np.bincount(found, minlength=self.inputs)
+        tap = np.arange(len(found)) - np.repeat(np.cumsum(counts) - counts, counts)
+        shape = (max(1, int(counts.max(initial=0))), self.inputs)
+        weights, back = np.zeros(shape), np.zeros(shape, np.int64)
+        values = np.ones(self.columns.shape) if self.weights is None else self.weights
+        weights[tap, found] = values.T.reshape(-1)[order]
+        back[tap, found] = np.repeat(np.arange(self.outputs), self.taps)[order]
+        return LinearMap(self.outputs, back, weights)
 
 
-def _along(x: Array, axis: int, matrix: Array) -> Array:
-    """Return the products along one dimension."""
-    shape, outputs = x.shape, matrix.shape[0]
-    if axis == x.ndim - 1:
-        rows = x.reshape(-1, shape[-1]) if x.size else np.zeros((0, shape[-1]), x.dtype)
-        return np.dot(rows, matrix.T).reshape(*shape[:-1], outputs)
-    before, after = shape[:axis], shape[axis + 1 :]
-    count = int(np.prod(before))
-    blocks = x.reshape(count, shape[axis], int(np.prod(after)))
-    return np.matmul(matrix, blocks).reshape(*before, outputs, *after)
+def apply(x: Array, maps: Sequence[LinearMap | None]) -> Array:
+    """Return ``x`` with its last dimensions mapped; None leaves a dimension as it is."""
+    first = x.ndim - len(maps)
+    work = x.astype(np.float32) if x.dtype == np.float16 else x
+    for axis, one in reversed(list(enumerate(maps, first))):
+        if one is not None:
+            work = _along(work, axis, one)
+    return work.astype(x.dtype) if work is x or work.dtype != x.dtype else work
+
+
+def _along(x: Array, axis: int, one: LinearMap) -> Array:
+    """Return one dimension mapped: as a product where the matrix is small, else tap by tap."""
+    last = axis == x.ndim - 1
+    if one.weights is None or one.inputs > (40 if last else 15) * one.taps or not x.size:
+        return _by_taps(x, axis, one)
+    matrix = one.dense.astype(x.dtype)
+    if last:
+        rows = x.reshape(x.size // one.inputs, one.inputs)
+        return np.dot(rows, matrix.T).reshape(*x.shape[:-1], one.outputs)
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    blocks = x.reshape(math.prod(before), one.inputs, math.prod(after))
+    return np.matmul(matrix, blocks).reshape(*before, one.outputs, *after)
+
+
+def _by_taps(x: Array, axis: int, one: LinearMap) -> Array:
+    total = np.take(x, one.columns[0], axis)
+    if one.weights is None:
+        return total
+    shape: Any = (one.outputs, *(1,) * (x.ndim - 1 - axis))
+    weights = [w.astype(x.dtype).reshape(shape) for w in one.weights]
+    total *= weights[0]
+    for columns, weight in zip(one.columns[1:], weights[1:], strict=True):
+        part = np.take(x, columns, axis)
+        part *= weight
+        total += part
+    return total

@@ -14,6 +14,7 @@ import numpy as np
 
 from tinynet.dtypes import Array
 from tinynet.nn.functional.ranks import Ints, per_dim, spatial
+from tinynet.nn.functional.separable import LinearMap
 
 COUNTS = {1: "one", 2: "two", 3: "three"}
 KEPT = 256  # windows
@@ -172,13 +173,14 @@ def adaptive(sizes: Ints, outputs: Ints) -> Windows:
 
 
 @lru_cache(maxsize=KEPT)
-def shares(n: int, m: int) -> Any:
-    """Return the matrix ``[m, n]`` of adaptive averages along one dimension, in float64."""
-    matrix = np.zeros((m, n))
-    for i, span in enumerate(adaptive((n,), (m,)).spans[0]):
-        matrix[i, span] = 1 / (span.stop - span.start)
-    matrix.flags.writeable = False
-    return matrix
+def shares(n: int, m: int) -> LinearMap:
+    """Return the adaptive averages along one dimension."""
+    spans = adaptive((n,), (m,)).spans[0]
+    lengths = np.array([span.stop - span.start for span in spans], np.int64)
+    tap = np.arange(lengths.max(initial=1))[:, None]
+    columns = np.array([span.start for span in spans], np.int64) + tap
+    inside = tap < lengths
+    return LinearMap(n, np.where(inside, columns, 0), inside / lengths)
 
 
 # ---- reading options ----------------------------------------------------------------------------

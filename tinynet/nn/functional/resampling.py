@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.callsite import warn
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.adaptive_pooling import (
     adaptive_avg_pool1d,
@@ -17,7 +18,6 @@ from tinynet.nn.functional.adaptive_pooling import (
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.ranks import Ints
 from tinynet.nn.functional.resampling_ops import SAMPLERS, Resampling
-from tinynet.nn.notice import warn
 from tinynet.ops.refuse import name_of
 
 AREA: dict[int, Any] = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}

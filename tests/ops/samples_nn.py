@@ -13,6 +13,7 @@ for _args in layouts(PIECEWISE):
     sample("softplus", *_args, 1.5, 4.0)
     sample("prelu", *_args, f())
     sample("hardshrink softshrink", *_args, 0.5)
+    sample("weighted_density", *_args)
 sample("prelu", f(2, 3), f(3))
 SLOPES = i([[1, 2, 1], [3, 1, 2]])
 for _input in (f(2, 3), f(2, 3).transposed, f(2, 3).strided, f(2, 3).expanded):

@@ -8,59 +8,18 @@ import numpy as np
 
 from tinynet.core.operation import pointwise
 from tinynet.dtypes import Array
+from tinynet.ops.erf_kernel import erf_of
+from tinynet.ops.erf_kernel import far as _far
+from tinynet.ops.erf_kernel import near as _near
 from tinynet.ops.exponential import exp
 
 # ---- the error function -------------------------------------------------------------------------
-
-# Rational approximations of W. J. Cody, "Rational Chebyshev approximations for the error
-# function", Mathematics of Computation 23 (1969): relative error below 6e-19, highest power first.
-_ERF = (
-    (1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2,
-     3.77485237685302021e2, 3.20937758913846947e3),
-    (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3,
-     2.84423683343917062e3),
-)  # fmt: skip
-_ERFC_MIDDLE = (
-    (2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0,
-     6.61191906371416295e1, 2.98635138197400131e2, 8.81952221241769090e2,
-     1.71204761263407058e3, 2.05107837782607147e3, 1.23033935479799725e3),
-    (1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2,
-     1.62138957456669019e3, 3.29079923573345963e3, 4.36261909014324716e3,
-     3.43936767414372164e3, 1.23033935480374942e3),
-)  # fmt: skip
-_ERFC_TAIL = (
-    (1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1,
-     1.25781726111229246e-1, 1.60837851487422766e-2, 6.58749161529837803e-4),
-    (1.0, 2.56852019228982242e0, 1.87295284992346047e0, 5.27905102951428412e-1,
-     6.05183413124413191e-2, 2.33520497626869185e-3),
-)  # fmt: skip
-
-
-def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Array) -> Array:
-    above, below = coefficients
-    return np.polyval(above, x) / np.polyval(below, x)
-
-
-def _near(x: Array) -> Array:
-    """Return erf, for sizes up to 0.46875."""
-    return x * _ratio(_ERF, x * x)
-
-
-def _far(size: Array) -> Array:
-    """Return ``exp(x^2) * erfc(x)``, for x from 0.46875 on."""
-    inverse = 1.0 / np.square(np.maximum(size, 4.0))
-    tail = (1.0 / math.sqrt(math.pi) - inverse * _ratio(_ERFC_TAIL, inverse)) * np.sqrt(inverse)
-    return np.where(size <= 4.0, _ratio(_ERFC_MIDDLE, np.minimum(size, 4.0)), tail)
 
 
 @pointwise(ints="float", inplace=True)
 def erf(self: Array, /) -> Array:
     """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x."""
-    x = self.astype(np.float64)
-    size = np.minimum(np.abs(x), 6.0)  # erf(6) is 1 in double precision
-    small = _near(np.minimum(size, 0.46875))
-    result = np.where(size <= 0.46875, small, 1.0 - np.exp(-size * size) * _far(size))
-    return np.copysign(result, x).astype(self.dtype)
+    return erf_of(self)
 
 
 def _erfc(x: Array) -> Array:

@@ -17,6 +17,7 @@ from tinynet.core.operation import operation, pointwise
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
+from tinynet.ops.erf_kernel import erf_of
 from tinynet.ops.error_function import erf
 from tinynet.ops.exponential import exp, sigmoid, tanh
 from tinynet.ops.joining import cat
@@ -268,7 +269,12 @@ _CUBE = 0.044715
 
 def _normal(x: Any) -> Any:
     """Return the standard normal distribution function."""
-    return 0.5 * (1 + erf(x * _ROOT_HALF))
+    if isinstance(x, Tensor):
+        return 0.5 * (1 + erf(x * _ROOT_HALF))
+    below = erf_of(x, _ROOT_HALF)
+    below += 1
+    below *= 0.5
+    return below
 
 
 @pointwise(methods=False, node="GeluBackward0", hidden=("below",))
@@ -278,10 +284,26 @@ def gelu(self: Array, /) -> tuple[Array, Array]:
     return self * below, below
 
 
+@pointwise(methods=False)
+def weighted_density(self: Array, /) -> Array:
+    """Return x times the standard normal density at x."""
+    found = np.square(self, out=np.empty_like(self))
+    found *= -0.5
+    np.exp(found, out=found)
+    found *= self
+    found *= _DENSITY
+    return found
+
+
+weighted_density.grad(
+    self=lambda g, self: g * ((1 - self * self) * (exp(self * self * -0.5) * _DENSITY))
+)
+
+
 def _gelu_grad(g: Any, self: Any, below: Any) -> Any:
     if isinstance(g, Tensor):  # what forward kept has no history
         below = _normal(self)
-    return g * (below + self * (exp(self * self * -0.5) * _DENSITY))
+    return g * (below + weighted_density(self))
 
 
 gelu.grad(self=_gelu_grad)

@@ -115,6 +115,8 @@ from tinynet.nn.padding import ZeroPad2d as ZeroPad2d
 from tinynet.nn.padding import ZeroPad3d as ZeroPad3d
 from tinynet.nn.parameter import Buffer as Buffer
 from tinynet.nn.parameter import Parameter as Parameter
+from tinynet.nn.parameter import UninitializedBuffer as UninitializedBuffer
+from tinynet.nn.parameter import UninitializedParameter as UninitializedParameter
 from tinynet.nn.parameter_container import ParameterDict as ParameterDict
 from tinynet.nn.parameter_container import ParameterList as ParameterList
 from tinynet.nn.pooling import AvgPool1d as AvgPool1d
@@ -154,8 +156,6 @@ from tinynet.nn.softmax import LogSoftmax as LogSoftmax
 from tinynet.nn.softmax import Softmax as Softmax
 from tinynet.nn.softmax import Softmax2d as Softmax2d
 from tinynet.nn.softmax import Softmin as Softmin
-from tinynet.nn.uninitialized import UninitializedBuffer as UninitializedBuffer
-from tinynet.nn.uninitialized import UninitializedParameter as UninitializedParameter
 from tinynet.nn.upsampling import Upsample as Upsample
 from tinynet.nn.upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
 from tinynet.nn.upsampling import UpsamplingNearest2d as UpsamplingNearest2d

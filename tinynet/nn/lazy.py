@@ -7,7 +7,7 @@ from typing import Any
 
 from tinynet.nn.members import BUFFERS, PARAMETER, members
 from tinynet.nn.module import Module
-from tinynet.nn.uninitialized import is_lazy
+from tinynet.nn.parameter import is_lazy
 
 
 class LazyModuleMixin(Module):

@@ -20,7 +20,7 @@ from tinynet.nn.conv import Conv1d, Conv2d, Conv3d, Lengths, _ConvNd
 from tinynet.nn.conv_transpose import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from tinynet.nn.lazy import LazyModuleMixin, materialize
 from tinynet.nn.linear import Linear
-from tinynet.nn.uninitialized import UninitializedBuffer, UninitializedParameter
+from tinynet.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from tinynet.ops.creation import tensor
 
 # ---- linear -------------------------------------------------------------------------------------
@@ -61,8 +61,18 @@ class LazyLinear(LazyModuleMixin, Linear):
             super().reset_parameters()
 
     def initialize_parameters(self, input: Any) -> None:
-        """Take the number of features from an input."""
-        self.in_features = input.shape[-1]
+        """Take the number of features from an input.
+
+        Raises:
+            AssertionError: the weight was loaded, and is for another number.
+        """
+        features = input.shape[-1]
+        if not is_lazy(self.weight) and features != self.weight.shape[1]:
+            raise AssertionError(
+                f"The in_features inferred from input: {features} is not equal to in_features from "
+                f"self.weight: {self.weight.shape[1]}"
+            )
+        self.in_features = features
         new = materialize(self.weight, (self.out_features, self.in_features))
         if materialize(self.bias, (self.out_features,)) or new:
             self.reset_parameters()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
 from tinynet.core.views import set_requires_grad
+from tinynet.ops.creation import empty
 
 T = TypeVar("T", bound=Tensor)
 
@@ -126,3 +128,171 @@ def _buffer(
     set_requires_grad(b, requires_grad)
     b.__dict__.update(attributes)
     return b
+
+
+# ---- without a shape yet: the lazy modules have them --------------------------------------------
+
+
+class Uninitialized:
+    """What uninitialised parameters and buffers share: a dtype, but no shape and no values.
+
+    All that needs values reads ``_array``, which refuses.
+    """
+
+    __slots__ = ()
+    _becomes: type
+    _requires_grad: bool
+
+    @property
+    def _array(self) -> Any:
+        raise ValueError(
+            "Attempted to use an uninitialized parameter. This error happens when you are using a "
+            f"`LazyModule` or explicitly manipulating `tinynet.nn.parameter.{type(self).__name__}` "
+            "objects. When using LazyModules Call `forward` with a dummy batch to initialize the "
+            "parameters before calling tinynet functions"
+        )
+
+    @property
+    def shape(self) -> Any:
+        """Refuse: it is not known yet."""
+        raise RuntimeError(
+            "Can't access the shape of an uninitialized parameter or buffer. This error usually "
+            "happens in `load_state_dict` when trying to load an uninitialized parameter into an "
+            "initialized one. Call `forward` to initialize the parameters before accessing their "
+            "attributes."
+        )
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The dtype that it will have."""
+        return self.__dict__["dtype"]
+
+    @property
+    def data(self) -> Any:
+        """The same, without history: it has none."""
+        return self
+
+    @data.setter
+    def data(self, other: Any) -> None:
+        self.__dict__["dtype"] = other.dtype
+
+    def is_floating_point(self) -> bool:
+        """Return whether its dtype is floating-point."""
+        return self.dtype.is_floating_point
+
+    def to(self, dtype: dtypes.dtype) -> Any:
+        """Return one of another dtype."""
+        return self._again(dtype)
+
+    def detach(self) -> Any:
+        """Return itself: a ``state_dict`` shows that it is not initialised."""
+        return self
+
+    def materialize(self, shape: Sequence[int], device: Any = None, dtype: Any = None) -> None:
+        """Become an ordinary parameter or buffer of a shape, with arbitrary values.
+
+        Args:
+            shape: the shape.
+            device: only the cpu.
+            dtype: its own unless given.
+        """
+        kind = self.dtype if dtype is None else dtype
+        made = empty(tuple(shape), dtype=kind, device=device)
+        del self.__dict__["dtype"]
+        self.__class__ = self._becomes
+        self._array = made._array  # type: ignore[misc]  # not Uninitialized any more
+
+    def _again(self, dtype: dtypes.dtype) -> Any:
+        make: Any = type(self)
+        return make(self._requires_grad, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """Return another one of the same kind."""
+        return memo.setdefault(id(self), self._again(self.dtype))
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return type(self), (self._requires_grad, None, self.dtype)
+
+
+def _blank(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
+    """Return a tensor of an uninitialised class, which has everything but values."""
+    model = Parameter(empty(0, dtype=dtype, device=device), requires_grad)
+    t = object.__new__(cls)
+    t._counter = t._edge = t._grad = t._view = t._hooks = None
+    t._requires_grad = model._requires_grad
+    t.__dict__["dtype"] = model.dtype
+    return t
+
+
+class UninitializedParameter(Uninitialized, Parameter):  # type: ignore[misc, override]
+    """A parameter whose shape is not known yet.
+
+    Its dtype can be changed and it can be saved and copied; everything else is refused until
+    ``materialize(shape)`` has made it a ``Parameter``.
+
+    Args:
+        requires_grad: whether gradients are computed for it.
+        device: only the cpu.
+        dtype: the default dtype unless given.
+
+    Example:
+        >>> p = nn.UninitializedParameter()
+        >>> p
+        <UninitializedParameter>
+        >>> p.materialize((2, 3))
+        >>> type(p).__name__, p.shape
+        ('Parameter', tinynet.Size([2, 3]))
+    """
+
+    __slots__ = ()
+    _becomes = Parameter
+
+    def __new__(
+        cls, requires_grad: bool = True, device: Any = None, dtype: Any = None
+    ) -> UninitializedParameter:
+        """Make a parameter without values."""
+        return _blank(cls, requires_grad, device, dtype)
+
+
+class UninitializedBuffer(Uninitialized, Buffer):  # type: ignore[misc, override]
+    """A buffer whose shape is not known yet; see ``UninitializedParameter``.
+
+    Args:
+        requires_grad: whether gradients are computed for it.
+        device: only the cpu.
+        dtype: the default dtype unless given.
+        persistent: whether it is part of the module's ``state_dict``.
+
+    Example:
+        >>> nn.UninitializedBuffer()
+        <UninitializedBuffer>
+    """
+
+    __slots__ = ()
+    _becomes = Buffer
+
+    def __new__(
+        cls,
+        requires_grad: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        persistent: bool = True,
+    ) -> UninitializedBuffer:
+        """Make a buffer without values."""
+        b = _blank(cls, requires_grad, device, dtype)
+        b.persistent = persistent
+        return b
+
+    def _again(self, dtype: dtypes.dtype) -> Any:
+        return type(self)(self._requires_grad, None, dtype, self.persistent)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return type(self), (self._requires_grad, None, self.dtype, self.persistent)
+
+
+def is_lazy(value: Any) -> bool:
+    """Return whether a parameter or buffer is not initialised yet."""
+    return isinstance(value, Uninitialized)

@@ -14,8 +14,7 @@ from tinynet.core.node import RemovableHandle
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor
 from tinynet.nn.members import BUFFER, MODULE, PARAMETER, members
-from tinynet.nn.parameter import Parameter
-from tinynet.nn.uninitialized import is_lazy
+from tinynet.nn.parameter import Parameter, is_lazy
 
 if TYPE_CHECKING:
     from tinynet.nn.module import Module

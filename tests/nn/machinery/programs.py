@@ -9,6 +9,7 @@ from . import (
     programs_hooks,
     programs_init,
     programs_lazy,
+    programs_lazy_layers,
     programs_members,
     programs_norms,
     programs_orthogonal,
@@ -30,6 +31,7 @@ FAMILIES: tuple[Family, ...] = (
     programs_init.program,
     programs_containers.program,
     programs_lazy.program,
+    programs_lazy_layers.program,
 )
 
 PROGRAMS: tuple[Program, ...] = tuple(p for family in FAMILIES for p in family.programs)

@@ -1,6 +1,6 @@
 """The rows of `samples.SAMPLES` for order, running sums, rearrangement and choice."""
 
-from .samples import f, sample
+from .samples import f, i, sample
 
 for _spec in (f(2, 3), f(2, 3).transposed, f(2, 3).expanded):
     sample("softmax_backward log_softmax_backward", _spec, f(2, 3), -1)
@@ -46,3 +46,33 @@ for _spec in (f(2, 3).distinct, f(2, 3).distinct.transposed, f(2, 3).distinct.st
     sample("nansum_dims nansum nanmean", _spec, None, True)
     sample("nan_to_num", _spec)
 sample("aminmax", f(), None, False)
+
+# ---- rearranging --------------------------------------------------------------------------------
+
+for _spec in (f(4, 3), f(4, 3).transposed, f(4, 3).strided, f(4, 3).expanded):
+    sample("rot90", _spec)
+    sample("rot90", _spec, -1, (1, 0))
+    sample("fliplr flipud", _spec)
+    sample("unfold", _spec, 0, 2, 1)
+    sample("unfold", _spec, -1, 2, 2)
+    sample("repeat_interleave", _spec, 2, 1)
+    sample("repeat_interleave", _spec, i(1, 0, 2, 1), 0)
+    sample("movedim", _spec, (0, 1), (1, 0))
+    sample("tensor_split", _spec, 2)
+    sample("hsplit", _spec, [1])
+    sample("vsplit", _spec, 2)
+    sample("select_scatter", _spec, f(3), 0, 1)
+    sample("slice_scatter", _spec, f(4, 2), 1, 0, 3, 2)
+    sample("diagonal_scatter", _spec, f(3))
+sample("as_strided", f(2, 3), (2, 2), (1, 2))
+sample("as_strided", f(6), (3, 3), (1, 1), 1)
+sample("as_strided", f(2, 3).transposed, (2, 2), (1, 3))
+sample("as_strided", f(2, 3).expanded, (2, 2), (0, 1))
+sample("strided", f(6), (2, 2), (1, 3), 1, (1,))
+sample("strided_sum", f(2, 2), (6,), (1,), (2, 2), (1, 2), 1)
+sample("strided_sum", f(2, 2), (2, 3), (0, 1), (2, 2), (0, 1), 0)
+sample("strided_copy", f(2, 3), (2, 3), (3, 1), (3, 2), (1, 1), 1)
+sample("windows_summed", f(3, 3, 2), (4, 3), 0, 2, 1)
+sample("windows_summed", f(1), (), 0, 1, 1)
+sample("unfold", f(), 0, 1, 1)
+sample("hstack vstack dstack column_stack", [f(2, 3), f(2, 3)])

@@ -23,6 +23,7 @@ from . import (
     cases_printing,
     cases_products,
     cases_random_numbers,
+    cases_rearranging,
     cases_reductions,
     cases_views,
 )
@@ -32,6 +33,7 @@ TABLES: tuple[Table, ...] = (
     cases_pointwise_unary.TABLE,
     cases_pointwise_binary.TABLE,
     cases_functions.TABLE,
+    cases_rearranging.TABLE,
     cases_counting.TABLE,
     cases_order.TABLE,
     cases_comparison.TABLE,

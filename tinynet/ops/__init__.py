@@ -36,6 +36,7 @@ from tinynet.ops import fused as fused
 from tinynet.ops import gamma as gamma
 from tinynet.ops import gathering as gathering
 from tinynet.ops import gradients as gradients
+from tinynet.ops import grids as grids
 from tinynet.ops import histograms as histograms
 from tinynet.ops import indexing as indexing
 from tinynet.ops import integrals as integrals
@@ -46,6 +47,7 @@ from tinynet.ops import powers as powers
 from tinynet.ops import products as products
 from tinynet.ops import putting as putting
 from tinynet.ops import quantiles as quantiles
+from tinynet.ops import rearranging as rearranging
 from tinynet.ops import reduction as reduction
 from tinynet.ops import reshaping as reshaping
 from tinynet.ops import rounding as rounding
@@ -55,6 +57,7 @@ from tinynet.ops import sorting as sorting
 from tinynet.ops import special as special
 from tinynet.ops import statistics as statistics
 from tinynet.ops import trigonometry as trigonometry
+from tinynet.ops import windows as windows
 
 _ONLY_FUNCTIONS = {
     creation: (

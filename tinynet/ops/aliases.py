@@ -25,6 +25,7 @@ ALIASES = {
     "greater_equal": "ge",
     "less": "lt",
     "less_equal": "le",
+    "moveaxis": "movedim",
     "multiply": "mul",
     "negative": "neg",
     "not_equal": "ne",

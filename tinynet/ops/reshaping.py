@@ -8,18 +8,20 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet import dtypes
 from tinynet.core.inplace import run_inplace_view
 from tinynet.core.operation import public
 from tinynet.core.tensor import Size, Tensor, method
-from tinynet.ops import copying, shape
+from tinynet.dtypes import DtypeLike
+from tinynet.ops import copying, shape, windows
 from tinynet.ops.shape import Ints, axis_of, infer, sizes
 
 # ---- shape --------------------------------------------------------------------------------------
 
 
 @public
-def view(self: Tensor, *size: Ints) -> Tensor:
-    """Return a view of another shape; one length may be -1.
+def view(self: Tensor, *size: Ints | dtypes.dtype, dtype: DtypeLike = None) -> Tensor:
+    """Return a view of another shape; one length may be -1. Or, of a dtype, of the same bytes.
 
     Raises:
         RuntimeError: the shape does not fit, or the memory does not allow a view.
@@ -28,6 +30,9 @@ def view(self: Tensor, *size: Ints) -> Tensor:
         >>> tn.arange(6).view(2, -1).shape
         tinynet.Size([2, 3])
     """
+    kind = dtype if dtype is not None else size[0] if len(size) == 1 else None
+    if isinstance(kind, dtypes.dtype):
+        return windows.viewed_as.function(self.detach(), kind.numpy)
     return shape.view_as_shape.function(self, infer(sizes(size), self._array.size))
 
 
@@ -134,12 +139,29 @@ def permute(self: Tensor, *dims: Ints) -> Tensor:
 
 
 @public
-def movedim(self: Tensor, source: int, destination: int) -> Tensor:
-    """Return a view with one dimension moved to another place."""
+def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
+    """Return a view with one dimension, or several, moved to other places.
+
+    Example:
+        >>> tn.ones(2, 3, 4).movedim((0, 1), (2, 0)).shape
+        tinynet.Size([3, 4, 2])
+    """
     n = self._array.ndim
-    order = list(range(n))
-    moved = order.pop(axis_of(source, n))
-    order.insert(axis_of(destination, n), moved)
+    given = [[d] if isinstance(d, int) else list(d) for d in (source, destination)]
+    if len(given[0]) != len(given[1]):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain "
+            f"the same number of dims as destination ({given[1]} dims)"
+        )
+    places = [[axis_of(d, n) for d in dims] for dims in given]
+    for name, dims, axes in zip(("source", "destination"), given, places, strict=True):
+        if len(set(axes)) < len(axes):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    if n == 0:
+        return shape.alias.function(self)
+    order: list[int] = [d for d in range(n) if d not in places[0]]
+    for to, axis in sorted(zip(places[1], places[0], strict=True)):
+        order.insert(to, axis)
     return shape.permute_dims.function(self, tuple(order))
 
 

@@ -4,6 +4,7 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
+from tinynet import dtypes
 from tinynet.core.generator import Generator
 from tinynet.core.node import Edge, Node, RemovableHandle
 from tinynet.core.tensor import Tensor
@@ -12,6 +13,7 @@ from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
 from tinynet.ops.histograms import Histogram
 from tinynet.ops.limits import Bound
 from tinynet.ops.powers import Frexp
+from tinynet.ops.rearranging import Sections
 from tinynet.ops.reduction import Dims
 from tinynet.ops.shape import Ints
 
@@ -345,8 +347,41 @@ class TensorMethods:
         """Write the result of ``triu`` to this tensor and return it."""
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """Return a copy with the same history."""
-    def view(self, *size: Ints) -> Tensor:
-        """Return a view of another shape; one length may be -1."""
+    def unfold(self, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
+        """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart."""
+    def as_strided(
+        self,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> Tensor:
+        """Return a view of the tensor's memory with a size and strides (in elements) of your
+        own."""
+    def as_strided_(
+        self,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> Self:
+        """Let this tensor become a view of its memory by strides, and return it."""
+    def select_scatter(self, src: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
+        """Return a copy with ``src`` in the place of one slice."""
+    def slice_scatter(
+        self,
+        src: Tensor,
+        dim: builtins.int = 0,
+        start: builtins.int | None = None,
+        end: builtins.int | None = None,
+        step: builtins.int = 1,
+    ) -> Tensor:
+        """Return a copy with ``src`` in the place of a range of one dimension."""
+    def diagonal_scatter(
+        self, src: Tensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> Tensor:
+        """Return a copy with ``src`` on a diagonal."""
+    def view(self, *size: Ints | dtypes.dtype, dtype: DtypeLike = None) -> Tensor:
+        """Return a view of another shape; one length may be -1. Or, of a dtype, of the same
+        bytes."""
     def reshape(self, *size: Ints) -> Tensor:
         """Return the tensor in another shape: a view where possible, else a copy."""
     def view_as(self, other: Tensor) -> Tensor:
@@ -369,8 +404,8 @@ class TensorMethods:
         """Return a view expanded to a shape."""
     def permute(self, *dims: Ints) -> Tensor:
         """Return a view with the dimensions in another order."""
-    def movedim(self, source: builtins.int, destination: builtins.int) -> Tensor:
-        """Return a view with one dimension moved to another place."""
+    def movedim(self, source: Ints, destination: Ints) -> Tensor:
+        """Return a view with one dimension, or several, moved to other places."""
     @property
     def T(self) -> Tensor:
         """The tensor with its dimensions in reverse order."""
@@ -897,6 +932,37 @@ class TensorMethods:
         """Return the regularized upper incomplete gamma function, ``1 - igamma``."""
     def igammac_(self, other: Tensor) -> Self:
         """Write the result of ``igammac`` to this tensor and return it."""
+    def tensor_split(
+        self, indices_or_sections: Sections, dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of nearly equal parts of a dimension, or of the parts between given
+        indices."""
+    def hsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Return views of equal parts, or of the parts between given indices."""
+    def vsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Return views of equal parts, or of the parts between given indices."""
+    def dsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Return views of equal parts, or of the parts between given indices."""
+    def split_with_sizes(
+        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of consecutive parts of given sizes."""
+    def fliplr(self) -> Tensor:
+        """Return a copy with the order along the second dimension reversed."""
+    def flipud(self) -> Tensor:
+        """Return a copy with the order along the first dimension reversed."""
+    def rot90(self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)) -> Tensor:
+        """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions."""
+    def repeat_interleave(
+        self,
+        repeats: builtins.int | Tensor | None = None,
+        dim: builtins.int | None = None,
+        *,
+        output_size: builtins.int | None = None,
+    ) -> Tensor:
+        """Return each element (or slice along a dimension) several times, one after the other."""
+    def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Return a view with two dimensions swapped."""
     def histc(
         self, bins: builtins.int = 100, min: builtins.float = 0, max: builtins.float = 0
     ) -> Tensor:
@@ -1205,6 +1271,8 @@ class TensorMethods:
         """Return True where ``self`` is less or equal."""
     def less_equal_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``le`` to this tensor and return it."""
+    def moveaxis(self, source: Ints, destination: Ints) -> Tensor:
+        """Return a view with one dimension, or several, moved to other places."""
     def multiply(self, other: Tensor | builtins.float) -> Tensor:
         """Return the elementwise product."""
     def multiply_(self, other: Tensor | builtins.float) -> Self:
@@ -1223,8 +1291,6 @@ class TensorMethods:
         """Write ``self - alpha * other`` to this tensor and return it."""
     def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
         """Swap two dimensions of this tensor and return it."""
-    def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
-        """Return a view with two dimensions swapped."""
     def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
         """Swap two dimensions of this tensor and return it."""
     def true_divide(

@@ -6,12 +6,13 @@ from typing import Any
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
 from tinynet.core.generator import Generator
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensor import Size, Tensor
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
 from tinynet.ops.histograms import Histogram
 from tinynet.ops.limits import Bound
 from tinynet.ops.powers import Frexp
+from tinynet.ops.rearranging import Sections
 from tinynet.ops.reduction import Dims
 from tinynet.ops.shape import Ints
 
@@ -64,6 +65,8 @@ __all__ = [
     "argmin",
     "argsort",
     "argwhere",
+    "as_strided",
+    "as_strided_",
     "as_tensor",
     "asin",
     "asin_",
@@ -74,6 +77,9 @@ __all__ = [
     "atan_",
     "atanh",
     "atanh_",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
     "baddbmm",
     "bernoulli",
     "bincount",
@@ -85,6 +91,8 @@ __all__ = [
     "bitwise_xor",
     "block_diag",
     "bmm",
+    "broadcast_shapes",
+    "broadcast_tensors",
     "broadcast_to",
     "bucketize",
     "cartesian_prod",
@@ -106,6 +114,7 @@ __all__ = [
     "clip",
     "clip_",
     "clone",
+    "column_stack",
     "combinations",
     "concat",
     "concatenate",
@@ -131,12 +140,15 @@ __all__ = [
     "diag_embed",
     "diagflat",
     "diagonal",
+    "diagonal_scatter",
     "diff",
     "digamma",
     "dist",
     "div",
     "divide",
     "dot",
+    "dsplit",
+    "dstack",
     "einsum",
     "empty",
     "empty_like",
@@ -159,6 +171,8 @@ __all__ = [
     "fix_",
     "flatten",
     "flip",
+    "fliplr",
+    "flipud",
     "float_power",
     "floor",
     "floor_",
@@ -185,6 +199,8 @@ __all__ = [
     "histc",
     "histogram",
     "histogramdd",
+    "hsplit",
+    "hstack",
     "hypot",
     "i0",
     "i0_",
@@ -252,10 +268,12 @@ __all__ = [
     "maximum",
     "mean",
     "median",
+    "meshgrid",
     "min",
     "minimum",
     "mm",
     "mode",
+    "moveaxis",
     "movedim",
     "msort",
     "mul",
@@ -308,17 +326,21 @@ __all__ = [
     "relu_",
     "remainder",
     "renorm",
+    "repeat_interleave",
     "reshape",
     "result_type",
     "roll",
+    "rot90",
     "round",
     "round_",
+    "row_stack",
     "rsqrt",
     "rsqrt_",
     "scatter",
     "scatter_add",
     "searchsorted",
     "select",
+    "select_scatter",
     "sgn",
     "sigmoid",
     "sigmoid_",
@@ -330,10 +352,12 @@ __all__ = [
     "sinc_",
     "sinh",
     "sinh_",
+    "slice_scatter",
     "slogdet",
     "softmax",
     "sort",
     "split",
+    "split_with_sizes",
     "sqrt",
     "sqrt_",
     "square",
@@ -355,6 +379,7 @@ __all__ = [
     "tanh",
     "tanh_",
     "tensor",
+    "tensor_split",
     "tensordot",
     "tile",
     "topk",
@@ -371,6 +396,7 @@ __all__ = [
     "trunc_",
     "unbind",
     "unflatten",
+    "unfold",
     "unique",
     "unique_consecutive",
     "unravel_index",
@@ -379,6 +405,8 @@ __all__ = [
     "var",
     "var_mean",
     "vdot",
+    "vsplit",
+    "vstack",
     "where",
     "xlogy",
     "xlogy_",
@@ -554,6 +582,16 @@ def argsort(self: Tensor, dim: int = -1, descending: bool = False, stable: bool 
 def argwhere(self: Tensor) -> Tensor:
     """Return the indices of the nonzero elements, one row each."""
 
+def as_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """Return a view of the tensor's memory with a size and strides (in elements) of your own."""
+
+def as_strided_(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """Let this tensor become a view of its memory by strides, and return it."""
+
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
 
@@ -583,6 +621,15 @@ def atanh(self: Tensor) -> Tensor:
 
 def atanh_(self: Tensor) -> Tensor:
     """Write the result of ``atanh`` to this tensor and return it."""
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Return the tensor with dimensions of length 1 added: 1 at least."""
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Return the tensor with dimensions of length 1 added: 2 at least."""
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Return the tensor with dimensions of length 1 added: 3 at least."""
 
 def baddbmm(
     self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
@@ -618,6 +665,12 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 def bmm(self: Tensor, mat2: Tensor) -> Tensor:
     """Return the products of two batches of matrices."""
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
+    """Return the shape that tensors of these shapes broadcast to."""
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Return views of the tensors, all expanded to the shape that they broadcast to."""
 
 def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
     """Return a view expanded to a shape."""
@@ -688,6 +741,9 @@ def clip_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
 
 def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """Return a copy with the same history."""
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors side by side, vectors as columns."""
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all ways to choose ``r`` elements of a vector, one per row, in their order."""
@@ -772,6 +828,11 @@ def diagflat(self: Tensor, offset: int = 0) -> Tensor:
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal."""
 
+def diagonal_scatter(
+    self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """Return a copy with ``src`` on a diagonal."""
+
 def diff(
     self: Tensor,
     n: int = 1,
@@ -795,6 +856,12 @@ def divide(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = N
 
 def dot(self: Tensor, tensor: Tensor) -> Tensor:
     """Return the inner product of two vectors."""
+
+def dsplit(self: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+    """Return views of equal parts, or of the parts between given indices."""
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors one behind the other: joined along the third dimension."""
 
 def einsum(*args: Any) -> Tensor:
     """Return sums of products of tensors whose dimensions an equation names."""
@@ -867,6 +934,12 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 def flip(self: Tensor, *dims: Ints) -> Tensor:
     """Return a copy with the order along the dimensions reversed."""
+
+def fliplr(self: Tensor) -> Tensor:
+    """Return a copy with the order along the second dimension reversed."""
+
+def flipud(self: Tensor) -> Tensor:
+    """Return a copy with the order along the first dimension reversed."""
 
 def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Return ``self`` to the power of ``exponent``, computed and returned as float64."""
@@ -979,6 +1052,13 @@ def histogramdd(
     density: bool = False,
 ) -> Histogram:
     """Return the counts of points (the last dimension) in a grid of intervals, and its edges."""
+
+def hsplit(self: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+    """Return views of equal parts, or of the parts between given indices."""
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors side by side: joined along the second dimension, vectors along the
+    first."""
 
 def hypot(self: Tensor, other: Tensor) -> Tensor:
     """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow."""
@@ -1200,6 +1280,10 @@ def mean(
 def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median: of all elements, or (with their indices) along a dimension."""
 
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Return the coordinates of the points of a grid: one tensor for each vector, all of one
+    shape."""
+
 def min(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Return the minimum of all elements, along a dimension, or of tensors."""
 
@@ -1212,8 +1296,11 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the most frequent elements along a dimension, and where the last of each stands."""
 
-def movedim(self: Tensor, source: int, destination: int) -> Tensor:
-    """Return a view with one dimension moved to another place."""
+def moveaxis(self: Tensor, source: Ints, destination: Ints) -> Tensor:
+    """Return a view with one dimension, or several, moved to other places."""
+
+def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
+    """Return a view with one dimension, or several, moved to other places."""
 
 def msort(self: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
@@ -1433,6 +1520,15 @@ def remainder(self: Tensor, other: Tensor | float) -> Tensor:
 def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``."""
 
+def repeat_interleave(
+    self: Tensor,
+    repeats: int | Tensor | None = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Return each element (or slice along a dimension) several times, one after the other."""
+
 def reshape(self: Tensor, *size: Ints) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy."""
 
@@ -1442,11 +1538,17 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
 def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Return a copy with the elements moved along the dimensions; what leaves enters again."""
 
+def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions."""
+
 def round(self: Tensor, *, decimals: int = 0) -> Tensor:
     """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
 
 def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
     """Write the result of ``round`` to this tensor and return it."""
+
+def row_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors one below the other: ``vstack``."""
 
 def rsqrt(self: Tensor) -> Tensor:
     """Return one over the square root."""
@@ -1482,6 +1584,9 @@ def searchsorted(
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """Return a view of one slice, without the dimension."""
 
+def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """Return a copy with ``src`` in the place of one slice."""
+
 def sgn(self: Tensor) -> Tensor:
     """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers."""
 
@@ -1515,6 +1620,16 @@ def sinh(self: Tensor) -> Tensor:
 def sinh_(self: Tensor) -> Tensor:
     """Write the result of ``sinh`` to this tensor and return it."""
 
+def slice_scatter(
+    self: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """Return a copy with ``src`` in the place of a range of one dimension."""
+
 def slogdet(self: Tensor) -> Any:
     """Return the signs of determinants, and the logarithms of their absolute values."""
 
@@ -1529,6 +1644,9 @@ def sort(
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of consecutive parts: of one size (the last may be smaller), or of given
     sizes."""
+
+def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of consecutive parts of given sizes."""
 
 def sqrt(self: Tensor) -> Tensor:
     """Return the square root; NaN below zero."""
@@ -1611,6 +1729,9 @@ def tensor(
 ) -> Tensor:
     """Return a new leaf tensor with a copy of ``data``."""
 
+def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of nearly equal parts of a dimension, or of the parts between given indices."""
+
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Return the sums of products over dimensions of two tensors."""
 
@@ -1664,6 +1785,9 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Return the tensor with one dimension made into several."""
 
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart."""
+
 def unique(
     self: Tensor,
     sorted: bool = True,
@@ -1709,6 +1833,12 @@ def var_mean(
 
 def vdot(self: Tensor, other: Tensor) -> Tensor:
     """Return the inner product of two vectors; of real numbers it is ``dot``."""
+
+def vsplit(self: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+    """Return views of equal parts, or of the parts between given indices."""
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors one below the other: joined along the first dimension, vectors as rows."""
 
 def where(condition: Tensor, self: Any = ..., other: Any = ...) -> Any:
     """Return ``self`` where the condition holds and ``other`` elsewhere."""

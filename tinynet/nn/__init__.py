@@ -27,6 +27,7 @@ from tinynet.nn.adaptive_pooling import MaxUnpool1d as MaxUnpool1d
 from tinynet.nn.adaptive_pooling import MaxUnpool2d as MaxUnpool2d
 from tinynet.nn.adaptive_pooling import MaxUnpool3d as MaxUnpool3d
 from tinynet.nn.adaptive_softmax import AdaptiveLogSoftmaxWithLoss as AdaptiveLogSoftmaxWithLoss
+from tinynet.nn.attention import MultiheadAttention as MultiheadAttention
 from tinynet.nn.batchnorm import BatchNorm1d as BatchNorm1d
 from tinynet.nn.batchnorm import BatchNorm2d as BatchNorm2d
 from tinynet.nn.batchnorm import BatchNorm3d as BatchNorm3d
@@ -156,6 +157,11 @@ from tinynet.nn.softmax import LogSoftmax as LogSoftmax
 from tinynet.nn.softmax import Softmax as Softmax
 from tinynet.nn.softmax import Softmax2d as Softmax2d
 from tinynet.nn.softmax import Softmin as Softmin
+from tinynet.nn.transformer import Transformer as Transformer
+from tinynet.nn.transformer import TransformerDecoder as TransformerDecoder
+from tinynet.nn.transformer import TransformerEncoder as TransformerEncoder
+from tinynet.nn.transformer_layers import TransformerDecoderLayer as TransformerDecoderLayer
+from tinynet.nn.transformer_layers import TransformerEncoderLayer as TransformerEncoderLayer
 from tinynet.nn.upsampling import Upsample as Upsample
 from tinynet.nn.upsampling import UpsamplingBilinear2d as UpsamplingBilinear2d
 from tinynet.nn.upsampling import UpsamplingNearest2d as UpsamplingNearest2d

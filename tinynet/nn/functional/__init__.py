@@ -40,6 +40,9 @@ from tinynet.nn.functional.adaptive_pooling import adaptive_max_pool2d as adapti
 from tinynet.nn.functional.adaptive_pooling import adaptive_max_pool3d as adaptive_max_pool3d
 from tinynet.nn.functional.affine import bilinear as bilinear
 from tinynet.nn.functional.affine import linear as linear
+from tinynet.nn.functional.attention import (
+    scaled_dot_product_attention as scaled_dot_product_attention,
+)
 from tinynet.nn.functional.bags import embedding_bag as embedding_bag
 from tinynet.nn.functional.classification import cross_entropy as cross_entropy
 from tinynet.nn.functional.classification import nll_loss as nll_loss
@@ -76,6 +79,9 @@ from tinynet.nn.functional.margin_losses import soft_margin_loss as soft_margin_
 from tinynet.nn.functional.margin_losses import triplet_margin_loss as triplet_margin_loss
 from tinynet.nn.functional.margin_losses import (
     triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
+)
+from tinynet.nn.functional.multi_head import (
+    multi_head_attention_forward as multi_head_attention_forward,
 )
 from tinynet.nn.functional.noise import alpha_dropout as alpha_dropout
 from tinynet.nn.functional.noise import dropout as dropout

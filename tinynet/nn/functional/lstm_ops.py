@@ -17,13 +17,13 @@ from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.affine import affine_map, linear_map
+from tinynet.nn.functional.recorded import recorded
 from tinynet.nn.functional.recurrent_ops import (
     across,
     by_panel,
     column_sums,
     hidden_weight_gradient,
     panels,
-    recorded,
     rows,
 )
 from tinynet.ops.exponential import sigmoid, tanh

@@ -6,12 +6,14 @@ All noise is drawn from the default generator.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from tinynet.core.callsite import warn
 from tinynet.core.generator import default_generator
 from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 
 _SELU_FLOOR = -1.7580993408473766  # what SELU tends to for large negative x, -scale * alpha
@@ -21,6 +23,13 @@ def check_probability(p: float) -> None:
     """Raise ValueError unless ``0 <= p <= 1``."""
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def dropout_factors(shape: tuple[int, ...], p: float, kind: Any) -> Array:
+    """Return factors of the dtype ``kind``: 0 with probability ``p``, and ``1 / (1 - p)`` else."""
+    kept = default_generator.numpy.random(shape, dtype=np.float32) >= p
+    factors: Array = kept * kind.type(0.0 if p == 1.0 else 1.0 / (1.0 - p))
+    return factors
 
 
 def _dropped(
@@ -51,10 +60,10 @@ def _dropped(
             f"result type Float can't be cast to the desired output type {input.dtype.scalar_name}"
         )
     shape = array.shape[:2] + (1,) * (array.ndim - 2) if channels else array.shape
-    kept = default_generator.numpy.random(shape, dtype=np.float32) >= p
     if p == 1.0 or not alpha:
-        noise = wrap(kept * array.dtype.type(0.0 if p == 1.0 else 1.0 / (1.0 - p)))
+        noise = wrap(dropout_factors(shape, p, array.dtype))
         return input.mul_(noise) if inplace else input * noise
+    kept = default_generator.numpy.random(shape, dtype=np.float32) >= p
     scale = 1.0 / math.sqrt((_SELU_FLOOR**2 * p + 1.0) * (1.0 - p))
     noise = wrap(kept * array.dtype.type(scale))
     floor = _SELU_FLOOR * scale  # what is dropped falls to it; then all moves up by -floor * p

@@ -12,16 +12,16 @@ operations, see ``recorded``: slow, but there is nothing more to derive by hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tinynet.core import backward
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.affine import affine_map, linear_map
+from tinynet.nn.functional.recorded import recorded
 from tinynet.ops.exponential import tanh
 from tinynet.ops.joining import stack
 
@@ -94,25 +94,6 @@ def hidden_weight_gradient(d: Array, first: Array, output: Array, reverse: bool)
     total = np.dot(rows(later).T, rows(entered))
     total += np.dot(rows(start).T, first)
     return total
-
-
-# ---- derivatives that can be differentiated -----------------------------------------------------
-
-
-def recorded(
-    steps: Callable[..., Any], inputs: Sequence[Tensor], g: Sequence[Tensor], needs: Sequence[bool]
-) -> tuple[Tensor | None, ...]:
-    """Return the gradients of ``steps(inputs)`` by those inputs that need one, recorded.
-
-    The inputs are replaced by views of themselves, so that two inputs which are one tensor get
-    one gradient each.
-    """
-    aliases = [t[...] if needed else t for t, needed in zip(inputs, needs, strict=True)]
-    pairs = [(o, h) for o, h in zip(steps(aliases), g, strict=True) if o.requires_grad]
-    wanted = [t for t, needed in zip(aliases, needs, strict=True) if needed]
-    found = backward.grad([o for o, _ in pairs], wanted, [h for _, h in pairs], True, True, True)
-    each = iter(found)
-    return tuple(next(each) if needed else None for needed in needs)
 
 
 # ---- h = tanh(W_ih x + W_hh h + b), or relu -----------------------------------------------------

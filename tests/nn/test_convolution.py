@@ -86,6 +86,21 @@ def test_an_image_without_channels_gives_the_bias():
     assert x.grad.shape == x.shape
 
 
+def test_float16_is_summed_in_float32():
+    """4,096 times 1: in float16, where the next number after 2,048 is 2,050, the sum would stop."""
+    x, w = (
+        tn.ones(*s, dtype=tn.float16).requires_grad_() for s in ((1, 4096, 1, 1), (2, 4096, 1, 1))
+    )
+    y = F.conv2d(x, w)
+    assert y.dtype is tn.float16 and y.flatten().tolist() == [4096, 4096]
+    y.sum().backward()
+    assert x.grad.dtype is w.grad.dtype is tn.float16 and x.grad.mean().item() == 2
+    x = tn.ones(4, 1, 32, 32, dtype=tn.float16)
+    w = tn.ones(1, 1, 1, 1, dtype=tn.float16).requires_grad_()
+    F.conv2d(x, w).sum().backward()
+    assert w.grad.item() == 4096
+
+
 def test_zeros_around_the_input_stay_zeros_beside_infinities():
     x = tn.full((1, 1, 3, 3), float("inf"))
     x[0, 0, 1, 1] = 1.0
@@ -101,6 +116,13 @@ def test_results_are_contiguous():
         F.unfold(tn.ones(2, 3, 5, 5), 2, padding=1),
     ):
         assert y.is_contiguous()
+
+
+def test_gradients_are_contiguous():
+    for channels in (3, 40):  # 40: Winograd's way
+        conv = nn.Conv2d(channels, channels, 3, padding=1)
+        conv(tn.ones(2, channels, 8, 8)).sum().backward()
+        assert conv.weight.grad.is_contiguous() and conv.bias.grad.is_contiguous()
 
 
 def test_unknown_padding():

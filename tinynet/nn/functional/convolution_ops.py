@@ -17,8 +17,10 @@ of their own for speed: a composite (windows, product, sum) would keep all windo
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,23 @@ _SHORT = 16  # in rows that are shorter, numpy spends more on the row than on it
 # ---- kernels ------------------------------------------------------------------------------------
 
 
+def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a kernel that computes with float32 where its first array is float16.
+
+    BLAS knows no float16, and sums of thousands of products would lose most of its 11 bits.
+    """
+
+    @functools.wraps(kernel)
+    def run(first: Array, *rest: Any) -> Array:
+        if first.dtype != np.float16:
+            return kernel(first, *rest)
+        single = [x.astype(np.float32) if isinstance(x, np.ndarray) else x for x in (first, *rest)]
+        return kernel(*single).astype(np.float16)
+
+    return run
+
+
+@_in_single
 def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     batch, channels = x.shape[0], weight.shape[0]
@@ -43,18 +62,19 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
     matrix = np.ascontiguousarray(weight).reshape(groups, channels // groups, rows)
-    added = None if bias is None else bias.reshape(groups, channels // groups, 1)
+    offset = None if bias is None else bias.reshape(groups, channels // groups, 1)
     if not matrix.size:
-        made[...] = 0 if added is None else added
+        made[...] = 0 if offset is None else offset
     for part, span, block in columns(x, walk):
         windows = block.reshape(groups, -1, *block.shape[1:]).transpose(2, 0, 1, 3)
         result = made[part, ..., span]
         np.matmul(matrix, windows, out=result)
-        if added is not None:
-            result += added
+        if offset is not None:
+            result += offset
     return made.reshape(batch, channels, *walk.out)
 
 
+@_in_single
 def _spread(
     y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
 ) -> Array:
@@ -142,6 +162,29 @@ def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
     return Walk(*zip(*fields, strict=True)), tuple(chosen)
 
 
+@_in_single
+def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
+    """Return the sum of the windows of ``x``, each times an element of ``y``."""
+    batch, channels = y.shape[:2]
+    if winograd.pays(x, channels, walk, groups):
+        return winograd.correlated(x, y, walk)
+    inner = x.shape[1] // groups
+    total = np.zeros((groups, inner * math.prod(walk.kernel), channels // groups), x.dtype)
+    y = np.ascontiguousarray(y)
+    y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
+    for part, span, block in columns(x, walk):
+        against = y[part, ..., span]
+        windows = block.reshape(groups, total.shape[1], *block.shape[1:])
+        if windows.shape[1] < windows.shape[3]:  # to add products costs less than to copy y
+            each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
+            total += each.sum(axis=0)
+        else:
+            together = against.transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
+            flat = windows.reshape(groups, windows.shape[1], -1)
+            total += np.matmul(flat, together.swapaxes(1, 2))
+    return np.ascontiguousarray(total.swapaxes(1, 2)).reshape(channels, inner, *walk.kernel)
+
+
 # ---- operations ---------------------------------------------------------------------------------
 
 
@@ -180,24 +223,7 @@ def spread_biased(
 @operation(methods=False, node="ConvolutionBackwardBackward0")
 def correlate(input: Array, output: Array, /, walk: Walk, groups: int) -> Array:
     """Return the gradient of a weight, from the input and the gradient of the output."""
-    batch, channels = output.shape[:2]
-    if winograd.pays(input, channels, walk, groups):
-        return winograd.correlated(input, output, walk)
-    inner = input.shape[1] // groups
-    total = np.zeros((groups, inner * math.prod(walk.kernel), channels // groups), input.dtype)
-    y = np.ascontiguousarray(output)
-    y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
-    for part, span, block in columns(input, walk):
-        against = y[part, ..., span]
-        windows = block.reshape(groups, total.shape[1], *block.shape[1:])
-        if windows.shape[1] < windows.shape[3]:  # to add products costs less than to copy y
-            each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
-            total += each.sum(axis=0)
-        else:
-            together = against.transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
-            flat = windows.reshape(groups, windows.shape[1], -1)
-            total += np.matmul(flat, together.swapaxes(1, 2))
-    return total.swapaxes(1, 2).reshape(channels, inner, *walk.kernel)
+    return _correlated(input, output, walk, groups)
 
 
 # ---- derivatives --------------------------------------------------------------------------------

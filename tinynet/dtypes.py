@@ -165,10 +165,7 @@ def result_type(operands: Iterable[Any]) -> np.dtype[Any]:
     Arrays with dimensions, 0-d arrays and numbers are three groups; a later group counts only
     where its category (bool < int < float) is higher than that of the groups before it.
     """
-    key = tuple(
-        (o.dtype, o.ndim == 0) if isinstance(o, (np.ndarray, np.generic)) else type(o)
-        for o in operands
-    )
+    key = tuple(type(o) if type(o) in type_of_number else (o.dtype, o.ndim == 0) for o in operands)
     found = _promoted.get(key)
     if found is None:
         found = _promoted[key] = _result_type(key)

@@ -360,11 +360,6 @@ REFUSED = [
         "embedding(): argument 'indices' (position 2) must be Tensor, not list",
     ),
     (
-        lambda: F.embedding(T, X, sparse=True),
-        NotImplementedError,
-        "The 'sparse' parameter of embedding must be False",
-    ),
-    (
         lambda: F.one_hot(tn.tensor([0, 2]), 2),
         RuntimeError,
         "Class values must be smaller than num_classes.",

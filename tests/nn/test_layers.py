@@ -273,8 +273,6 @@ def test_embedding_from_vectors():
 def test_embedding_refusals(padding_idx):
     with pytest.raises(AssertionError, match="Padding_idx must be within num_embeddings"):
         nn.Embedding(3, 4, padding_idx=padding_idx)
-    with pytest.raises(NotImplementedError, match="The 'sparse' parameter of embedding must be"):
-        nn.Embedding(3, 4, sparse=True)
 
 
 # ---- losses -------------------------------------------------------------------------------------

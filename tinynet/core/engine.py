@@ -19,6 +19,8 @@ from tinynet.core.inplace import moved
 from tinynet.core.modes import mode
 from tinynet.core.node import Edge, Freed, Hooks, Node, check_replaced
 from tinynet.core.overlap import refuse_overlap
+from tinynet.core.rows import Rows
+from tinynet.core.sparse import is_sparse, rows_of, sparse
 from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
 
 _newest_first = operator.attrgetter("sequence")
@@ -175,6 +177,8 @@ class Task:
         """Return a gradient as hooks see it: a tensor, or None where none arrived."""
         if self.recorded or g is None:
             return g
+        if g.__class__ is Rows:
+            return sparse(g.copy())
         array = np.asarray(g)  # a broadcast gradient cannot be written to: users get a copy
         return wrap(array if array.flags.writeable else array.copy(order="C"))
 
@@ -313,6 +317,18 @@ def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:
     return order, uses
 
 
+def _accumulate_rows(leaf: Tensor, grad: Tensor, g: Tensor) -> None:
+    """Add a sparse to a dense gradient, or the other way round, or both sparse."""
+    if not is_sparse(grad):
+        rows_of(g).add_to(grad._array)
+    elif is_sparse(g):
+        grad._array = rows_of(grad) + rows_of(g)
+    else:
+        leaf._grad = wrap(rows_of(grad) + g._array)
+        return
+    counter_of(grad).bump(None, "gradient accumulation")
+
+
 def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> None:
     """Add ``g`` to ``leaf.grad``; in place unless the pass is recorded, as PyTorch does."""
     grad = leaf._grad
@@ -327,6 +343,8 @@ def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> Non
             leaf._grad = wrap(dense_copy(g._array))
     elif recorded:
         leaf._grad = Recorded.add(grad, g)
+    elif is_sparse(grad) or is_sparse(g):
+        _accumulate_rows(leaf, grad, g)
     else:
         refuse_overlap(grad._array)
         try:

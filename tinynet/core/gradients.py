@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import errors
+from tinynet.core import sparse as sparse  # its methods belong to gradients
 from tinynet.core.backward import backward as run_backward
 from tinynet.core.callsite import Location, locate, warn
 from tinynet.core.node import Node, RemovableHandle, new_hooks

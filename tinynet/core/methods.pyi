@@ -20,6 +20,34 @@ from tinynet.ops.shape import Ints
 class TensorMethods:
     """The base of Tensor for type checkers."""
 
+    @property
+    def is_sparse(self) -> builtins.bool:
+        """Return True for a tensor that holds a few rows only."""
+    def to_dense(self) -> Tensor:
+        """Return the tensor with all its zeros; itself if it is dense."""
+    def coalesce(self) -> Tensor:
+        """Return a sparse tensor in which each row stands once, in ascending order."""
+    def is_coalesced(self) -> builtins.bool:
+        """Return True for a sparse tensor in which each row stands once."""
+    def _indices(self) -> Tensor:
+        """Return the numbers of the rows, ``[1, n]``."""
+    def _values(self) -> Tensor:
+        """Return the rows, ``[n, ...]``; they share the memory."""
+    def indices(self) -> Tensor:
+        """Return the numbers of the rows of a coalesced tensor, ``[1, n]``."""
+    def values(self) -> Tensor:
+        """Return the rows of a coalesced tensor, ``[n, ...]``."""
+    def _nnz(self) -> builtins.int:
+        """Return how many rows are kept."""
+    def sparse_dim(self) -> builtins.int:
+        """Return 1: rows are chosen along the first dimension. 0 for a dense tensor."""
+    def dense_dim(self) -> builtins.int:
+        """Return the number of dimensions of a row; of a dense tensor, all."""
+    @property
+    def layout(self) -> str:
+        """Return how the elements are kept: all of them (strided), or a few rows (sparse_coo)."""
+    def _shown(self) -> str:
+        """Return what ``repr`` shows for a sparse tensor."""
     def requires_grad_(self, requires_grad: builtins.bool = True) -> Self:
         """Switch recording on (or off) for a leaf and return it."""
     @property

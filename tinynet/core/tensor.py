@@ -18,6 +18,7 @@ from tinynet import dtypes, errors
 from tinynet.core.device import CPU, device
 from tinynet.core.modes import inference, mode
 from tinynet.core.printing import format_tensor, shows_dtype
+from tinynet.core.size import Size as Size
 from tinynet.core.version import INFERENCE, Version, new_version
 from tinynet.dtypes import Array
 
@@ -27,34 +28,6 @@ else:
     TensorMethods = object
 
 F = TypeVar("F")
-
-
-class Size(tuple[int, ...]):
-    """The shape of a tensor.
-
-    Example:
-        >>> tn.ones(2, 3).shape
-        tinynet.Size([2, 3])
-    """
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        """Return the number of elements."""
-        total = 1
-        for n in self:
-            total *= n
-        return total
-
-    def __repr__(self) -> str:
-        return f"tinynet.Size({list(self)})"
-
-    def __getitem__(self, index: Any) -> Any:
-        found = tuple.__getitem__(self, index)
-        return Size(found) if isinstance(index, slice) else found
-
-    def __add__(self, other: Any) -> Size:
-        return Size(tuple.__add__(self, other))
 
 
 # Beside True and False, ``_requires_grad`` can be
@@ -193,11 +166,6 @@ class Tensor(TensorMethods):
         """Always False."""
         return False
 
-    @property
-    def layout(self) -> str:
-        """Always strided."""
-        return "tinynet.strided"
-
     def __len__(self) -> int:
         if self._array.ndim == 0:
             raise TypeError("len() of a 0-d tensor")
@@ -274,6 +242,10 @@ class Tensor(TensorMethods):
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
             )
+        if self.is_sparse:
+            raise TypeError(
+                "can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first."
+            )
         return self._array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -305,6 +277,8 @@ class Tensor(TensorMethods):
     # ---- printing ---------------------------------------------------------------------------
 
     def __repr__(self) -> str:
+        if self.is_sparse:
+            return self._shown()
         array = self._array
         kind = dtypes.of(array)
         tails = []
@@ -339,7 +313,9 @@ def fill(t: Tensor, array: Array) -> None:
 def _rebuild(cls: type[Tensor], array: Array, requires_grad: bool, state: dict[str, Any]) -> Tensor:
     """Make an unpickled tensor."""
     t: Tensor = _new(cls)
-    fill(t, np.asarray(array, dtype=dtypes.of(array).numpy))
+    if isinstance(array, np.ndarray):  # else the rows of a sparse gradient
+        array = np.asarray(array, dtype=dtypes.of(array).numpy)
+    fill(t, array)
     t._requires_grad = requires_grad
     t.__dict__.update(state)
     return t

@@ -8,7 +8,7 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
-from tinynet.nn.functional.lookup import padding_row, refuse_sparse
+from tinynet.nn.functional.lookup import padding_row
 from tinynet.nn.module import Module
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation import empty
@@ -26,7 +26,8 @@ class Embedding(Module):
             well, use a copy of it (``weight.clone()``).
         norm_type: the p of the norm for ``max_norm``.
         scale_grad_by_freq: divide the gradient of a vector by how often it is used in the batch.
-        sparse: only False.
+        sparse: let the gradient be a sparse tensor of the rows that were looked up, for
+            ``optim.SGD``, ``Adagrad`` and ``SparseAdam``.
         device: only the cpu.
         dtype: of the weight; the default dtype unless given.
 
@@ -59,7 +60,6 @@ class Embedding(Module):
         dtype: Any = None,
     ):
         super().__init__()
-        refuse_sparse(sparse)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.padding_idx = padding_row(padding_idx, num_embeddings)
@@ -105,6 +105,8 @@ class Embedding(Module):
             parts.append(f"norm_type={self.norm_type}")
         if self.scale_grad_by_freq:
             parts.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
+        if self.sparse:
+            parts.append("sparse=True")
         return ", ".join(parts)
 
     @classmethod

@@ -19,6 +19,9 @@ table("padding", i(7, 2, 6), padding_idx=2)
 table("padding-last", i(7, 2, 6), padding_idx=-1)
 table("frequency", i(4, 2, 6), scale_grad_by_freq=True, second=False)  # bent on purpose
 table("everything", i(4, 9), padding_idx=0, max_norm=0.5, scale_grad_by_freq=True, second=False)
+# second=False: tinynet's sparse gradients are dense under create_graph
+table("sparse", i(7, 2, 6), sparse=True, second=False)
+table("sparse-padding-norm", i(7, 9), sparse=True, padding_idx=2, max_norm=0.5, second=False)
 for _p in (1.0, 2.0, 3.0, float("inf")):
     table(f"norm-{_p}", i(7, 4), max_norm=0.6, norm_type=_p)
 layer(
@@ -129,3 +132,10 @@ refused("3d", [[[0]]])
 fails("EmbeddingBag-padding-range", lambda lib: lib.nn.EmbeddingBag(3, 2, padding_idx=3))
 fails("EmbeddingBag-weight", lambda lib: lib.nn.EmbeddingBag(3, 2, _weight=lib.zeros(2, 2)))
 fails("EmbeddingBag-pretrained-1d", lambda lib: lib.nn.EmbeddingBag.from_pretrained(lib.zeros(2)))
+for _mode in ("sum", "mean"):
+    layer(
+        f"EmbeddingBag-sparse-{_mode}",
+        lambda lib, mode=_mode: lib.nn.EmbeddingBag(7, 3, mode=mode, sparse=True, padding_idx=1),
+        i(7, 4, 5),
+        second=False,  # tinynet's sparse gradients are dense under create_graph
+    )

@@ -14,7 +14,7 @@ from tinynet import dtypes
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.nn.functional.lookup import embedding_rows, refuse_sparse, renormalise
+from tinynet.nn.functional.lookup import embedding_rows, renormalise
 from tinynet.ops.arithmetic import where
 from tinynet.ops.creation import zeros
 
@@ -44,7 +44,7 @@ def embedding_bag(
         scale_grad_by_freq: divide the gradient of a row by how often it is looked up; not for
             maxima.
         mode: ``"sum"``, ``"mean"`` or ``"max"``. That of an empty bag is 0.
-        sparse: only False.
+        sparse: let the gradient of the weight be a sparse tensor; not for maxima.
         per_sample_weights: a factor for each index, for sums.
         include_last_offset: the offsets end with one more, the length of the input.
         padding_idx: an index that does not count.
@@ -64,7 +64,6 @@ def embedding_bag(
     tensor_only("embedding_bag", weight=weight, indices=input)
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
-    refuse_sparse(sparse)
     _check_options(input, weight, mode, scale_grad_by_freq, per_sample_weights)
     starts = _starts(input, offsets, include_last_offset)
     indices = input._array.reshape(-1)
@@ -77,7 +76,7 @@ def embedding_bag(
         counted = indices != _padding_row(padding_idx, weight.shape[0])
         indices, bags = indices[counted], bags[counted]
         factors = None if factors is None else factors[wrap(counted)]
-    rows: Any = embedding_rows.function(weight, wrap(indices), -1, scale_grad_by_freq)
+    rows: Any = embedding_rows.function(weight, wrap(indices), -1, scale_grad_by_freq, sparse)
     if mode == "max":
         return _largest(rows, bags, len(starts))
     if factors is not None:

@@ -6,12 +6,15 @@ make one node more per look-up and could not leave out a padding row or divide b
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.inplace import wrote
 from tinynet.core.operation import operation
 from tinynet.core.overlap import refuse_overlap
+from tinynet.core.rows import Rows
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
@@ -33,7 +36,12 @@ def _take(weight: Array, indices: Array) -> Array:
 
 @operation(node="EmbeddingBackward0", methods=False)
 def embedding_rows(
-    weight: Array, indices: Array, /, padding_idx: int, scale_grad_by_freq: bool
+    weight: Array,
+    indices: Array,
+    /,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    sparse: bool = False,
 ) -> Array:
     """Return row ``i`` of the weight for each index ``i``."""
     _check(weight, indices)
@@ -67,6 +75,16 @@ def summed_rows(
     return _weighted(table, indices, padding_idx, scale_grad_by_freq)
 
 
+@operation(node="EmbeddingSparseBackwardBackward0", methods=False)
+def kept_rows(rows: Array, indices: Array, /, count: int, padding_idx: int) -> Any:
+    """Return the table of ``summed_rows`` with the rows that are not zero only."""
+    index, values = indices.reshape(-1), rows.reshape(-1, rows.shape[-1])
+    if padding_idx >= 0:
+        counted = index != padding_idx
+        index, values = index[counted], values[counted]
+    return Rows(index, values, count)
+
+
 @operation(node="EmbeddingBackward0", methods=False)
 def weighted_rows(
     weight: Array, indices: Array, /, padding_idx: int, scale_grad_by_freq: bool
@@ -75,11 +93,25 @@ def weighted_rows(
     return _take(_weighted(weight.copy(), indices, padding_idx, scale_grad_by_freq), indices)
 
 
-embedding_rows.grad(
-    weight=lambda g, weight_shape, indices, padding_idx, scale_grad_by_freq: summed_rows(
-        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
-    )
-)
+def _of_weight(
+    g: Any,
+    weight_shape: tuple[int, ...],
+    indices: Any,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Any:
+    if sparse:
+        if scale_grad_by_freq:
+            raise RuntimeError(
+                "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+            )
+        return kept_rows(g, indices, weight_shape[0], padding_idx)
+    return summed_rows(g, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
+
+
+embedding_rows.grad(weight=_of_weight)
+kept_rows.grad(rows=lambda g, indices, padding_idx: weighted_rows(g, indices, padding_idx, False))
 summed_rows.grad(
     rows=lambda g, indices, padding_idx, scale_grad_by_freq: weighted_rows(
         g, indices, padding_idx, scale_grad_by_freq
@@ -135,15 +167,6 @@ def padding_row(padding_idx: int | None, count: int, name: str = "Padding_idx") 
     return padding_idx % count
 
 
-def refuse_sparse(sparse: bool) -> None:
-    """Raise NotImplementedError if sparse gradients are asked for."""
-    if sparse:
-        raise NotImplementedError(
-            "The 'sparse' parameter of embedding must be False: there are no sparse gradients yet. "
-            "Got True instead."
-        )
-
-
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -163,23 +186,24 @@ def embedding(
             the weight itself is written, in place.
         norm_type: the p of the norm for ``max_norm``.
         scale_grad_by_freq: divide the gradient of a row by how often it is looked up.
-        sparse: only False.
+        sparse: let the gradient of the weight be a sparse tensor of the rows that were looked up.
 
     Returns:
         ``[*input.shape, width]``.
 
     Raises:
         IndexError: an index is negative or has no row.
+        RuntimeError: ``sparse`` together with ``scale_grad_by_freq``, where a gradient is wanted.
 
     Example:
         >>> F.embedding(tn.tensor([2, 0]), tn.eye(3))
         tensor([[0., 0., 1.],
                 [1., 0., 0.]])
     """
-    refuse_sparse(sparse)
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
         tensor_only("embedding", weight=weight, indices=input)
     row = padding_row(padding_idx, weight._array.shape[0])
     if max_norm is not None:
         renormalise(weight, input._array, max_norm, norm_type)
-    return embedding_rows.function(weight, input, -1 if row is None else row, scale_grad_by_freq)
+    first = -1 if row is None else row
+    return embedding_rows.function(weight, input, first, scale_grad_by_freq, sparse)

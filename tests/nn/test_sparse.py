@@ -1,0 +1,166 @@
+"""Sparse gradients of look-ups: what PyTorch shows of them, and that nothing is lost with them."""
+
+import copy
+import pickle
+
+import pytest
+
+import tinynet as tn
+from tinynet import nn
+
+INDICES = [[1, 3], [3, 0]]
+
+
+def table(**options):
+    made = nn.Embedding(5, 2, sparse=True, **options)
+    made.weight.data = tn.arange(10.0).reshape(5, 2)
+    return made
+
+
+def gradient(**options):
+    made = table(**options)
+    made(tn.tensor(INDICES)).sum().backward()
+    return made.weight.grad
+
+
+def test_what_is_kept():
+    grad = gradient(padding_idx=0)
+    assert grad.is_sparse and not grad.is_coalesced() and grad.layout == "tinynet.sparse_coo"
+    assert (grad._nnz(), grad.sparse_dim(), grad.dense_dim()) == (3, 1, 1)
+    assert grad.shape == (5, 2) and grad.dtype is tn.float32 and not grad.requires_grad
+    assert grad._indices().tolist() == [[1, 3, 3]] and grad._values().tolist() == [[1.0, 1.0]] * 3
+    once = grad.coalesce()
+    assert once.indices().tolist() == [[1, 3]]
+    assert once.values().tolist() == [[1.0, 1.0], [2.0, 2.0]]
+    dense = [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0], [2.0, 2.0], [0.0, 0.0]]
+    assert grad.to_dense().tolist() == dense and not grad.to_dense().is_sparse
+
+
+def test_how_it_prints():
+    assert repr(gradient(padding_idx=0)) == (
+        "tensor(indices=tensor([[1, 3, 3]]),\n"
+        "       values=tensor([[1., 1.],\n"
+        "                      [1., 1.],\n"
+        "                      [1., 1.]]),\n"
+        "       size=(5, 2), nnz=3, layout=tinynet.sparse_coo)"
+    )
+
+
+def test_refusals():
+    grad = gradient()
+    for name in ("indices", "values"):
+        with pytest.raises(RuntimeError, match=f"Cannot get {name} on an uncoalesced tensor"):
+            getattr(grad, name)()
+    with pytest.raises(TypeError, match="can't convert Sparse layout tensor to numpy"):
+        grad.numpy()
+    with pytest.raises(RuntimeError, match="scale_grad_by_freq not supported with sparse"):
+        gradient(scale_grad_by_freq=True)
+    with pytest.raises(RuntimeError, match="expected sparse coordinate tensor layout but got Str"):
+        tn.ones(2).coalesce()
+    with pytest.raises(RuntimeError, match="can not be changed in place by add"):
+        grad.add_(tn.ones(5, 2))
+    with pytest.raises(RuntimeError, match="only be written in place as a whole, by 0"):
+        grad.fill_(1.0)
+    assert grad._nnz() == 4
+
+
+def test_gradients_accumulate():
+    made = table()
+    x = tn.tensor(INDICES)
+    made(x).sum().backward()
+    first = made.weight.grad
+    made(x).sum().backward()
+    assert made.weight.grad is first and first._version == 1 and first._nnz() == 8
+    made.weight.sum().backward()  # a dense one joins
+    dense = made.weight.grad
+    assert not dense.is_sparse and dense[:, 0].tolist() == [3.0, 3.0, 1.0, 5.0, 1.0]
+    made(x).sum().backward()  # a sparse one joins a dense one
+    assert made.weight.grad is dense and dense[:, 0].tolist() == [4.0, 4.0, 1.0, 7.0, 1.0]
+    made.weight.grad = None
+    (made(x).sum() + made.weight.sum()).backward()
+    assert made.weight.grad[:, 0].tolist() == [2.0, 2.0, 1.0, 3.0, 1.0]
+    made.weight.grad = None
+    (made(x).sum() + made(x).sum()).backward()
+    assert made.weight.grad.is_sparse and made.weight.grad._nnz() == 8
+
+
+def test_it_holds_no_memory_of_others():
+    made = table()
+    out = made(tn.tensor([1]))
+    given = tn.ones(1, 2)
+    out.backward(given)
+    given.zero_()
+    assert made.weight.grad._values().tolist() == [[1.0, 1.0]]
+
+
+def test_hooks_and_grad_see_it():
+    made = table()
+    seen = []
+    made.weight.register_hook(lambda g: seen.append(g.is_sparse))
+    made(tn.tensor([2])).sum().backward()
+    (g,) = tn.autograd.grad(made(tn.tensor([2, 2])).sum(), made.weight)
+    assert seen == [True, True] and g.is_sparse and g.coalesce().values().tolist() == [[2.0, 2.0]]
+
+
+def test_every_other_operation_makes_it_dense():
+    grad = gradient()
+    dense = grad.to_dense()
+    for run in (
+        lambda g: g * 2,
+        lambda g: g + dense,
+        lambda g: dense + g,
+        lambda g: -g,
+        lambda g: g.sum(0),
+        lambda g: g @ tn.ones(2, 3),
+        lambda g: g.norm(),
+        lambda g: g[3],
+        lambda g: tn.cat([g, g]),
+        lambda g: g.clone(),
+    ):
+        assert run(grad).tolist() == run(dense).tolist()
+        assert not run(grad).is_sparse
+    assert tn.zeros(5, 2).copy_(grad).tolist() == dense.tolist()
+
+
+def test_in_place_by_a_number_and_zeroing():
+    grad = gradient()
+    grad.mul_(3).div_(tn.tensor(2.0))
+    assert grad.is_sparse and grad._values().tolist() == [[1.5, 1.5]] * 4
+    grad.zero_()
+    assert grad.is_sparse and grad._nnz() == 0 and grad.to_dense().sum() == 0
+
+
+def test_clipping():
+    made = table()
+    made(tn.tensor(INDICES)).sum().backward()
+    norm = nn.utils.clip_grad_norm_([made.weight], 1.0)
+    assert norm.item() == pytest.approx(12**0.5)
+    assert made.weight.grad.is_sparse
+    assert made.weight.grad.to_dense().norm().item() == pytest.approx(1.0, rel=1e-5)
+
+
+def test_copies():
+    grad = gradient()
+    for made in (copy.deepcopy(grad), pickle.loads(pickle.dumps(grad)), grad.detach()):
+        assert made.is_sparse and made.to_dense().tolist() == grad.to_dense().tolist()
+
+
+def test_double_backward_goes_through_dense_gradients():
+    made = nn.Embedding(4, 2, sparse=True).to(tn.float64)
+    x = tn.tensor([0, 3, 3])
+
+    def squares(weight):
+        return (nn.functional.embedding(x, weight, sparse=True) ** 3).sum()
+
+    weight = made.weight.detach().requires_grad_()
+    (g,) = tn.autograd.grad(squares(weight), weight, create_graph=True)
+    assert not g.is_sparse
+    assert tn.autograd.gradgradcheck(squares, (weight,))
+
+
+def test_bags():
+    for mode, factor in (("sum", 1.0), ("mean", 0.5)):
+        bag = nn.EmbeddingBag(5, 2, mode=mode, sparse=True)
+        bag(tn.tensor(INDICES)).sum().backward()
+        assert bag.weight.grad.is_sparse
+        assert bag.weight.grad.to_dense()[:, 0].tolist() == [factor, factor, 0.0, 2 * factor, 0.0]

@@ -1,0 +1,134 @@
+"""Rows: an array that is zero but for a few rows, as the gradient of a look-up is.
+
+It stands in a gradient's place in the engine and in ``Tensor._array``. What knows it (adding,
+optimizers) works on the rows alone; for everything else, numpy included, it turns into the dense
+array by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+
+
+class Rows:
+    """Rows of an array that is zero elsewhere.
+
+    Args:
+        index: ``[n]``, the number of each row; one that stands there twice counts twice.
+        values: ``[n, ...]``, the rows.
+        count: number of rows of the whole.
+
+    Attributes:
+        coalesced: no number stands there twice, and they ascend.
+    """
+
+    __slots__ = ("coalesced", "index", "shape", "values")
+
+    def __init__(self, index: Array, values: Array, count: int, coalesced: bool = False):
+        self.index = index
+        self.values = values
+        self.shape = (count, *values.shape[1:])
+        self.coalesced = coalesced
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Data type of the elements."""
+        kind: np.dtype[Any] = self.values.dtype
+        return kind
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions of the whole."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the whole."""
+        return int(np.prod(self.shape, dtype=int))
+
+    strides = ()  # there is no memory to step through
+
+    def coalesce(self) -> Rows:
+        """Return the same with each row once, in ascending order; itself if it is so already."""
+        if self.coalesced:
+            return self
+        order = np.argsort(self.index, kind="stable")
+        index = self.index[order]
+        first = np.flatnonzero(np.r_[True, index[1:] != index[:-1]]) if index.size else index
+        values = self.values[order]
+        if len(first) != len(index):
+            values = np.add.reduceat(values, first, axis=0)
+        return Rows(index[first], values, self.shape[0], True)
+
+    def dense(self) -> Array:
+        """Return the whole array."""
+        whole = np.zeros(self.shape, self.dtype)
+        rows = self.coalesce()
+        whole[rows.index] = rows.values
+        return whole
+
+    def add_to(self, whole: Array) -> None:
+        """Add the rows to a dense array, in place."""
+        rows = self.coalesce()
+        whole[rows.index] += rows.values
+
+    def copy(self, order: str = "C") -> Rows:
+        """Return one with memory of its own."""
+        return Rows(self.index, self.values.copy(), self.shape[0], self.coalesced)
+
+    def astype(self, dtype: Any, copy: bool = True) -> Rows:
+        """Return the same in another dtype."""
+        return Rows(self.index, self.values.astype(dtype), self.shape[0], self.coalesced)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Rows):
+            index = np.concatenate([self.index, other.index])
+            return Rows(index, np.concatenate([self.values, other.values]), self.shape[0])
+        whole = np.array(other)
+        self.add_to(whole)
+        return whole
+
+    __radd__ = __add__
+
+    # ---- as if it were dense ----------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return self.dense() if dtype is None else self.dense().astype(dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        out = options.get("out")
+        if out is not None and out[0] is self:
+            return self._in_place(ufunc, inputs[1:])
+        if ufunc is np.add and method == "__call__" and not options and len(inputs) == 2:
+            other = inputs[1] if inputs[0] is self else inputs[0]
+            if isinstance(other, np.ndarray) and other.shape == self.shape:
+                return self + other
+        dense = [x.dense() if isinstance(x, Rows) else x for x in inputs]
+        return getattr(ufunc, method)(*dense, **options)
+
+    def _in_place(self, ufunc: Any, others: tuple[Any, ...]) -> Rows:
+        """Multiply or divide by a number."""
+        if ufunc not in (np.multiply, np.true_divide) or any(np.ndim(x) for x in others):
+            raise RuntimeError(f"a sparse gradient can not be changed in place by {ufunc.__name__}")
+        ufunc(self.values, *others, out=self.values)
+        return self
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if key is not Ellipsis or np.any(value):
+            raise RuntimeError("a sparse gradient can only be written in place as a whole, by 0")
+        self.index, self.values, self.coalesced = self.index[:0], self.values[:0], True
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in Rows.__slots__:
+            raise AttributeError(name)
+        return getattr(self.dense(), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.dense()[key]
+
+    def __len__(self) -> int:
+        return int(self.shape[0])

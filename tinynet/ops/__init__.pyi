@@ -6,7 +6,8 @@ from typing import Any
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
 from tinynet.core.generator import Generator
-from tinynet.core.tensor import Size, Tensor
+from tinynet.core.size import Size
+from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
 from tinynet.ops.histograms import Histogram

@@ -32,6 +32,8 @@ for _left, _right in ((f(2, 3), f(4, 3)), (f(3), f(3)), (f(2, 2), f())):
 for _left, _right in ((f(2, 3), f(2, 2)), (f(2), f(2, 2).transposed), (f(), f(3)), (f(0, 2), f(2))):
     sample("kron", _left, _right)
 sample("ger", f(2), f(3))
+for _left, _right in ((f(3), f(3, 2)), (f(3).strided, f(3, 2).transposed), (f(0), f(0, 2))):
+    sample("row_product", _left, _right)
 sample("vdot", f(3), f(3).strided)
 custom("multi_dot", lambda *x: tn.linalg.multi_dot(x), f(2, 3), f(3, 4), f(4, 2))
 custom("multi_dot of vectors", lambda *x: tn.linalg.multi_dot(x), f(2), f(2, 3), f(3))

@@ -86,13 +86,43 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
     return kind
 
 
+# ---- faster sums of many numbers ----------------------------------------------------------------
+
+_MANY, _ROW = 2**12, 1024  # numbers from which it is worth it; how many make a row
+
+
+def _sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Array:
+    """Return sums over the axes (None: over all)."""
+    if dtype is not None or x.dtype.kind != "f":
+        return add_up(x, axis=axes, keepdims=keepdim, dtype=sum_kind(x, dtype))
+    if x.size >= _MANY and x.flags.c_contiguous and x.itemsize >= 4:
+        if axes is None and x.size >= 8 * _MANY:
+            whole = x.size // _ROW * _ROW
+            flat = x.reshape(-1)
+            return add_up(_row_sums(flat[:whole], _ROW)) + add_up(flat[whole:])
+        first = x.ndim - len(axes or ())
+        if axes and 0 < first == min(axes):
+            sums = _row_sums(x, math.prod(x.shape[first:]))
+            return sums.reshape(x.shape[:first] + (1,) * (keepdim * len(axes)))
+    return add_up(x, axis=axes, keepdims=keepdim)
+
+
+def _row_sums(x: Array, length: int) -> Array:
+    """Return the sums of numbers that follow each other in memory, so many at a time.
+
+    As products with a vector of ones: BLAS is several times faster than numpy here. It adds in
+    as many lanes, so the rounding is no worse.
+    """
+    return np.dot(x.reshape(-1, length), np.ones(length, x.dtype))
+
+
 # ---- sums and means -----------------------------------------------------------------------------
 
 
 @operation(node="SumBackward0", methods=False)
 def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the sum of all elements."""
-    return add_up(self, axis=None, dtype=sum_kind(self, dtype))
+    return _sums(self, None, False, dtype)
 
 
 sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
@@ -101,8 +131,7 @@ sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
 @operation(node="SumBackward1", methods=False)
 def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the sums over dimensions."""
-    axes = axes_of(dim, self.ndim, "sum")
-    return add_up(self, axis=axes, keepdims=keepdim, dtype=sum_kind(self, dtype))
+    return _sums(self, axes_of(dim, self.ndim, "sum"), keepdim, dtype)
 
 
 sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim))
@@ -123,7 +152,8 @@ def sum(
         >>> tn.ones(2, 3).sum(dim=1)
         tensor([3., 3.])
     """
-    refuse_others("sum", self=self)
+    if not isinstance(self, Tensor):
+        refuse_others("sum", self=self)
     if dim is None and not keepdim:
         return sum_all.function(self, dtype)
     return sum_dims.function(self, dim, keepdim, dtype)
@@ -133,7 +163,7 @@ def sum(
 def mean_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the mean of all elements."""
     kind = _mean_kind(self, dtype)
-    return add_up(self, axis=None, dtype=kind) / kind.type(self.size)
+    return _sums(self, None, False, dtype) / kind.type(self.size)
 
 
 mean_all.grad(self=lambda g, self_shape: expand(g / max(math.prod(self_shape), 1), self_shape))
@@ -144,8 +174,7 @@ def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike
     """Return the means over dimensions."""
     kind = _mean_kind(self, dtype)
     axes = axes_of(dim, self.ndim, "mean")
-    total = add_up(self, axis=axes, keepdims=keepdim, dtype=kind)
-    return total / kind.type(count_of(self.shape, dim))
+    return _sums(self, axes, keepdim, dtype) / kind.type(count_of(self.shape, dim))
 
 
 mean_dims.grad(

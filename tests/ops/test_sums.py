@@ -1,0 +1,45 @@
+"""Sums of many numbers, which BLAS adds up: values, shapes, precision."""
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+
+SHAPES = [(70_001,), (300, 700), (9000, 7), (3, 5, 4000), (64, 64), (1, 40_000), (40_000, 1)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_sums_of_many_numbers(shape, kind):
+    x = np.random.RandomState(0).uniform(-1, 1, shape).astype(kind)
+    exact = x.astype(np.longdouble)
+    bound = 2e-6 if kind == np.float32 else 1e-14
+    for dim in (None, -1, 0, tuple(range(1, len(shape))) or 0):
+        for keepdim in (False, True):
+            got = tn.tensor(x).sum(dim, keepdim).numpy()
+            wanted = exact.sum(dim, keepdims=keepdim)
+            size = np.abs(exact).sum(dim, keepdims=keepdim)
+            assert got.shape == wanted.shape and got.dtype == kind
+            assert (np.abs(got - wanted) <= bound * size).all()
+            mean = tn.tensor(x).mean(dim, keepdim).numpy()
+            np.testing.assert_allclose(mean, got / (x.size / max(got.size, 1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_what_is_not_finite_stays_in_its_row(value):
+    x = np.ones((100, 100), np.float32)
+    x[3, 5] = value
+    sums = tn.tensor(x).sum(1).numpy()
+    np.testing.assert_array_equal(sums[3], np.float32(value))
+    assert (np.delete(sums, 3) == 100).all()
+
+
+def test_other_layouts_and_dtypes():
+    x = np.arange(120_000).reshape(300, 400)
+    assert tn.tensor(x).sum().item() == x.sum()
+    assert tn.tensor(x).sum(1).tolist() == x.sum(1).tolist()
+    columns = tn.tensor(x).double().t()
+    assert columns.sum(1).tolist() == x.sum(0).tolist()
+    assert columns[::2].sum().item() == x[:, ::2].sum()
+    halves = tn.tensor(np.ones((100, 100), np.float16))
+    assert halves.sum(1).tolist() == [100.0] * 100

@@ -15,7 +15,7 @@ add several times faster than ``np.add.reduce``, and what is constant along plac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +54,12 @@ def wide(x: Array) -> Array:
 
 def ones(count: int, x: Array) -> Array:
     """Return a vector of ones, whose product with an array is a sum."""
-    return np.ones(count, x.dtype)
+    return _ones(count, x.dtype)
+
+
+@functools.lru_cache(maxsize=64)  # a layer of a net needs the same ones at each call
+def _ones(count: int, kind: Any) -> Array:
+    return np.ones(count, kind)
 
 
 def slopes(
@@ -96,6 +101,13 @@ class _Rows:
         """Return numbers per channel in a shape that broadcasts to the rows."""
         return np.broadcast_to(a, self.small).reshape(-1, 1)
 
+    def average(self, sums: Array) -> Array:
+        """Return averages per group from sums over places, ``[samples or 1, groups, 1]``."""
+        samples, _, channels, places, shared = self.blocks
+        count = channels * places * (samples if shared else 1)
+        axis = (0, 2) if shared else 2
+        return np.add.reduce(sums, axis=axis, keepdims=True) / max(count, 1)
+
 
 class _Columns:
     """An array as a row per sample, for few places: numpy is slow at short rows.
@@ -121,21 +133,16 @@ class _Columns:
         """Return numbers per channel, one for each column."""
         return np.repeat(a.reshape(-1), self.blocks.places)
 
+    def average(self, sums: Array) -> Array:
+        """Return averages per group from sums over samples and places, ``[1, groups, 1]``."""
+        return sums / max(self.blocks.samples * self.blocks.places, 1)
+
 
 def _seen(blocks: Blocks) -> _Rows | _Columns:
     """Return the faster way to see an array; the limits are measured."""
     if blocks.shared and blocks.places < 96 and blocks.samples > 3:
         return _Columns(blocks)
     return _Rows(blocks)
-
-
-def _averaging(blocks: Blocks) -> Callable[[Array], Array]:
-    """Return the function that turns sums over places into averages per group."""
-    count = blocks.channels * blocks.places
-    if blocks.shared:
-        count *= blocks.samples
-    axis = (0, 2) if blocks.shared else 2
-    return lambda sums: np.add.reduce(sums, axis=axis, keepdims=True) / max(count, 1)
 
 
 def _vectors(blocks: Blocks, *given: Array) -> tuple[Array, ...]:
@@ -146,12 +153,12 @@ def _normalized(
     input: Array, weight: Array, bias: Array, blocks: Blocks, eps: float
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean and variance of each group (``[samples or 1, groups, 1]``)."""
-    seen, average = _seen(blocks), _averaging(blocks)
+    seen = _seen(blocks)
     w, b = _vectors(blocks, weight, bias)
     x = wide(input).reshape(seen.shape)
-    mean = average(seen.total(x))
+    mean = seen.average(seen.total(x))
     y = x - seen.spread(mean)
-    var = average(seen.dot(y, y))
+    var = seen.average(seen.dot(y, y))
     y *= seen.spread(w / np.sqrt(var + eps))
     y += seen.spread(b)
     return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
@@ -173,7 +180,7 @@ def _normalized_slopes(
     Args:
         constant: mean and variance are given numbers, not those of the input.
     """
-    seen, average = _seen(blocks), _averaging(blocks)
+    seen = _seen(blocks)
     (w,) = _vectors(blocks, weight)
     g2 = wide(g).reshape(seen.shape)
     r = 1 / np.sqrt(var + eps)
@@ -188,7 +195,7 @@ def _normalized_slopes(
     if needs[0] and constant:
         dx = g2 * seen.spread(r * w)
     elif needs[0]:
-        dx = _centered_slope(g2, c, r, w, products, sums, seen, average)
+        dx = _centered_slope(g2, c, r, w, products, sums, seen)
     return None if dx is None else dx.reshape(g.shape), by_weight, by_bias
 
 
@@ -200,18 +207,17 @@ def _centered_slope(
     products: Array,
     sums: Array,
     seen: _Rows | _Columns,
-    average: Callable[[Array], Array],
 ) -> Array:
     """Return the gradient by the input, written over ``c``, which is the input less its mean."""
-    inner, outer = w, r
-    if seen.blocks.channels == 1:  # the weight is a factor of all terms
-        inner, outer = np.ones_like(w), r * w
+    if seen.blocks.channels == 1:  # the weight is a factor of all terms: no second array
+        c *= seen.spread(seen.average(products) * -(r**2))
+        c += g
+        c -= seen.spread(seen.average(sums))
+        c *= seen.spread(r * w)
     else:
-        g = g * seen.spread(w)
-    c *= seen.spread(average(inner * products) * -(r**2))
-    c += g
-    c -= seen.spread(average(inner * sums))
-    c *= seen.spread(outer)
+        c *= seen.spread(seen.average(w * products) * -(r**3))
+        c -= seen.spread(seen.average(w * sums) * r)
+        c += g * seen.spread(r * w)
     return c
 
 

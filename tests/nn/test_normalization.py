@@ -172,3 +172,16 @@ def test_sizes_below_one_are_refused():
         F.local_response_norm(tn.ones(1, 2, 3), 0)
     with pytest.raises(ValueError, match="'num_groups' parameter of GroupNorm must be >= 1"):
         nn.GroupNorm(0, 4)
+
+
+# ---- where PyTorch's users look for them --------------------------------------------------------
+
+
+def test_bases_by_which_users_tell_layers():
+    modules = nn.modules
+    assert isinstance(nn.BatchNorm2d(3), modules.batchnorm._BatchNorm)
+    assert isinstance(nn.InstanceNorm1d(3), modules.instancenorm._InstanceNorm)
+    assert not isinstance(nn.InstanceNorm1d(3), modules.batchnorm._BatchNorm)
+    assert isinstance(nn.LazyBatchNorm1d(), modules.batchnorm._NormBase)
+    assert isinstance(nn.AlphaDropout(), modules.dropout._DropoutNd)
+    assert modules.normalization.LayerNorm is nn.LayerNorm

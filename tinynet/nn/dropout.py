@@ -9,7 +9,7 @@ from tinynet.nn.functional.noise import check_probability
 from tinynet.nn.module import Module
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     """What all dropouts share: a probability, and whether they write to their input."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False):
@@ -23,7 +23,7 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """Sets each element to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
     In evaluation mode it returns its input.
@@ -51,7 +51,7 @@ class Dropout(_Dropout):
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """Sets each channel to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
     Near places of a channel are alike, so that dropping single ones would teach nothing.
@@ -79,7 +79,7 @@ class Dropout1d(_Dropout):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """Sets each channel to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
     Near places of a channel are alike, so that dropping single ones would teach nothing.
@@ -108,7 +108,7 @@ class Dropout2d(_Dropout):
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """Sets each channel to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
     Near places of a channel are alike, so that dropping single ones would teach nothing.
@@ -136,7 +136,7 @@ class Dropout3d(_Dropout):
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Sets elements to SELU's floor in training, such that mean 0 and deviation 1 are kept.
 
     It belongs to networks of ``SELU``. In evaluation mode it returns its input.
@@ -163,7 +163,7 @@ class AlphaDropout(_Dropout):
         return F.alpha_dropout(input, self.p, self.training)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """Sets channels to SELU's floor in training, such that mean 0 and deviation 1 are kept.
 
     It is ``AlphaDropout`` with one draw for all places of a channel. In evaluation mode it

@@ -94,6 +94,9 @@ class Rows:
 
     __radd__ = __add__
 
+    def __imul__(self, factor: Any) -> Rows:
+        return self._in_place(np.multiply, (factor,))
+
     # ---- as if it were dense ----------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:

@@ -2,6 +2,7 @@
 
 import tinynet as tn
 from tinynet.nn.functional.resampling_ops import SAMPLERS, Resampling
+from tinynet.nn.functional.warping_ops import Warp
 from tinynet.nn.functional.windows import Options
 
 from .samples import f, i, sample
@@ -104,3 +105,24 @@ sample("unshuffled_pixels", f(2, 4, 6), 2)
 sample("unshuffled_pixels", f(2, 4, 6).strided, 2)
 sample("shuffled_channels", f(2, 6, 2), 2)
 sample("shuffled_channels", f(2, 6, 2).transposed, 3)
+
+# ---- reading at places --------------------------------------------------------------------------
+
+for _rank in (2, 3):
+    _picture, _grid = f(1, 2, *(3, 4, 2)[:_rank]), f(1, *(1, 2, 1)[:_rank], _rank).unit
+    _modes = ("bilinear", "nearest", "bicubic") if _rank == 2 else ("bilinear", "nearest")
+    for _mode in _modes:
+        for _padding in ("zeros", "border", "reflection"):
+            for _align in (True, False):
+                _warp = Warp(_mode, _padding, _align)
+                sample(f"grid_sampler{_rank}d", _picture, _grid, _warp, (0,) * _rank)
+    _warp, _orders = Warp("bilinear", "zeros", False), (1, *(0,) * (_rank - 1))
+    sample(f"grid_sampler{_rank}d", _picture.transposed, _grid.transposed, _warp, _orders)
+    _out = f(1, 2, *(1, 2, 1)[:_rank])
+    for _order in ((0,) * _rank, _orders):
+        sample(f"grid_spread{_rank}d", _out, _grid, _warp, _order, _picture.shape[2:])
+    sample("affine_places", f(2, _rank, _rank + 1), (2, 3, 1)[:_rank], False)
+    sample("affine_sums", f(2, *(2, 3, 1)[:_rank], _rank), (2, 3, 1)[:_rank], True)
+_warp = Warp("bicubic", "border", False)
+sample("grid_sampler2d", f(1, 1, 3, 4), f(1, 2, 1, 2).unit, _warp, (2, 1))
+sample("affine_places", f(2, 2, 3).transposed, (2, 3), True)

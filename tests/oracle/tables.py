@@ -20,11 +20,13 @@ from . import (
     cases_padding,
     cases_pointwise_binary,
     cases_pointwise_unary,
+    cases_pooling,
     cases_printing,
     cases_products,
     cases_random_numbers,
     cases_rearranging,
     cases_reductions,
+    cases_resampling,
     cases_views,
 )
 from .spec import Case, Table
@@ -52,6 +54,8 @@ TABLES: tuple[Table, ...] = (
     cases_nn_functional.TABLE,
     cases_normalization.TABLE,
     cases_padding.TABLE,
+    cases_pooling.TABLE,
+    cases_resampling.TABLE,
     cases_convolution.TABLE,
     cases_printing.TABLE,
     cases_products.TABLE,

@@ -126,3 +126,5 @@ from tinynet.nn.functional.vector import normalize as normalize
 from tinynet.nn.functional.vector import one_hot as one_hot
 from tinynet.nn.functional.vector import pairwise_distance as pairwise_distance
 from tinynet.nn.functional.vector import pdist as pdist
+from tinynet.nn.functional.warping import affine_grid as affine_grid
+from tinynet.nn.functional.warping import grid_sample as grid_sample

@@ -178,7 +178,8 @@ def interpolate(
         return AREA[array.ndim - 2](input, sizes)
     _check_sizes(array, sizes)
     if array.dtype.kind != "f" and not ("nearest" in mode and array.dtype == np.uint8):
-        raise NotImplementedError(f"\"upsample_{mode}\" not implemented for '{name_of(array)}'")
+        name = mode.replace("-", "_")
+        raise NotImplementedError(f"\"upsample_{name}\" not implemented for '{name_of(array)}'")
     scales: Scales = (None,) * len(sizes) if recompute_scale_factor or not factors else factors
     how = Resampling(mode, sizes, scales, bool(align_corners), antialias)
     return SAMPLERS[mode, antialias][how.rank].function(input, how)

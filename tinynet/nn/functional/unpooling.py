@@ -58,9 +58,10 @@ def _whole_size(
         )
     dims = zip(spatial(shape, rank), kernel, stride, padding, strict=True)
     usual = tuple((n - 1) * s + k - 2 * p for n, k, s, p in dims)
-    found = usual if output_size is None else tuple(output_size)
-    if len(found) == rank + 2:
-        found = found[2:]
+    shown = usual if output_size is None else output_size
+    if len(shown) == rank + 2:
+        shown = shown[2:]
+    found = tuple(shown)
     if len(found) != rank:
         raise ValueError(
             f"output_size should be a sequence containing {rank} or {rank + 2} elements, but it "
@@ -70,7 +71,7 @@ def _whole_size(
         low, high = usual[d] - stride[d], usual[d] + stride[d]
         if not low < found[d] < high:
             raise ValueError(
-                f'invalid output_size "{list(found)}" (dim {d} must be between {low} and {high})'
+                f'invalid output_size "{shown}" (dim {d} must be between {low} and {high})'
             )
     for d in range(rank):
         if found[d] < 0:

@@ -76,3 +76,28 @@ sample("windows_summed", f(3, 3, 2), (4, 3), 0, 2, 1)
 sample("windows_summed", f(1), (), 0, 1, 1)
 sample("unfold", f(), 0, 1, 1)
 sample("hstack vstack dstack column_stack", [f(2, 3), f(2, 3)])
+
+# ---- putting and reducing into places -----------------------------------------------------------
+
+APART = f(3, 4).of(*(0.33 - 0.71 * k for k in (5, 2, 9, 0, 7, 3, 8, 1, 6, 4, 11, 10)))
+
+for _spec in (f(2, 3), f(2, 3).transposed, f(2, 3).strided):
+    sample("take", _spec, i([[0, 5], [-1, 0]]))
+    sample("put", _spec, i([5, 0]), f(2))
+    sample("put", _spec, i([5, 5]), f(2), True)
+    sample("index_copy", _spec, 0, i(1), f(1, 3))
+    sample("masked_scatter", _spec, i([[1, 0, 1], [0, 0, 1]]) > 0, f(2, 2))
+    for _way in ("sum", "mean", "prod", "amax", "amin"):
+        for _include in (True, False):
+            _options = {"include_self": _include}
+            _at = i([[0, 0, 1], [0, 1, 1], [0, 0, 0]])
+            sample("scatter_reduce", _spec.distinct, 0, _at, APART, _way, **_options)
+            if _way != "sum":
+                sample("index_reduce", _spec, 0, i(1, 1, 1), f(3, 3).distinct, _way, **_options)
+sample("scatter_reduce", f(2).of(0, 2), 0, i(0, 0, 1, 1), f(4).of(3, 0, 2, 4), "prod")
+sample("scatter_reduce", f(), 0, i(0), f(), "mean")
+sample("index_reduce", f(), 0, i(0), f(), "amax")
+sample("take_sum", f(2), i(3, 3), (2, 2))
+sample("slices_copied", f(2, 3), i(1), f(1, 3), 0)
+sample("scatter_reduced", f(2), i(0, 0), f(2).distinct, 0, "amin", True)
+sample("slices_reduced", f(2), i(0, 0), f(2).distinct, 0, "mean", False)

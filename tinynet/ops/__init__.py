@@ -51,6 +51,7 @@ from tinynet.ops import rearranging as rearranging
 from tinynet.ops import reduction as reduction
 from tinynet.ops import reshaping as reshaping
 from tinynet.ops import rounding as rounding
+from tinynet.ops import scattering as scattering
 from tinynet.ops import selecting as selecting
 from tinynet.ops import softmax as softmax
 from tinynet.ops import sorting as sorting

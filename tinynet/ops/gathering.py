@@ -161,7 +161,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     return gather_along.function(whole, chosen, dim)
 
 
-def _scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:
+def scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:
     """Return a copy after ``write(flat copy, positions, part of src)``."""
     whole = np.array(self, order="C")
     if src is not None and src.dtype != self.dtype:
@@ -178,19 +178,19 @@ def _scattered(self: Array, index: Array, dim: int, src: Array | None, write: An
 @operation(node="ScatterBackward0", methods=False)
 def scatter_source(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements of ``src`` at the indices."""
-    return _scattered(self, index, dim, src, lambda whole, at, part: whole.__setitem__(at, part))
+    return scattered(self, index, dim, src, lambda whole, at, part: whole.__setitem__(at, part))
 
 
 @operation(node="ScatterBackward1", methods=False)
 def scatter_number(self: Array, index: Array, /, dim: int, value: float) -> Array:
     """Return a copy with a number at the indices."""
     number = number_as(value, self.dtype)
-    return _scattered(self, index, dim, None, lambda whole, at, _: whole.__setitem__(at, number))
+    return scattered(self, index, dim, None, lambda whole, at, _: whole.__setitem__(at, number))
 
 
 scatter_source.grad(
     self=lambda g, index, dim: scatter_number(g, index, dim, 0),
-    src=lambda g, index, src_shape, dim: _as_source(gather_along(g, index, dim), src_shape),
+    src=lambda g, index, src_shape, dim: as_source(gather_along(g, index, dim), src_shape),
 )
 scatter_number.grad(self=lambda g, index, dim: scatter_number(g, index, dim, 0))
 
@@ -198,18 +198,18 @@ scatter_number.grad(self=lambda g, index, dim: scatter_number(g, index, dim, 0))
 @operation(node="ScatterAddBackward0", methods=False)
 def scatter_sum(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements of ``src`` added at the indices."""
-    return _scattered(
+    return scattered(
         self, index, dim, src, lambda whole, at, part: np.add.at(whole, at.ravel(), part.ravel())
     )
 
 
 scatter_sum.grad(
     self=lambda g: g,
-    src=lambda g, index, src_shape, dim: _as_source(gather_along(g, index, dim), src_shape),
+    src=lambda g, index, src_shape, dim: as_source(gather_along(g, index, dim), src_shape),
 )
 
 
-def _as_source(g: Any, shape: tuple[int, ...]) -> Any:
+def as_source(g: Any, shape: tuple[int, ...]) -> Any:
     """Fill a gradient up with zeros where ``src`` is larger than the index."""
     if g.shape == shape:
         return g
@@ -224,7 +224,7 @@ def _as_source(g: Any, shape: tuple[int, ...]) -> Any:
 @operation(methods=False)
 def scatter_product(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements at the indices multiplied by those of ``src``."""
-    return _scattered(
+    return scattered(
         self,
         index,
         dim,

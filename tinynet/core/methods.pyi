@@ -1062,6 +1062,21 @@ class TensorMethods:
         self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
     ) -> Tensor:
         """Return a copy with values written (or added) at the indices."""
+    def take(self, index: Tensor) -> Tensor:
+        """Return the elements at places in the flattened tensor, in the shape of ``index``."""
+    def put(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
+        """Return a copy with elements of ``source`` at (or added at) places in the flattened
+        tensor."""
+    def put_(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Self:
+        """Write the result of ``put`` to this tensor and return it."""
+    def index_copy(self, dim: builtins.int, index: Tensor, source: Tensor) -> Tensor:
+        """Return a copy with slices of ``source`` in the places that ``index`` names."""
+    def index_copy_(self, dim: builtins.int, index: Tensor, source: Tensor) -> Self:
+        """Write slices of ``source`` to the places that ``index`` names; return the tensor."""
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """Return a copy with the elements of ``source``, in order, where the mask is True."""
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
+        """Write the result of ``masked_scatter`` to this tensor and return it."""
     def floor(self) -> Tensor:
         """Return the largest whole number below or equal."""
     def floor_(self) -> Self:
@@ -1158,6 +1173,48 @@ class TensorMethods:
         interpolation: str = "linear",
     ) -> Tensor:
         """Return the quantiles of what is not NaN; arguments are those of ``quantile``."""
+    def scatter_reduce(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Tensor:
+        """Return a copy into whose elements those of ``src`` are reduced, where ``index`` points
+        to."""
+    def scatter_reduce_(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Self:
+        """Reduce elements of ``src`` into this tensor where ``index`` points to, and return it."""
+    def index_reduce(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Tensor:
+        """Return a copy into whose slices those of ``source`` are reduced, where ``index`` names
+        them."""
+    def index_reduce_(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Self:
+        """Reduce slices of ``source`` into those that ``index`` names, and return the tensor."""
     def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
         """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
     def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:

@@ -208,9 +208,11 @@ __all__ = [
     "igamma",
     "igammac",
     "index_add",
+    "index_copy",
     "index_fill",
     "index_put",
     "index_put_",
+    "index_reduce",
     "index_select",
     "inner",
     "inverse",
@@ -261,6 +263,7 @@ __all__ = [
     "lu_solve",
     "lu_unpack",
     "masked_fill",
+    "masked_scatter",
     "masked_select",
     "matmul",
     "matrix_exp",
@@ -309,6 +312,7 @@ __all__ = [
     "positive",
     "pow",
     "prod",
+    "put",
     "qr",
     "quantile",
     "rad2deg",
@@ -339,6 +343,7 @@ __all__ = [
     "rsqrt_",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
     "searchsorted",
     "select",
     "select_scatter",
@@ -374,6 +379,7 @@ __all__ = [
     "swapaxes",
     "swapdims",
     "t",
+    "take",
     "take_along_dim",
     "tan",
     "tan_",
@@ -1080,6 +1086,9 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: f
     """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
     them."""
 
+def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """Return a copy with slices of ``source`` in the places that ``index`` names."""
+
 def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
 
@@ -1092,6 +1101,12 @@ def index_put_(
     self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Write (or add) values at the indices to this tensor and return it."""
+
+def index_reduce(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Return a copy into whose slices those of ``source`` are reduced, where ``index`` names
+    them."""
 
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices along a dimension that a vector of indices names, as a copy."""
@@ -1254,6 +1269,9 @@ def lu_unpack(
 
 def masked_fill(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
+
+def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Return a copy with the elements of ``source``, in order, where the mask is True."""
 
 def masked_select(self: Tensor, mask: Tensor) -> Tensor:
     """Return the elements where the mask is True, in one dimension; the two are broadcast."""
@@ -1438,6 +1456,9 @@ def prod(
 ) -> Tensor:
     """Return the product over one dimension (all elements unless given); of integers as int64."""
 
+def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Return a copy with elements of ``source`` at (or added at) places in the flattened tensor."""
+
 def qr(self: Tensor, some: bool = True) -> Any:
     """Return Q and R; prefer ``linalg.qr``."""
 
@@ -1570,6 +1591,11 @@ def scatter(
 
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy with elements of ``src`` added where ``index`` points to along a dimension."""
+
+def scatter_reduce(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Return a copy into whose elements those of ``src`` are reduced, where ``index`` points to."""
 
 def searchsorted(
     sorted_sequence: Tensor,
@@ -1709,6 +1735,9 @@ def swapdims(self: Tensor, dim0: int, dim1: int) -> Tensor:
 
 def t(self: Tensor) -> Tensor:
     """Return a matrix transposed; vectors and scalars as they are."""
+
+def take(self: Tensor, index: Tensor) -> Tensor:
+    """Return the elements at places in the flattened tensor, in the shape of ``index``."""
 
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Return the elements that ``indices`` chooses along a dimension, the others broadcast."""

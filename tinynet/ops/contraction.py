@@ -230,13 +230,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
-    """Return the product of matrices; ``linalg.multi_dot`` under its older name.
-
-    Example:
-        >>> tn.chain_matmul(tn.ones(2, 3))
-        tensor([[1., 1., 1.],
-                [1., 1., 1.]])
-    """
+    """Return the product of matrices; prefer ``linalg.multi_dot``, which takes them as a list."""
     warnings.warn(
         "tinynet.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
         "tinynet.linalg.multi_dot instead, which accepts a list of two or more tensors rather "

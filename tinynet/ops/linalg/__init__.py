@@ -12,9 +12,9 @@ from tinynet.ops.linalg.exponential import matrix_power as matrix_power
 from tinynet.ops.linalg.factors import cholesky as cholesky
 from tinynet.ops.linalg.factors import cholesky_ex as cholesky_ex
 from tinynet.ops.linalg.factors import qr as qr
-from tinynet.ops.linalg.inverses import det as det
 from tinynet.ops.linalg.inverses import inv as inv
 from tinynet.ops.linalg.inverses import inv_ex as inv_ex
+from tinynet.ops.linalg.inverses import linalg_det as det  # noqa: F401
 from tinynet.ops.linalg.inverses import linalg_slogdet as slogdet  # noqa: F401
 from tinynet.ops.linalg.inverses import solve as solve
 from tinynet.ops.linalg.inverses import solve_ex as solve_ex

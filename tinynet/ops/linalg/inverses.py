@@ -256,24 +256,34 @@ determinant.grad(A=lambda g, A: unsqueeze(unsqueeze(g, -1), -1) * cofactors(A))
 cofactors.grad(A=_of_cofactors)
 
 
-@public
-def det(self: Tensor) -> Tensor:
+def linalg_det(A: Tensor) -> Tensor:
     """Return the determinants of matrices.
 
     The derivative holds for singular matrices, too; the second one needs an inverse.
 
     Args:
-        self: ``[..., n, n]``.
+        A: ``[..., n, n]``.
 
     Raises:
         RuntimeError: not square matrices of floats.
 
     Example:
+        >>> tn.linalg.det(tn.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor(-2.)
+    """
+    square("linalg.det", A)
+    return determinant.function(A)
+
+
+@public
+def det(self: Tensor) -> Tensor:
+    """Return the determinants of matrices; ``linalg.det`` does the same.
+
+    Example:
         >>> tn.det(tn.tensor([[1.0, 2.0], [3.0, 4.0]]))
         tensor(-2.)
     """
-    square("linalg.det", self)
-    return determinant.function(self)
+    return linalg_det(self)
 
 
 @operation(

@@ -148,7 +148,7 @@ def _by_singular_values(A: Tensor, ord: Any, one: int, two: int, keepdim: bool) 
 
 
 def norm(
-    A: Tensor, ord: Order = None, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
+    input: Tensor, ord: Order = None, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """Return norms of vectors or matrices.
 
@@ -156,7 +156,7 @@ def norm(
     one vector or matrix; without ``ord``, too, all elements are one vector.
 
     Args:
-        A: the input.
+        input: one tensor.
         ord: the order: see ``vector_norm`` and ``matrix_norm``.
         dim: one dimension or two.
         keepdim: keep them with length 1.
@@ -169,9 +169,9 @@ def norm(
         >>> tn.linalg.norm(tn.tensor([[3.0, 0.0], [0.0, 4.0]])), tn.linalg.norm(tn.eye(2), 2)
         (tensor(5.), tensor(1.))
     """
-    if not isinstance(A, Tensor):
-        raise errors.must_be_tensor("linalg_norm", "input", 1, A)
-    ndim = A._array.ndim
+    if not isinstance(input, Tensor):
+        raise errors.must_be_tensor("linalg_norm", "input", 1, input)
+    ndim = input._array.ndim
     dims = (dim,) if isinstance(dim, int) else dim
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(
@@ -183,8 +183,8 @@ def norm(
             f"{ndim}D."
         )
     if isinstance(ord, str) or (ord is not None and (ndim if dims is None else len(dims)) == 2):
-        return matrix_norm(A, ord, dims or (-2, -1), keepdim, dtype=dtype)  # type: ignore[arg-type]
-    return vector_norm(A, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
+        return matrix_norm(input, ord, dims or (-2, -1), keepdim, dtype=dtype)  # type: ignore[arg-type]
+    return vector_norm(input, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
 
 
 # ---- condition numbers --------------------------------------------------------------------------

@@ -1013,7 +1013,7 @@ class TensorMethods:
     def inverse(self) -> Tensor:
         """Return the inverses of matrices; ``linalg.inv`` does the same."""
     def det(self) -> Tensor:
-        """Return the determinants of matrices."""
+        """Return the determinants of matrices; ``linalg.det`` does the same."""
     def slogdet(self) -> Any:
         """Return the signs of determinants, and the logarithms of their absolute values."""
     def logdet(self) -> Tensor:

@@ -708,7 +708,7 @@ def ceil_(self: Tensor) -> Tensor:
     """Write the result of ``ceil`` to this tensor and return it."""
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
-    """Return the product of matrices; ``linalg.multi_dot`` under its older name."""
+    """Return the product of matrices; prefer ``linalg.multi_dot``, which takes them as a list."""
 
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """Return Cholesky factors; prefer ``linalg.cholesky``."""
@@ -818,7 +818,7 @@ def deg2rad_(self: Tensor) -> Tensor:
     """Write the result of ``deg2rad`` to this tensor and return it."""
 
 def det(self: Tensor) -> Tensor:
-    """Return the determinants of matrices."""
+    """Return the determinants of matrices; ``linalg.det`` does the same."""
 
 def detach_(self: Tensor) -> Tensor:
     """Cut the tensor from its history: it becomes a leaf that requires no grad."""

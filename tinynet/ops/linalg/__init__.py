@@ -7,6 +7,8 @@ have derivatives to any order, where they exist.
 from tinynet.errors import LinAlgError as LinAlgError
 from tinynet.ops.contraction import multi_dot as multi_dot
 from tinynet.ops.linalg import older as older
+from tinynet.ops.linalg.determinants import linalg_det as det  # noqa: F401
+from tinynet.ops.linalg.determinants import linalg_slogdet as slogdet  # noqa: F401
 from tinynet.ops.linalg.exponential import matrix_exp as matrix_exp
 from tinynet.ops.linalg.exponential import matrix_power as matrix_power
 from tinynet.ops.linalg.factors import cholesky as cholesky
@@ -14,8 +16,6 @@ from tinynet.ops.linalg.factors import cholesky_ex as cholesky_ex
 from tinynet.ops.linalg.factors import qr as qr
 from tinynet.ops.linalg.inverses import inv as inv
 from tinynet.ops.linalg.inverses import inv_ex as inv_ex
-from tinynet.ops.linalg.inverses import linalg_det as det  # noqa: F401
-from tinynet.ops.linalg.inverses import linalg_slogdet as slogdet  # noqa: F401
 from tinynet.ops.linalg.inverses import solve as solve
 from tinynet.ops.linalg.inverses import solve_ex as solve_ex
 from tinynet.ops.linalg.inverses import tensorinv as tensorinv

@@ -1,0 +1,144 @@
+"""Determinants of square matrices, their signs and logarithms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.arithmetic import where
+from tinynet.ops.linalg.checks import named, square
+from tinynet.ops.linalg.inverses import inverted
+from tinynet.ops.shape import reshape, unsqueeze
+
+
+@operation(node="LinalgDetBackward0", methods=False)
+def determinant(A: Array, /) -> Array:
+    """Return the determinants."""
+    return np.linalg.det(A)
+
+
+@operation(methods=False)
+def cofactors(A: Array, /) -> Array:
+    """Return the derivative of the determinant: ``det(A)`` times the inverse, transposed.
+
+    Exact for singular matrices, too: there it comes from the singular values.
+    """
+    try:
+        found = np.linalg.det(A)[..., None, None] * np.linalg.inv(A).mT
+    except np.linalg.LinAlgError:
+        found = None
+    if found is not None and np.isfinite(found).all():
+        return found
+    U, S, Vh = np.linalg.svd(A)
+    ones = np.ones_like(S[..., :1])
+    before = np.cumprod(np.concatenate([ones, S[..., :-1]], -1), -1)
+    after = np.cumprod(np.concatenate([ones, S[..., :0:-1]], -1), -1)[..., ::-1]
+    sign = (np.linalg.det(U) * np.linalg.det(Vh))[..., None, None]
+    return sign * ((U * (before * after)[..., None, :]) @ Vh)
+
+
+def _of_cofactors(g: Any, A: Any, result: Any) -> Any:
+    """Return the second derivative of the determinant, of matrices that have an inverse."""
+    inverse = inverted(A)
+    inner = reshape((g * inverse.mT).sum(-1).sum(-1), (*g.shape[:-2], 1, 1))
+    return result * inner - result @ g.mT @ inverse.mT
+
+
+determinant.grad(A=lambda g, A: unsqueeze(unsqueeze(g, -1), -1) * cofactors(A))
+cofactors.grad(A=_of_cofactors)
+
+
+def linalg_det(A: Tensor) -> Tensor:
+    """Return the determinants of matrices.
+
+    The derivative holds for singular matrices, too; the second one needs an inverse.
+
+    Args:
+        A: ``[..., n, n]``.
+
+    Raises:
+        RuntimeError: not square matrices of floats.
+
+    Example:
+        >>> tn.linalg.det(tn.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor(-2.)
+    """
+    square("linalg.det", A)
+    return determinant.function(A)
+
+
+@public
+def det(self: Tensor) -> Tensor:
+    """Return the determinants of matrices; ``linalg.det`` does the same.
+
+    Example:
+        >>> tn.det(tn.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor(-2.)
+    """
+    return linalg_det(self)
+
+
+@operation(
+    outputs=("sign", "logabsdet"),
+    differentiable=2,
+    node="LinalgSlogdetBackward0",
+    methods=False,
+)
+def sign_and_log(A: Array, /) -> tuple[Array, Array]:
+    """Return the signs of determinants, and the logarithms of their absolute values."""
+    return np.linalg.slogdet(A)
+
+
+sign_and_log.grad(A=lambda g, A: unsqueeze(unsqueeze(g[1], -1), -1) * inverted(A).mT)
+_Slogdet = named("linalg_slogdet", ("sign", "logabsdet"))
+_SlogdetOfTensor = named("slogdet", ("sign", "logabsdet"))
+
+
+def linalg_slogdet(A: Tensor) -> Any:
+    """Return the signs of determinants, and the logarithms of their absolute values.
+
+    Args:
+        A: ``[..., n, n]``.
+
+    Returns:
+        ``(sign, logabsdet)``: 0 and ``-inf`` for a singular matrix.
+
+    Raises:
+        RuntimeError: not square matrices of floats.
+
+    Example:
+        >>> sign, logabsdet = tn.linalg.slogdet(tn.tensor([[-1.0, 0.0], [0.0, 1.0]]))
+        >>> sign, logabsdet
+        (tensor(-1.), tensor(0.))
+    """
+    square("linalg.slogdet", A)
+    return _Slogdet(*sign_and_log.function(A))
+
+
+@public
+def slogdet(self: Tensor) -> Any:
+    """Return the signs of determinants, and the logarithms of their absolute values.
+
+    Example:
+        >>> tn.slogdet(tn.eye(2)).logabsdet
+        tensor(0.)
+    """
+    return _SlogdetOfTensor(*linalg_slogdet(self))
+
+
+@public
+def logdet(self: Tensor) -> Tensor:
+    """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones.
+
+    Example:
+        >>> tn.logdet(tn.eye(3))
+        tensor(0.)
+    """
+    square("logdet", self)
+    sign, logarithm = sign_and_log.function(self)
+    return where.function(sign == -1.0, math.nan, logarithm)

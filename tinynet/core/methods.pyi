@@ -1012,12 +1012,6 @@ class TensorMethods:
         """Write the values of another tensor (broadcast, cast) to this one and return it."""
     def inverse(self) -> Tensor:
         """Return the inverses of matrices; ``linalg.inv`` does the same."""
-    def det(self) -> Tensor:
-        """Return the determinants of matrices; ``linalg.det`` does the same."""
-    def slogdet(self) -> Any:
-        """Return the signs of determinants, and the logarithms of their absolute values."""
-    def logdet(self) -> Tensor:
-        """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
     def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
         """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
     def cholesky(self, upper: builtins.bool = False) -> Tensor:
@@ -1036,6 +1030,12 @@ class TensorMethods:
         """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``."""
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         """Return the solution with factored matrices; prefer ``linalg.lu_solve``."""
+    def det(self) -> Tensor:
+        """Return the determinants of matrices; ``linalg.det`` does the same."""
+    def slogdet(self) -> Any:
+        """Return the signs of determinants, and the logarithms of their absolute values."""
+    def logdet(self) -> Tensor:
+        """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
     def matrix_power(self, n: builtins.int) -> Tensor:
         """Return the n-th powers of square matrices, by repeated squaring."""
     def matrix_exp(self) -> Tensor:

@@ -76,6 +76,7 @@ from tinynet.nn.likelihood_loss import PoissonNLLLoss as PoissonNLLLoss
 from tinynet.nn.linear import Bilinear as Bilinear
 from tinynet.nn.linear import Identity as Identity
 from tinynet.nn.linear import Linear as Linear
+from tinynet.nn.linear_loss import LinearCrossEntropyLoss as LinearCrossEntropyLoss
 from tinynet.nn.loss import BCELoss as BCELoss
 from tinynet.nn.loss import BCEWithLogitsLoss as BCEWithLogitsLoss
 from tinynet.nn.loss import CrossEntropyLoss as CrossEntropyLoss

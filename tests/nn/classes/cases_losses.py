@@ -269,3 +269,44 @@ refused("row-length", [[1], [2]], [5, 5], [1, 2])
 refused("total", [1, 2, 3], [5, 5], [1, 1])
 refused("targets-3d", [[[1]]], [5, 5], [1, 1])
 refused("empty", [[1], [2]], [0, 0], [1, 1], shape=(0, 2, 4))
+
+# ---- an affine map and its loss ----
+
+
+def entropy(label, *inputs, weight=None, **options):
+    for reduction in REDUCTIONS:
+
+        def build(lib, reduction=reduction):
+            given = {} if weight is None else {"weight": lib.tensor(weight)}
+            return lib.nn.LinearCrossEntropyLoss(3, 4, reduction=reduction, **given, **options)
+
+        layer("-".join(filter(None, ["LinearCrossEntropyLoss", label, reduction])), build, *inputs)
+
+
+entropy("", f(5, 3), i(4, 5))
+entropy("one", f(3), i(4), bias=True)
+entropy("weight", f(5, 3), i(4, 5), weight=WEIGHT["weight"], ignore_index=1, label_smoothing=0.1)
+entropy("probabilities", f(5, 3), f(5, 4).unit, bias=True)
+entropy("places", f(5, 3), i(4, 5, 2), out_features=(2,), bias=True)
+fails(
+    "LinearCrossEntropyLoss-weight",
+    lambda lib: lib.nn.LinearCrossEntropyLoss(3, 4, weight=lib.ones(3)),
+)
+fails(
+    "LinearCrossEntropyLoss-smoothing",
+    lambda lib: lib.nn.LinearCrossEntropyLoss(3, 4, label_smoothing=2.0),
+)
+fails(
+    "LinearCrossEntropyLoss-features",
+    lambda lib: lib.nn.LinearCrossEntropyLoss(3, 4)(lib.ones(2, 2), lib.tensor([0, 1])),
+)
+fails(
+    "LinearCrossEntropyLoss-3d",
+    lambda lib: lib.nn.LinearCrossEntropyLoss(3, 4)(lib.ones(2, 2, 3), lib.tensor([0, 1])),
+)
+fails(
+    "LinearCrossEntropyLoss-places",
+    lambda lib: lib.nn.LinearCrossEntropyLoss(3, 4, out_features=(2,))(
+        lib.ones(3), lib.tensor([0, 1])
+    ),
+)

@@ -57,6 +57,7 @@ from tinynet.nn.functional.folding import fold as fold
 from tinynet.nn.functional.folding import unfold as unfold
 from tinynet.nn.functional.likelihoods import gaussian_nll_loss as gaussian_nll_loss
 from tinynet.nn.functional.likelihoods import poisson_nll_loss as poisson_nll_loss
+from tinynet.nn.functional.linear_entropy import linear_cross_entropy as linear_cross_entropy
 from tinynet.nn.functional.lookup import embedding as embedding
 from tinynet.nn.functional.losses import binary_cross_entropy as binary_cross_entropy
 from tinynet.nn.functional.losses import (

@@ -56,6 +56,12 @@ DEPARTURES = (
         ours=lambda said: rf"{re.escape(said[1])}\w+Backward\d*{re.escape(said[2])}",
     ),
     Departure(
+        "PyTorch numbers nodes by C++ overload, in this text too.",
+        said=r"(.* is output \d+ of \w+)1(, is .*)",
+        ours=lambda said: rf"{re.escape(said[1])}Backward\d*{re.escape(said[2])}",
+        cases="activations/*_-saved!",
+    ),
+    Departure(
         "The seeds call the producer of a changed value by its node, 'output 0 of"
         " SigmoidBackward0'; PyTorch 2.13 says 'output 0 of Sigmoid'.",
         said=r"(.* is output \d+ of )(\w+)(, is .*)",
@@ -109,6 +115,12 @@ DEPARTURES = (
         ours=lambda said: rf"{said[1]}Backward\d",
     ),
     Departure(
+        "The same for the forms that write to their input.",
+        said=r"(RreluWithNoise|Threshold|Celu)Backward1",
+        ours=lambda said: f"{said[1]}Backward0",
+        cases="activations/*_-*",
+    ),
+    Departure(
         "A composite of nn.functional ends in the node of its last operation.",
         said=r"\w+Backward\d",
         ours=lambda said: r"\w+Backward\d",
@@ -125,6 +137,12 @@ DEPARTURES = (
         said=r"\w+Backward\d",
         ours=lambda said: r"\w+Backward\d",
         cases="nn_functional/binary_cross_entropy_with_logits-*",
+    ),
+    Departure(
+        "The same for losses and distances.",
+        said=r"\w+Backward\d",
+        ours=lambda said: r"\w+Backward\d",
+        cases="losses/*",
     ),
     Departure(
         "The same for linear.",

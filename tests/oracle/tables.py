@@ -1,6 +1,7 @@
 """All tables, in the order of the families."""
 
 from . import (
+    cases_activations,
     cases_comparison,
     cases_conversion,
     cases_convolution,
@@ -14,6 +15,7 @@ from . import (
     cases_joining,
     cases_linalg,
     cases_linear_algebra,
+    cases_losses,
     cases_nn_functional,
     cases_normalization,
     cases_order,
@@ -54,6 +56,8 @@ TABLES: tuple[Table, ...] = (
     cases_in_place.TABLE,
     cases_conversion.TABLE,
     cases_nn_functional.TABLE,
+    cases_activations.TABLE,
+    cases_losses.TABLE,
     cases_normalization.TABLE,
     cases_padding.TABLE,
     cases_pooling.TABLE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import pickle
 import warnings
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import tinynet
+from tinynet import nn
 
 from .run import arguments, build, describe, measured, numbers
 from .spec import Failure, Layer, tensors_in
@@ -105,6 +107,17 @@ def test_the_tables_and_their_answers_go_together():
         raised = ANSWERS[name].get("error")
         assert isinstance(row, Failure) == (raised is not None), name
         assert raised != "nothing was raised", name
+
+
+HOLD_ONLY = {"ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"}
+ABSTRACT = {"Module", "RNNBase", "RNNCellBase"}
+
+
+def test_every_class_has_a_row():
+    named = {name for name, value in vars(nn).items() if inspect.isclass(value)}
+    layers = {name for name in named if issubclass(getattr(nn, name), nn.Module)}
+    with_rows = {name.partition("/")[2].partition("-")[0] for name in LAYERS}
+    assert layers - with_rows == HOLD_ONLY | ABSTRACT
 
 
 @pytest.mark.oracle

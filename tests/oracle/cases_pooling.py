@@ -71,6 +71,10 @@ for _rank, _shape in SHAPES.items():
     fails(f"{_max}-no-dilation", functional(_max, 2, 1, 0, 0), f64(*_shape))
     fails(f"{_max}-dilations", functional(_max, 2, 1, 0, (1,) * (_rank + 1)), f64(*_shape))
 
+    case(f"{_max}_with_indices-plain", functional(f"{_max}_with_indices", 2), _input)
+    _name = f"adaptive_{_max}_with_indices"
+    case(f"{_name}-plain", functional(_name, 2), _input)
+
     # ---- even shares ----
 
     for _kind in ("avg", "max"):
@@ -147,7 +151,7 @@ for _rank, _shape in EVEN.items():
 
 def drawn(name, kernel, sample_shape=None, **options):
     def call(tn, x):
-        rank = int(name[-2])
+        rank = int(name[len("fractional_max_pool")])
         shape = sample_shape or (2, 3, rank)
         count = 1
         for n in shape:
@@ -162,6 +166,7 @@ for _rank in (2, 3):
     _name, _input = f"fractional_max_pool{_rank}d", f64(2, 3, *(7, 8, 6)[:_rank]).distinct
     case(f"{_name}-size", drawn(_name, 2, output_size=3), _input)
     case(f"{_name}-indices", drawn(_name, 2, output_size=3, return_indices=True), _input)
+    case(f"{_name}_with_indices-plain", drawn(f"{_name}_with_indices", 2, output_size=3), _input)
     case(f"{_name}-ratio", drawn(_name, 2, output_ratio=(0.5, 0.4, 0.6)[:_rank]), _input)
     case(f"{_name}-each", drawn(_name, (1, 3, 2)[:_rank], output_size=(2, 4, 3)[:_rank]), _input)
     case(f"{_name}-one", drawn(_name, 2, output_size=1), _input)

@@ -129,3 +129,21 @@ from tinynet.nn.functional.vector import pairwise_distance as pairwise_distance
 from tinynet.nn.functional.vector import pdist as pdist
 from tinynet.nn.functional.warping import affine_grid as affine_grid
 from tinynet.nn.functional.warping import grid_sample as grid_sample
+from tinynet.nn.functional.with_indices import (
+    adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices,
+)
+from tinynet.nn.functional.with_indices import (
+    adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices,
+)
+from tinynet.nn.functional.with_indices import (
+    adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices,
+)
+from tinynet.nn.functional.with_indices import (
+    fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices,
+)
+from tinynet.nn.functional.with_indices import (
+    fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices,
+)
+from tinynet.nn.functional.with_indices import max_pool1d_with_indices as max_pool1d_with_indices
+from tinynet.nn.functional.with_indices import max_pool2d_with_indices as max_pool2d_with_indices
+from tinynet.nn.functional.with_indices import max_pool3d_with_indices as max_pool3d_with_indices

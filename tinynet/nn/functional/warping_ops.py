@@ -110,14 +110,16 @@ def _terms(grid: Array, sizes: Ints, how: Warp, orders: Ints) -> Iterator[tuple[
 def grid_sampler(input: Array, grid: Array, /, how: Warp, orders: Ints) -> Array:
     """Return samples of each plane at the places of the grid."""
     batch, channels, *sizes = input.shape
-    planes = input.reshape(batch, channels, math.prod(sizes))
-    shape = (batch, channels, *grid.shape[1:-1])
-    total = np.zeros((batch, channels, math.prod(grid.shape[1:-1])), input.dtype)
+    out = grid.shape[1:-1]
+    # With the channels last a place is one row: one index finds it for all channels.
+    rows = np.moveaxis(input, 1, -1).reshape(batch * math.prod(sizes), channels)
+    first = np.arange(batch)[:, None] * math.prod(sizes)
+    total = np.zeros((batch * math.prod(out), channels), input.dtype)
     for place, weight in _terms(grid, tuple(sizes), how, orders):
-        part = np.take_along_axis(planes, place[:, None], 2)
-        part *= weight[:, None]
+        part = np.take(rows, (place + first).reshape(-1), 0)
+        part *= weight.reshape(-1, 1)
         total += part
-    return total.reshape(shape)
+    return np.ascontiguousarray(np.moveaxis(total.reshape(batch, *out, channels), -1, 1))
 
 
 def grid_spread(self: Array, grid: Array, /, how: Warp, orders: Ints, sizes: Ints) -> Array:

@@ -529,3 +529,14 @@ def test_a_second_run_that_saves_less_or_more():
         "tinynet.utils.checkpoint: trying to save more tensors during recomputation than during "
         "the original forward pass.\n"
     )
+
+
+def test_arrays_that_only_the_formulas_see_are_forgotten_too():
+    x = tn.randn(6).requires_grad_()
+    y = checkpoint(nn.functional.gelu, x, use_reentrant=False)
+    assert [getattr(y.grad_fn, f"saved_{name}") for name in y.grad_fn.saved] == [None, None]
+    found = tn.autograd.grad(y.sum(), x, create_graph=True)
+    found += tn.autograd.grad(found[0].sum(), x)
+    plain = tn.autograd.grad(nn.functional.gelu(x).sum(), x, create_graph=True)
+    plain += tn.autograd.grad(plain[0].sum(), x)
+    assert bits(found) == bits(plain)

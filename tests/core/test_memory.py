@@ -172,3 +172,12 @@ def test_locals_of_the_saving_function_are_not_kept():
     y, _ = forward(tn.tensor(1.0, requires_grad=True))
     assert not any(type(o) is Large for o in gc.get_objects())
     y.backward()
+
+
+def test_backward_frees_what_only_formulas_see():
+    x = tn.randn(6).requires_grad_()
+    y = tn.nn.functional.gelu(x)
+    y.sum().backward()
+    assert [getattr(y.grad_fn, f"saved_{name}") for name in y.grad_fn.saved] == [None, None]
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        y.sum().backward()

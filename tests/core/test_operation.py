@@ -306,3 +306,12 @@ def test_a_changed_output_is_noticed(two_outputs):
     c.detach().zero_()
     with pytest.raises(RuntimeError, match="output 1 of TestedPairBackward0, is at version 1"):
         s.sum().backward()
+
+
+def test_a_parameter_may_not_have_a_name_that_the_compiler_uses():
+    def tested_power(self, /, n):
+        return self**n
+
+    with pytest.raises(TypeError, match="tested_power has a parameter 'n', which the compiler us"):
+        operation(methods=False)(tested_power)
+    assert "tested_power" not in REGISTRY

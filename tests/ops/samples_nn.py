@@ -43,6 +43,7 @@ sample("embedding_rows", f(4, 2), PLACES, -1, False)  # other options bend the g
 for _padding, _frequency in ((-1, False), (2, False), (-1, True), (0, True)):
     sample("weighted_rows", f(4, 2), PLACES, _padding, _frequency)
     sample("summed_rows", f(2, 3, 2), PLACES, 4, _padding, _frequency)
+    sample("kept_rows", f(2, 3, 2), PLACES, 4, _padding)
 sample("embedding_rows", f(4, 2).transposed, i(1), -1, False)
 sample("embedding_rows", f(4, 2), i([]), -1, False)
 

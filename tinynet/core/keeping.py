@@ -19,7 +19,7 @@ from tinynet.core.modes import mode, no_grad
 from tinynet.core.node import Edge, Guard, Node, Saved, modified_problem
 from tinynet.core.recorded import tensor_at
 from tinynet.core.tensor import Tensor
-from tinynet.core.version import NUMBER, Version
+from tinynet.core.version import NUMBER, Version, new_version
 from tinynet.dtypes import Array
 
 
@@ -30,6 +30,8 @@ class Keeper:
         """Take over the arrays that a compiled node just saved."""
         for name in node.saved:
             version = getattr(node, f"saved_{name}_version")
+            if version is None and isinstance(getattr(node, f"saved_{name}"), np.ndarray):
+                version = new_version()  # made for the formulas only: nobody can write to it
             if isinstance(version, Version) and version is not NUMBER:
                 index = node.inputs.index(name) if name in node.inputs else None
                 edge = (node, 0) if index is None else node.edges[index]

@@ -58,10 +58,12 @@ def modified_error(
     is_output: bool,
     needed: Location | None,
     leaf: Any = None,
+    counter: Any = None,
 ) -> errors.AutogradError:
     """Return the error for a saved value that was changed in place, with its lines and fix."""
     saved = locate(node.site)
-    lines = _saved_row(node, saved, is_output, leaf, [c.scope for c in changes])
+    owner = counter if leaf is None else leaf
+    lines = _saved_row(node, saved, is_output, owner, [c.scope for c in changes])
     changed = [locate(c.site) for c in changes]
     hidden = version - expected - len(changes)
     if hidden:
@@ -110,6 +112,12 @@ def _fix(change: Change | None, where: Location | None, saved: Location | None, 
         return (
             "look up first and use the weight afterwards, or use a copy of it: `weight.clone()` "
             "(max_norm rescales the weight's rows in place at each lookup)"
+        )
+    if "running statistics" in change.what:
+        return (
+            "call backward() before the next forward in training mode, or run the forward again "
+            "after it: batch norm moves its running statistics at each forward in training mode, "
+            "also under no_grad()"
         )
     if change.what == "load_state_dict":
         return "load before the forward whose backward you need, or run the forward again"

@@ -328,5 +328,5 @@ def modified_problem(
             output = ""
     leaf = edge[0] if edge is not None and not isinstance(edge[0], Node) else None
     return modified_error(
-        node, array, output, version.n, at, changes, is_output, locate(here()), leaf
+        node, array, output, version.n, at, changes, is_output, locate(here()), leaf, version
     )

@@ -95,6 +95,9 @@ class Operation:
         self.tensors = names[:count]
         self.attributes = names[count:]
         self.keyword_only = code.co_kwonlyargcount
+        taken = _TAKEN.intersection(names)
+        if taken:
+            raise TypeError(f"{self.name} has a parameter {min(taken)!r}, which the compiler uses")
 
     def _install(self, methods: bool, operator: str | None, inplace: bool) -> None:
         if self.name in REGISTRY:
@@ -266,6 +269,8 @@ class Operation:
                 raise errors.must_be_tensor(self.name, shown, position + 1, x)
 
 
+# Names of the compiled functions' own, see core/source.py.
+_TAKEN = frozenset("c edges f freed g kind link m n needs out r results t v wanted".split())
 _NUMBERS = frozenset({float, int, bool})
 
 

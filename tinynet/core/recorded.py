@@ -36,9 +36,10 @@ def unpack(node: Any, name: str) -> Any:
 def _edge_of_output(node: Any, name: str) -> Edge | None:
     """Return where a saved output stands in the graph; None if it is not differentiable."""
     op = node.op
-    number = 0 if name == "result" else op.outputs.index(name)
-    if number >= op.differentiable:
+    names = ("result",) if name == "result" else op.outputs[: op.differentiable]
+    if name not in names:
         return None
+    number = names.index(name)
     return getattr(node, "result_edge", (node, 0)) if number == 0 else (node, number)
 
 

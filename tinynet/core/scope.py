@@ -65,10 +65,15 @@ def path_of(scope: Scope | None) -> str:
     return ".".join(names)
 
 
-def name_of(parameter: Any, scope: Scope | None) -> str:
-    """Return ``Net.fc1.weight`` for a parameter of the outermost module of a scope, or ""."""
+def name_of(owner: Any, scope: Scope | None) -> str:
+    """Return ``Net.fc1.weight`` for a parameter of the outermost module of a scope, or "".
+
+    Args:
+        owner: the parameter, or the version counter of a parameter or buffer.
+        scope: the modules that were running.
+    """
     for module in modules_of(scope)[:1]:
-        for name, other in module.named_parameters():
-            if other is parameter:
+        for name, other in (*module.named_parameters(), *module.named_buffers()):
+            if other is owner or other._counter is owner:
                 return f"{type(module).__name__}.{name}"
     return ""

@@ -358,8 +358,9 @@ class Backward:
             lines += self.per_input()
         lines.append("    if freed is not None:")
         for name in arrays:
+            held = name if name in op.hidden else f"v_{name}"
             lines += [
-                f"        if v_{name} is not None:",
+                f"        if {held} is not None:",
                 f"            n.saved_{name} = None",
                 f"            n.saved_{name}_version = freed",
                 f"            n.saved_{name}_at = 0",

@@ -270,7 +270,7 @@ class Operation:
 
 
 # Names of the compiled functions' own, see core/source.py.
-_TAKEN = frozenset("c edges f freed g kind link m n needs out r results t v wanted".split())
+_TAKEN = frozenset("c edges f freed g m n needs out r results t v wanted".split())
 _NUMBERS = frozenset({float, int, bool})
 
 

@@ -95,9 +95,6 @@ class Operation:
         self.tensors = names[:count]
         self.attributes = names[count:]
         self.keyword_only = code.co_kwonlyargcount
-        taken = _TAKEN.intersection(names)
-        if taken:
-            raise TypeError(f"{self.name} has a parameter {min(taken)!r}, which the compiler uses")
 
     def _install(self, methods: bool, operator: str | None, inplace: bool) -> None:
         if self.name in REGISTRY:
@@ -150,6 +147,11 @@ class Operation:
                 raise TypeError(
                     f"a formula of {self.name} uses {name!r}, which is no input, output, shape or "
                     f"attribute of it; known are {', '.join(sorted(known))}"
+                )
+            if name in _TAKEN or (name == "result" and self.outputs):
+                raise TypeError(
+                    f"a formula of {self.name} uses the name {name!r}, which compiled functions "
+                    "need for themselves: call it something else"
                 )
 
     @property
@@ -270,7 +272,7 @@ class Operation:
 
 
 # Names of the compiled functions' own, see core/source.py.
-_TAKEN = frozenset("c edges f freed g m n needs out r results t v wanted".split())
+_TAKEN = frozenset("c edges f freed g m n out r results t v wanted".split())
 _NUMBERS = frozenset({float, int, bool})
 
 

@@ -148,7 +148,8 @@ class Operation:
                     f"a formula of {self.name} uses {name!r}, which is no input, output, shape or "
                     f"attribute of it; known are {', '.join(sorted(known))}"
                 )
-            if name in _TAKEN or (name == "result" and self.outputs):
+            inputs = name in _TAKEN_FORWARD and name in (*self.tensors, *self.attributes)
+            if inputs or name in _TAKEN_BACKWARD or (name == "result" and self.outputs):
                 raise TypeError(
                     f"a formula of {self.name} uses the name {name!r}, which compiled functions "
                     "need for themselves: call it something else"
@@ -272,7 +273,8 @@ class Operation:
 
 
 # Names of the compiled functions' own, see core/source.py.
-_TAKEN = frozenset("c edges f freed g m n out r results t v wanted".split())
+_TAKEN_FORWARD = frozenset("c edges f m n out r t v".split())
+_TAKEN_BACKWARD = frozenset("freed g n results wanted".split())
 _NUMBERS = frozenset({float, int, bool})
 
 

@@ -111,7 +111,7 @@ DEPARTURES = (
     ),
     Departure(
         "PyTorch numbers nodes by C++ overload; tinynet has one node for a number and a tensor.",
-        said=r"(Remainder|LeakyRelu|Elu|Round|ClampM..|Copysign|Fmod|\w*Xlogy|Polygamma|\w*Xlog1Py)Backward\d",
+        said=r"(Remainder|LeakyRelu|Elu|Round|ClampM..|Copysign|Fmod|\w*Xlogy|Polygamma|Bernoulli|\w*Xlog1Py)Backward\d",
         ours=lambda said: rf"{said[1]}Backward\d",
     ),
     Departure(

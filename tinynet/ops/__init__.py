@@ -47,6 +47,7 @@ from tinynet.ops import powers as powers
 from tinynet.ops import products as products
 from tinynet.ops import putting as putting
 from tinynet.ops import quantiles as quantiles
+from tinynet.ops import random_fills as random_fills
 from tinynet.ops import rearranging as rearranging
 from tinynet.ops import reduction as reduction
 from tinynet.ops import reshaping as reshaping
@@ -70,7 +71,8 @@ _ONLY_FUNCTIONS = {
         "ByteTensor BoolTensor"
     ),
     random: (
-        "rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal"
+        "rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial "
+        "normal poisson binomial"
     ),
 }
 _ONLY_METHODS = {

@@ -1,4 +1,4 @@
-"""Random tensors, and random fills in place."""
+"""Random tensors."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
 from tinynet.core.generator import Generator, default_generator
-from tinynet.core.inplace import run_inplace
-from tinynet.core.operation import operation, public
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.operation import operation
+from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.grids import broadcast_tensors
+from tinynet.ops.refuse import c_name, refuse_others
 from tinynet.ops.shape import Ints, sizes
 
 
-def _numpy(generator: Generator | None) -> np.random.Generator:
+def numbers_of(generator: Generator | None) -> np.random.Generator:
+    """Return the source of random numbers: the default one unless given."""
     return (generator or default_generator).numpy
 
 
@@ -29,11 +31,12 @@ def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
 
 def _float_kind(dtype: Any, name: str) -> Any:
     kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
-    _refuse_whole(kind, name)
+    refuse_integers(kind, name)
     return kind
 
 
-def _refuse_whole(kind: np.dtype[Any], name: str) -> None:
+def refuse_integers(kind: np.dtype[Any], name: str) -> None:
+    """Raise NotImplementedError for a dtype that is not floating-point."""
     if kind.kind != "f":
         what = dtypes.from_numpy(kind).scalar_name
         raise NotImplementedError(f"\"{name}\" not implemented for '{what}'")
@@ -49,10 +52,10 @@ def _shape(args: tuple[Any, ...]) -> tuple[int, ...]:
     return shape
 
 
-def _uniform(generator: Generator | None, shape: tuple[int, ...], kind: Any) -> Array:
+def drawn_uniform(generator: Generator | None, shape: tuple[int, ...], kind: Any) -> Array:
     """Return values in [0, 1), drawn in the dtype: rounding a float64 could give 1.0."""
     drawn = np.float32 if kind == np.float32 else np.float64
-    return np.asarray(_numpy(generator).random(shape, dtype=drawn))
+    return np.asarray(numbers_of(generator).random(shape, dtype=drawn))
 
 
 def rand(
@@ -68,8 +71,8 @@ def rand(
         >>> tn.rand(2, 3).shape
         tinynet.Size([2, 3])
     """
-    kind = _float_kind(dtype, "uniform")
-    return _made(_uniform(generator, _shape(size), kind), dtype, requires_grad)
+    kind = _float_kind(dtype, "check_uniform_bounds")
+    return _made(drawn_uniform(generator, _shape(size), kind), dtype, requires_grad)
 
 
 def randn(
@@ -81,7 +84,7 @@ def randn(
 ) -> Tensor:
     """Return numbers drawn from the normal distribution with mean 0 and variance 1."""
     _float_kind(dtype, "normal_kernel_cpu")
-    return _made(_numpy(generator).standard_normal(_shape(size)), dtype, requires_grad)
+    return _made(numbers_of(generator).standard_normal(_shape(size)), dtype, requires_grad)
 
 
 def randint(
@@ -91,6 +94,7 @@ def randint(
     *,
     generator: Generator | None = None,
     dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return whole numbers drawn uniformly from ``low`` (0) to before ``high``.
@@ -104,40 +108,186 @@ def randint(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     kind = dtypes.int64 if dtype is None else dtype
-    return _made(_numpy(generator).integers(low, high, tuple(size)), kind, requires_grad)
+    check_range(low, high, dtypes.as_numpy(kind))
+    return _made(numbers_of(generator).integers(low, high, _shape((size,))), kind, requires_grad)
+
+
+def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
+    """Refuse whole numbers that the dtype does not have."""
+    if kind.kind not in "iu":
+        return
+    info = np.iinfo(kind)
+    for name, bound in (("from", low), ("to - 1", high - 1)):
+        if not info.min <= bound <= info.max:
+            raise RuntimeError(f"{name} is out of bounds for {c_name(np.empty(0, kind))}")
 
 
 def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = None) -> Tensor:
     """Return the numbers 0 to n - 1 in random order."""
     _shape((n,))
-    return _made(_numpy(generator).permutation(n), dtypes.int64 if dtype is None else dtype, False)
+    kind = dtypes.int64 if dtype is None else dtype
+    return _made(numbers_of(generator).permutation(n), kind, False)
 
 
-def rand_like(input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    **_: Any,
+) -> Tensor:
     """Return uniform numbers in the shape and dtype of a tensor."""
     kind = input.dtype if dtype is None else dtype
-    return rand(*input.shape, dtype=kind, requires_grad=requires_grad)
+    return rand(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
 
 
-def randn_like(input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    **_: Any,
+) -> Tensor:
     """Return normal numbers in the shape and dtype of a tensor."""
     kind = input.dtype if dtype is None else dtype
-    return randn(*input.shape, dtype=kind, requires_grad=requires_grad)
+    return randn(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
 
 
 def randint_like(
-    input: Tensor, low: int, high: int | None = None, *, dtype: DtypeLike = None
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    **_: Any,
 ) -> Tensor:
     """Return whole numbers in the shape and dtype of a tensor."""
     if high is None:
         low, high = 0, low
-    return randint(low, high, input.shape, dtype=input.dtype if dtype is None else dtype)
+    kind = input.dtype if dtype is None else dtype
+    return randint(
+        low, high, input.shape, generator=generator, dtype=kind, requires_grad=requires_grad
+    )
 
 
-def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """Return ones with the given probabilities, zeros otherwise."""
-    p = input._array
-    return wrap((_uniform(generator, p.shape, p.dtype) < p).astype(p.dtype))
+# ---- drawn with probabilities of their own ------------------------------------------------------
+
+
+def values_op(name: str, node: str) -> Any:
+    """Return the operation of values that were drawn: nothing comes in, so the slope is zero."""
+
+    def declared(self: Array, /, values: Array) -> Array:
+        """Return freshly drawn values in the dtype of ``self``."""
+        return values.astype(self.dtype)
+
+    declared.__name__ = declared.__qualname__ = name
+    return operation(methods=False, node=node)(declared).grad(self=lambda g: g * 0)
+
+
+bernoulli_values = values_op("bernoulli_values", "BernoulliBackward0")
+poisson_values = values_op("poisson_values", "PoissonBackward0")
+binomial_values = values_op("binomial_values", "BinomialBackward0")
+
+
+def probabilities(p: Array) -> Array:
+    """Return probabilities as they are; refuse those outside of [0, 1]."""
+    if p.size and not ((p >= 0) & (p <= 1)).all():
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    return p
+
+
+def probability(p: float) -> float:
+    """Return a probability as it is; refuse one outside of [0, 1]."""
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    return p
+
+
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Return ones with the given probabilities (or with ``p``), zeros otherwise.
+
+    Example:
+        >>> tn.bernoulli(tn.tensor([0.0, 1.0]))
+        tensor([0., 1.])
+    """
+    refuse_others("bernoulli", input=input)
+    array = input._array
+    if p is None:
+        refuse_integers(array.dtype, "bernoulli_tensor_cpu_p_")
+    chance = probabilities(array) if p is None else probability(p)
+    drawn = drawn_uniform(generator, array.shape, array.dtype) < chance
+    return bernoulli_values.function(input, drawn)
+
+
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return numbers drawn from Poisson distributions with the given rates.
+
+    Raises:
+        RuntimeError: a rate is negative.
+
+    Example:
+        >>> tn.poisson(tn.zeros(2))
+        tensor([0., 0.])
+    """
+    refuse_others("poisson", input=input)
+    rates = input._array
+    refuse_integers(rates.dtype, "poisson_cpu")
+    if rates.size and not (rates >= 0).all():
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    return poisson_values.function(input, np.asarray(numbers_of(generator).poisson(rates)))
+
+
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return how many of ``count`` attempts succeed, each with probability ``prob``.
+
+    Example:
+        >>> tn.binomial(tn.tensor([3.0, 5.0]), tn.tensor([0.0, 1.0]))
+        tensor([0., 5.])
+    """
+    refuse_others("binomial", count=count, prob=prob)
+    for name, t in (("count", count), ("prob", prob)):
+        if t._array.dtype.kind != "f":
+            raise ValueError(
+                f"binomial only supports floating-point dtypes for {name}, got: "
+                f"{t.dtype.scalar_name}"
+            )
+    times = np.maximum(np.nan_to_num(count._array), 0).astype(np.int64)
+    chance = np.clip(np.nan_to_num(prob._array.astype(np.float64)), 0, 1)
+    drawn = np.asarray(numbers_of(generator).binomial(times, chance), np.float64)
+    drawn[np.broadcast_to(np.isnan(prob._array), drawn.shape)] = np.nan
+    like = count if drawn.shape == count._array.shape else count.expand(drawn.shape)
+    return binomial_values.function(like, drawn)
+
+
+def _check_weights(weights: Array, count: int, replacement: bool) -> None:
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if weights.dtype.kind != "f":
+        raise RuntimeError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            f"{dtypes.of(weights).scalar_name}"
+        )
+    if count <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and count > weights.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not (weights.sum(-1) > 0).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if not replacement and ((weights > 0).sum(-1) < count).any():
+        raise RuntimeError(
+            "invalid multinomial distribution (with replacement=False, not enough non-negative "
+            "category to sample)"
+        )
 
 
 def multinomial(
@@ -147,109 +297,80 @@ def multinomial(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Return indices drawn with the given weights, from each row."""
-    rows = np.atleast_2d(input._array).astype(np.float64)
-    if not replacement and ((rows > 0).sum(1) < num_samples).any():
-        raise RuntimeError(
-            "invalid multinomial distribution (with replacement=False, not enough non-negative "
-            "category to sample)"
-        )
-    draw = _numpy(generator)
-    picked = np.stack([draw.choice(len(r), num_samples, replacement, r / r.sum()) for r in rows])
-    return wrap(picked if input._array.ndim > 1 else picked[0])
+    """Return indices drawn with the given weights, from each row.
+
+    Without replacement it is a race: the indices whose exponential waiting times, at rates that
+    are the weights, end first.
+
+    Raises:
+        RuntimeError: weights that are negative, not finite or all zero; too few to draw from.
+
+    Example:
+        >>> tn.multinomial(tn.tensor([0.0, 3.0, 0.0]), 2, replacement=True)
+        tensor([1, 1])
+    """
+    refuse_others("multinomial", input=input)
+    weights = input._array
+    _check_weights(weights, num_samples, replacement)
+    rows = np.atleast_2d(weights).astype(np.float64)
+    draw = numbers_of(generator)
+    if replacement:
+        ends = np.cumsum(rows, 1)
+        at = draw.random((len(rows), num_samples)) * ends[:, -1:]
+        picked = np.stack([np.searchsorted(e, u, "right") for e, u in zip(ends, at, strict=True)])
+    else:
+        waits = draw.standard_exponential(rows.shape)
+        np.divide(waits, rows, out=waits, where=rows > 0)
+        waits[rows == 0] = np.inf
+        picked = np.argsort(waits, 1)[:, :num_samples]
+    return wrap(np.ascontiguousarray(picked if weights.ndim > 1 else picked[0]))
 
 
 def normal(
-    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None
-) -> Tensor:
-    """Return normal numbers with given means and standard deviations (numbers or tensors)."""
-    m = mean._array if isinstance(mean, Tensor) else mean
-    s = std._array if isinstance(std, Tensor) else std
-    shape = np.broadcast_shapes(np.shape(m), np.shape(s)) if size is None else tuple(size)
-    return _made(m + s * _numpy(generator).standard_normal(shape), None, False)
-
-
-# ---- fills in place: nothing comes in, so the gradient is zero ----------------------------------
-
-
-@operation(methods=False, node="NormalBackward0")
-def normal_values(self: Array, /, values: Array) -> Array:
-    """Return freshly drawn values in the dtype of ``self``."""
-    return values.astype(self.dtype)
-
-
-normal_values.grad(self=lambda g: g * 0)
-
-
-@operation(methods=False, node="UniformBackward0")
-def uniform_values(self: Array, /, values: Array) -> Array:
-    """Return freshly drawn values in the dtype of ``self``."""
-    return values.astype(self.dtype)
-
-
-uniform_values.grad(self=lambda g: g * 0)
-
-
-@public
-def normal_(
-    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
-) -> Tensor:
-    """Fill this tensor with normal numbers and return it."""
-    if std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
-    _refuse_whole(self._array.dtype, "normal_kernel_cpu")
-    values = mean + std * np.asarray(_numpy(generator).standard_normal(self._array.shape))
-    return run_inplace(normal_values, self, (values,), {}, what="normal_")
-
-
-def _fill_uniform(t: Tensor, values: Array, what: str) -> Tensor:
-    return run_inplace(uniform_values, t, (values,), {}, what=what)
-
-
-@public
-def uniform_(
-    self: Tensor,
-    from_: float = 0.0,
-    to: float = 1.0,
+    mean: Tensor | float = 0.0,
+    std: Tensor | float = 1.0,
+    size: Any = None,
     *,
     generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
 ) -> Tensor:
-    """Fill this tensor with uniform numbers from ``[from_, to)`` and return it."""
-    if from_ > to:
-        raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={from_:g} > to={to:g}"
+    """Return normal numbers with given means and standard deviations (numbers or tensors).
+
+    Args:
+        size: the shape, where both are numbers.
+
+    Example:
+        >>> tn.normal(tn.tensor([1.0, 2.0]), 0.0)
+        tensor([1., 2.])
+    """
+    m, s = (x._array if isinstance(x, Tensor) else x for x in (mean, std))
+    if isinstance(std, Tensor):
+        if std._array.size and not (std._array >= 0).all():
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    elif std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        shape: tuple[int, ...] = broadcast_tensors(
+            *(x for x in (mean, std) if isinstance(x, Tensor))
+        )[0]._array.shape
+        kind = np.result_type(*(x for x in (m, s) if isinstance(x, np.ndarray)))
+        dtype = dtypes.from_numpy(kind) if dtype is None else dtype
+    elif size is None:
+        raise TypeError(
+            "normal() received an invalid combination of arguments: two numbers without a size"
         )
-    _refuse_whole(self._array.dtype, "check_uniform_bounds")
-    drawn = _uniform(generator, self._array.shape, self._array.dtype)
-    return _fill_uniform(self, from_ + (to - from_) * drawn, "uniform_")
+    else:
+        shape = sizes((size,))
+    return _made(m + s * numbers_of(generator).standard_normal(shape), dtype, requires_grad)
 
 
-@public
-def random_(
-    self: Tensor, low: int = 0, high: int | None = None, *, generator: Generator | None = None
+def _bernoulli(
+    self: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill this tensor with whole numbers from ``[low, high)`` and return it."""
-    if high is None:
-        high = (
-            low or 2**24
-            if self._array.dtype.kind == "f"
-            else low or int(np.iinfo(self._array.dtype).max)
-        )
-        low = 0
-    return _fill_uniform(
-        self, np.asarray(_numpy(generator).integers(low, high, self._array.shape)), "random_"
-    )
+    """Return ones with the given probabilities (or with ``p``), zeros otherwise."""
+    return bernoulli(self, p, generator=generator)
 
 
-@public
-def bernoulli_(self: Tensor, p: float = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fill this tensor with ones (with probability ``p``) and zeros, and return it."""
-    drawn = _uniform(generator, self._array.shape, self._array.dtype) < p
-    return _fill_uniform(self, drawn, "bernoulli_")
-
-
-@public
-def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill this tensor with exponentially distributed numbers and return it."""
-    drawn = np.asarray(_numpy(generator).exponential(1 / lambd, self._array.shape))
-    return _fill_uniform(self, drawn, "exponential_")
+method(multinomial)
+method(_bernoulli, "bernoulli")

@@ -331,40 +331,6 @@ class TensorMethods:
         requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Return one value of a size in this tensor's dtype."""
-    def normal_(
-        self,
-        mean: builtins.float = 0.0,
-        std: builtins.float = 1.0,
-        *,
-        generator: Generator | None = None,
-    ) -> Self:
-        """Fill this tensor with normal numbers and return it."""
-    def uniform_(
-        self,
-        from_: builtins.float = 0.0,
-        to: builtins.float = 1.0,
-        *,
-        generator: Generator | None = None,
-    ) -> Self:
-        """Fill this tensor with uniform numbers from ``[from_, to)`` and return it."""
-    def random_(
-        self,
-        low: builtins.int = 0,
-        high: builtins.int | None = None,
-        *,
-        generator: Generator | None = None,
-    ) -> Self:
-        """Fill this tensor with whole numbers from ``[low, high)`` and return it."""
-    def bernoulli_(self, p: builtins.float = 0.5, *, generator: Generator | None = None) -> Self:
-        """Fill this tensor with ones (with probability ``p``) and zeros, and return it."""
-    def exponential_(
-        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
-    ) -> Self:
-        """Fill this tensor with exponentially distributed numbers and return it."""
-    def i0(self) -> Tensor:
-        """Return the modified Bessel function of order 0."""
-    def i0_(self) -> Self:
-        """Write the result of ``i0`` to this tensor and return it."""
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """Return the part on and below a diagonal; zeros elsewhere."""
     def tril_(self, diagonal: builtins.int = 0) -> Self:
@@ -505,6 +471,79 @@ class TensorMethods:
     def scatter_add_(self, dim: builtins.int, index: Tensor, src: Tensor) -> Self:
         """Add elements of ``src`` where ``index`` points to along a dimension; return the
         tensor."""
+    def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
+        """Return the slices along a dimension that a vector of indices names, as a copy."""
+    def index_add(
+        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
+        them."""
+    def index_add_(
+        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
+    ) -> Self:
+        """Add slices of ``source``, times ``alpha``, where ``index`` names them; return the
+        tensor."""
+    def index_fill(
+        self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float
+    ) -> Tensor:
+        """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
+    def index_fill_(self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float) -> Self:
+        """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the
+        tensor."""
+    def masked_fill(self, mask: Tensor, value: Tensor | builtins.float) -> Tensor:
+        """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
+    def masked_fill_(self, mask: Tensor, value: Tensor | builtins.float) -> Self:
+        """Write a number, or a 0-d tensor, where the mask (broadcast) is True; return the
+        tensor."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """Return the elements where the mask is True, in one dimension; the two are broadcast."""
+    def tensor_split(
+        self, indices_or_sections: Sections, dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of nearly equal parts of a dimension, or of the parts between given
+        indices."""
+    def hsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Return views of equal parts, or of the parts between given indices."""
+    def vsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Return views of equal parts, or of the parts between given indices."""
+    def dsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Return views of equal parts, or of the parts between given indices."""
+    def split_with_sizes(
+        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of consecutive parts of given sizes."""
+    def fliplr(self) -> Tensor:
+        """Return a copy with the order along the second dimension reversed."""
+    def flipud(self) -> Tensor:
+        """Return a copy with the order along the first dimension reversed."""
+    def rot90(self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)) -> Tensor:
+        """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions."""
+    def repeat_interleave(
+        self,
+        repeats: builtins.int | Tensor | None = None,
+        dim: builtins.int | None = None,
+        *,
+        output_size: builtins.int | None = None,
+    ) -> Tensor:
+        """Return each element (or slice along a dimension) several times, one after the other."""
+    def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Return a view with two dimensions swapped."""
+    def multinomial(
+        self,
+        num_samples: builtins.int,
+        replacement: builtins.bool = False,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Return indices drawn with the given weights, from each row."""
+    def bernoulli(
+        self, p: builtins.float | None = None, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Return ones with the given probabilities (or with ``p``), zeros otherwise."""
+    def i0(self) -> Tensor:
+        """Return the modified Bessel function of order 0."""
+    def i0_(self) -> Self:
+        """Write the result of ``i0`` to this tensor and return it."""
     def mm(self, mat2: Tensor) -> Tensor:
         """Return the product of two matrices."""
     def bmm(self, mat2: Tensor) -> Tensor:
@@ -586,32 +625,6 @@ class TensorMethods:
         """Write the result of ``ldexp`` to this tensor and return it."""
     def frexp(self) -> Frexp:
         """Return mantissas of sizes in [0.5, 1), and whole exponents of 2."""
-    def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
-        """Return the slices along a dimension that a vector of indices names, as a copy."""
-    def index_add(
-        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
-    ) -> Tensor:
-        """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
-        them."""
-    def index_add_(
-        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
-    ) -> Self:
-        """Add slices of ``source``, times ``alpha``, where ``index`` names them; return the
-        tensor."""
-    def index_fill(
-        self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float
-    ) -> Tensor:
-        """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
-    def index_fill_(self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float) -> Self:
-        """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the
-        tensor."""
-    def masked_fill(self, mask: Tensor, value: Tensor | builtins.float) -> Tensor:
-        """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
-    def masked_fill_(self, mask: Tensor, value: Tensor | builtins.float) -> Self:
-        """Write a number, or a 0-d tensor, where the mask (broadcast) is True; return the
-        tensor."""
-    def masked_select(self, mask: Tensor) -> Tensor:
-        """Return the elements where the mask is True, in one dimension; the two are broadcast."""
     def eq(self, other: Tensor | builtins.float) -> Tensor:
         """Return True where the elements are equal."""
     def __eq__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
@@ -960,37 +973,6 @@ class TensorMethods:
         """Return the regularized upper incomplete gamma function, ``1 - igamma``."""
     def igammac_(self, other: Tensor) -> Self:
         """Write the result of ``igammac`` to this tensor and return it."""
-    def tensor_split(
-        self, indices_or_sections: Sections, dim: builtins.int = 0
-    ) -> tuple[Tensor, ...]:
-        """Return views of nearly equal parts of a dimension, or of the parts between given
-        indices."""
-    def hsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-        """Return views of equal parts, or of the parts between given indices."""
-    def vsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-        """Return views of equal parts, or of the parts between given indices."""
-    def dsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
-        """Return views of equal parts, or of the parts between given indices."""
-    def split_with_sizes(
-        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
-    ) -> tuple[Tensor, ...]:
-        """Return views of consecutive parts of given sizes."""
-    def fliplr(self) -> Tensor:
-        """Return a copy with the order along the second dimension reversed."""
-    def flipud(self) -> Tensor:
-        """Return a copy with the order along the first dimension reversed."""
-    def rot90(self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)) -> Tensor:
-        """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions."""
-    def repeat_interleave(
-        self,
-        repeats: builtins.int | Tensor | None = None,
-        dim: builtins.int | None = None,
-        *,
-        output_size: builtins.int | None = None,
-    ) -> Tensor:
-        """Return each element (or slice along a dimension) several times, one after the other."""
-    def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
-        """Return a view with two dimensions swapped."""
     def histc(
         self, bins: builtins.int = 100, min: builtins.float = 0, max: builtins.float = 0
     ) -> Tensor:
@@ -1173,6 +1155,57 @@ class TensorMethods:
         interpolation: str = "linear",
     ) -> Tensor:
         """Return the quantiles of what is not NaN; arguments are those of ``quantile``."""
+    def uniform_(
+        self,
+        from_: builtins.float = 0.0,
+        to: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with uniform numbers from ``[from_, to)`` and return it."""
+    def random_(
+        self,
+        low: builtins.int | None = None,
+        high: builtins.int | None = None,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with whole numbers from ``[low, high)`` and return it."""
+    def bernoulli_(
+        self, p: Tensor | builtins.float = 0.5, *, generator: Generator | None = None
+    ) -> Self:
+        """Fill this tensor with ones (with probability ``p``) and zeros, and return it."""
+    def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> Self:
+        """Fill this tensor with numbers of attempts until one succeeds, with probability ``p``
+        each."""
+    def normal_(
+        self,
+        mean: builtins.float = 0.0,
+        std: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with normal numbers and return it."""
+    def log_normal_(
+        self,
+        mean: builtins.float = 1.0,
+        std: builtins.float = 2.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with numbers whose logarithms are normal, and return it."""
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> Self:
+        """Fill this tensor with exponentially distributed numbers and return it."""
+    def cauchy_(
+        self,
+        median: builtins.float = 0.0,
+        sigma: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with numbers from Cauchy's distribution and return it."""
     def scatter_reduce(
         self,
         dim: builtins.int,

@@ -84,6 +84,7 @@ __all__ = [
     "baddbmm",
     "bernoulli",
     "bincount",
+    "binomial",
     "bitwise_and",
     "bitwise_left_shift",
     "bitwise_not",
@@ -308,6 +309,7 @@ __all__ = [
     "outer",
     "permute",
     "pinverse",
+    "poisson",
     "polygamma",
     "positive",
     "pow",
@@ -643,11 +645,16 @@ def baddbmm(
 ) -> Tensor:
     """Return ``beta * self + alpha * (batch1 @ batch2)``, matrix by matrix."""
 
-def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """Return ones with the given probabilities, zeros otherwise."""
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Return ones with the given probabilities (or with ``p``), zeros otherwise."""
 
 def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers."""
+
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return how many of ``count`` attempts succeed, each with probability ``prob``."""
 
 def bitwise_and(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the bitwise (for booleans: logical) and."""
@@ -1413,7 +1420,13 @@ def norm(
     """Return the p-norm of the elements over the given dimensions (all unless given)."""
 
 def normal(
-    mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None
+    mean: Tensor | float = 0.0,
+    std: Tensor | float = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return normal numbers with given means and standard deviations (numbers or tensors)."""
 
@@ -1441,6 +1454,9 @@ def permute(self: Tensor, *dims: Ints) -> Tensor:
 
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
+
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return numbers drawn from Poisson distributions with the given rates."""
 
 def polygamma(n: int, input: Tensor) -> Tensor:
     """Return derivative number ``n`` of ``digamma``."""
@@ -1487,7 +1503,14 @@ def rand(
 ) -> Tensor:
     """Return numbers drawn uniformly from [0, 1)."""
 
-def rand_like(input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    **_: Any,
+) -> Tensor:
     """Return uniform numbers in the shape and dtype of a tensor."""
 
 def randint(
@@ -1497,12 +1520,20 @@ def randint(
     *,
     generator: Generator | None = None,
     dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return whole numbers drawn uniformly from ``low`` (0) to before ``high``."""
 
 def randint_like(
-    input: Tensor, low: int, high: int | None = None, *, dtype: DtypeLike = None
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    **_: Any,
 ) -> Tensor:
     """Return whole numbers in the shape and dtype of a tensor."""
 
@@ -1515,7 +1546,14 @@ def randn(
 ) -> Tensor:
     """Return numbers drawn from the normal distribution with mean 0 and variance 1."""
 
-def randn_like(input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    **_: Any,
+) -> Tensor:
     """Return normal numbers in the shape and dtype of a tensor."""
 
 def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = None) -> Tensor:

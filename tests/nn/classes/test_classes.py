@@ -125,7 +125,9 @@ def test_every_class_has_a_row():
 def test_weights_go_both_ways(name):
     torch = pytest.importorskip("torch")
     row = LAYERS[name]
-    theirs, ours = row.build(torch).double(), row.build(tinynet).double()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs, ours = row.build(torch).double(), row.build(tinynet).double()
     state = {k: tinynet.tensor(np.asarray(t.tolist())) for k, t in theirs.state_dict().items()}
     ours.load_state_dict({k: t.reshape(theirs.state_dict()[k].shape) for k, t in state.items()})
     back = {k: torch.tensor(t.tolist()) for k, t in ours.state_dict().items()}

@@ -21,6 +21,8 @@ from tinynet.nn.functional.affine import affine_map
 from tinynet.nn.functional.recorded import recorded
 from tinynet.nn.functional.recurrent_ops import (
     across,
+    as_matrix,
+    blocks,
     by_panel,
     column_sums,
     hidden_weight_gradient,
@@ -45,7 +47,7 @@ def gru_sequence(
 
     Args:
         input: ``[steps, batch, inputs]``.
-        h_0: ``[batch, size]``.
+        h_0: ``[batch, size]`` or ``[1, batch, size]``; the last one has the same shape.
         w_ih, w_hh: ``[3 * size, inputs]``, ``[3 * size, size]``.
         b_ih, b_hh: ``[3 * size]``.
         reverse: from the last step to the first.
@@ -60,7 +62,11 @@ def gru_sequence(
     np.multiply((b_ih + b_hh).reshape(3, 1, size), kind.type(0.5), out=constant)
     constant[2] = b_hh[2 * size :]
     targets, half = by_panel(record[:, _H_N:], from_hidden), np.asarray(0.5, kind)
-    output, part, h = np.empty((steps, batch, size), kind), np.empty((batch, size), kind), h_0
+    output, part, h = (
+        np.empty((steps, batch, size), kind),
+        np.empty((batch, size), kind),
+        as_matrix(h_0),
+    )
     for t in range(steps)[:: -1 if reverse else 1]:
         now, gates = record[t], record[t, :2]
         np.matmul(h, from_hidden, out=targets[t])
@@ -75,12 +81,13 @@ def gru_sequence(
         np.subtract(h, n, out=now[_H_N])
         np.multiply(now[_H_N], now[_Z], out=part)
         h = np.add(part, n, out=output[t])
-    return output, h.copy(), record
+    return output, h.reshape(h_0.shape).copy(), record
 
 
 def gru_steps(inputs: Sequence[Tensor], reverse: bool = False) -> tuple[Tensor, Tensor]:
     """Return what ``gru_sequence`` does, from elementary operations."""
-    input, h, w_ih, w_hh, b_ih, b_hh = inputs
+    input, h_0, w_ih, w_hh, b_ih, b_hh = inputs
+    h = as_matrix(h_0)
     x, outputs = affine_map(input, w_ih, b_ih), []
     for t in range(len(input))[:: -1 if reverse else 1]:
         x_r, x_z, x_n = chunk(x[t], 3, 1)
@@ -88,19 +95,18 @@ def gru_steps(inputs: Sequence[Tensor], reverse: bool = False) -> tuple[Tensor, 
         n = tanh(x_n + sigmoid(x_r + h_r) * q)
         h = n + sigmoid(x_z + h_z) * (h - n)
         outputs.append(h)
-    return stack(outputs[:: -1 if reverse else 1]), h
+    return stack(outputs[:: -1 if reverse else 1]), h.reshape(h_0.shape)
 
 
 # ---- the derivative -----------------------------------------------------------------------------
 
 
-def _slopes(record: Array) -> Array:
-    """Return what the gradient of the hidden state is multiplied by, ``[steps, 4, batch, size]``.
+def _slopes(record: Array, made: Array) -> None:
+    """Write what the gradient of the hidden state is multiplied by to ``made``.
 
-    For the sums of r and z, for q, and for the sum of n: ``q r (1 - r) s``, ``(h - n) z (1 - z)``,
-    ``r s`` and ``s = (1 - z) (1 - n n)``.
+    In some steps, ``[steps, 4, batch, size]``: for the sums of r and z, for q, and for the sum of
+    n: ``q r (1 - r) s``, ``(h - n) z (1 - z)``, ``r s`` and ``s = (1 - z) (1 - n n)``.
     """
-    made = np.empty((len(record), 4, *record.shape[2:]), record.dtype)
     r, z, n, h_n, _, q = record.swapaxes(0, 1)
     to_r, to_z, to_q, to_n = made.swapaxes(0, 1)
     np.multiply(n, n, out=to_q)
@@ -114,7 +120,6 @@ def _slopes(record: Array) -> Array:
     part = np.multiply(to_q, q)
     np.multiply(part, r, out=to_r)
     np.subtract(part, to_r, out=to_r)
-    return made
 
 
 def _back(
@@ -125,22 +130,30 @@ def _back(
     Returns:
         The gradients of the products with the input, of those with the hidden state, of ``h_0``.
     """
-    g_output, dh = g[0], g[1].copy()
-    slopes, weight = _slopes(record), across(w_hh)
-    steps, _, batch, size = slopes.shape
-    d = np.empty((steps, batch, 3, size), dh.dtype)
-    of_hidden, to_r_z_q = d.reshape(steps, batch, 3 * size), d.swapaxes(1, 2)
-    arrived, carried = np.empty(g_output.shape, dh.dtype), np.empty_like(dh)
-    target = by_panel(dh, weight)
-    for t in range(steps)[:: 1 if reverse else -1]:
-        now = np.add(dh, g_output[t], out=arrived[t])
-        np.multiply(now, slopes[t, :3], out=to_r_z_q[t])
-        np.multiply(now, record[t, _Z], out=carried)
-        np.matmul(of_hidden[t], weight, out=target)
-        np.add(dh, carried, out=dh)
-    of_input = d.copy()
-    np.multiply(arrived, slopes[:, 3], out=of_input[:, :, 2])
-    return of_input.reshape(of_hidden.shape), of_hidden, dh
+    g_output, dh = g[0], as_matrix(g[1]).copy()
+    steps, _, batch, size = record.shape
+    weight, order = across(w_hh), blocks(steps, batch, size, reverse)
+    of_input, of_hidden = np.empty((2, steps, batch, 3, size), dh.dtype)
+    flat, target, carried = (
+        of_hidden.reshape(steps, batch, 3 * size),
+        by_panel(dh, weight),
+        dh.copy(),
+    )
+    to_r_z_q, to_n = of_hidden.swapaxes(1, 2), of_input[:, :, 2]
+    slopes = np.empty((max(map(len, order)), 4, batch, size), dh.dtype)
+    for block in order:
+        first, end = min(block), max(block) + 1
+        _slopes(record[first:end], slopes[: end - first])
+        for t in block:
+            now = slopes[t - first]
+            np.add(dh, g_output[t], out=dh)
+            np.multiply(dh, now[:3], out=to_r_z_q[t])
+            np.multiply(dh, now[3], out=to_n[t])
+            np.multiply(dh, record[t, _Z], out=carried)
+            np.matmul(flat[t], weight, out=target)
+            np.add(dh, carried, out=dh)
+    of_input[:, :, :2] = of_hidden[:, :, :2]
+    return of_input.reshape(flat.shape), flat, dh.reshape(g[1].shape)
 
 
 def _gradients(

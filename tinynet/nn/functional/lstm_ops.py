@@ -20,6 +20,8 @@ from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.recorded import recorded
 from tinynet.nn.functional.recurrent_ops import (
     across,
+    as_matrix,
+    blocks,
     by_panel,
     column_sums,
     hidden_weight_gradient,
@@ -45,7 +47,7 @@ def lstm_sequence(
 
     Args:
         input: ``[steps, batch, inputs]``.
-        h_0, c_0: ``[batch, size]``.
+        h_0, c_0: ``[batch, size]`` or ``[1, batch, size]``; the last ones have the same shape.
         w_ih, w_hh, bias: ``[4 * size, inputs]``, ``[4 * size, size]``, ``[4 * size]``.
         reverse: from the last step to the first.
     """
@@ -60,8 +62,8 @@ def lstm_sequence(
     sums, half = np.empty((4, batch, size), kind), np.asarray(0.5, kind)
     output, target = np.empty((steps, batch, size), kind), by_panel(sums, from_hidden)
     step = -1 if reverse else 1
-    record[steps - 1 if reverse else 0, _C] = c_0
-    h, c = h_0, c_0
+    record[steps - 1 if reverse else 0, _C] = as_matrix(c_0)
+    h = as_matrix(h_0)
     for t in range(steps)[::step]:
         now = record[t]
         np.matmul(h, from_hidden, out=target)
@@ -75,7 +77,8 @@ def lstm_sequence(
         np.multiply(now[:2], now[_G : _C + 1], out=products)
         c = np.add(products[0], products[1], out=record[t + step, _C])
         h = np.multiply(now[_O], np.tanh(c, out=now[_TANH_C]), out=output[t])
-    return output, h.copy(), c.copy(), record
+    h_n, c_n = (x.reshape(h_0.shape).copy() for x in (h, record[-1, _C]))
+    return output, h_n, c_n, record
 
 
 def lstm_steps(
@@ -89,7 +92,8 @@ def lstm_steps(
         projection: multiplies each hidden state, ``[projected, size]`` (Sak et al., "Long
             short-term memory based recurrent neural network architectures", 2014).
     """
-    input, h, c, w_ih, w_hh, bias = inputs
+    input, h_0, c_0, w_ih, w_hh, bias = inputs
+    h, c = as_matrix(h_0), as_matrix(c_0)
     x, outputs = affine_map(input, w_ih, bias), []
     for t in range(len(input))[:: -1 if reverse else 1]:
         i, f, g, o = chunk(x[t] + linear_map(h, w_hh), 4, 1)
@@ -98,20 +102,19 @@ def lstm_steps(
         if projection is not None:
             h = linear_map(h, projection)
         outputs.append(h)
-    return stack(outputs[:: -1 if reverse else 1]), h, c
+    return stack(outputs[:: -1 if reverse else 1]), h.reshape(h_0.shape), c.reshape(c_0.shape)
 
 
 # ---- the derivative -----------------------------------------------------------------------------
 
 
-def _slopes(record: Array, output: Array) -> Array:
-    """Return what gradients are multiplied by, ``[steps, 5, batch, size]``.
+def _slopes(record: Array, output: Array, made: Array) -> None:
+    """Write what gradients are multiplied by in some steps to ``made``.
 
-    First those from the cell state to i, f and g; then those from the hidden state to o and c:
+    It is ``[steps, 5, batch, size]``: those from the cell state to i, f and g, then those from the
+    hidden state to o and c:
     ``i g (1 - i)``, ``f c (1 - f)``, ``i (1 - g g)``, ``h (1 - o)``, ``o (1 - tanh(c) tanh(c))``.
     """
-    steps, batch, size = output.shape
-    made = np.empty((steps, 5, batch, size), output.dtype)
     products = record[:, _IG:]
     np.multiply(products, record[:, :2], out=made[:, :2])
     np.multiply(record[:, _IG], record[:, _G], out=made[:, 2])
@@ -120,30 +123,32 @@ def _slopes(record: Array, output: Array) -> Array:
     np.subtract(record[:, _I], made[:, 2], out=made[:, 2])
     np.subtract(output, made[:, 3], out=made[:, 3])
     np.subtract(record[:, _O], made[:, 4], out=made[:, 4])
-    return made
 
 
 def _back(
     g: tuple[Array, Array, Array], output: Array, record: Array, w_hh: Array, reverse: bool
 ) -> tuple[Array, Array, Array]:
     """Go back through time; return the gradients of the four sums, of ``h_0`` and of ``c_0``."""
-    g_output, dh, dc = g[0], g[1].copy(), g[2].copy()
+    g_output, dh, dc = g[0], as_matrix(g[1]).copy(), as_matrix(g[2]).copy()
     steps, batch, size = output.shape
-    record = record[:steps]
-    slopes, weight = _slopes(record, output), across(w_hh)
+    weight, order = across(w_hh), blocks(steps, batch, size, reverse)
     d = np.empty((steps, batch, 4, size), output.dtype)
     flat, target, part = d.reshape(steps, batch, 4 * size), by_panel(dh, weight), np.empty_like(dh)
     to_i_f_g, to_o = d[:, :, :3].swapaxes(1, 2), d[:, :, 3]
-    for t in range(steps)[:: 1 if reverse else -1]:
-        now = slopes[t]
-        np.add(dh, g_output[t], out=dh)
-        np.multiply(dh, now[3], out=to_o[t])
-        np.multiply(dh, now[4], out=part)
-        np.add(dc, part, out=dc)
-        np.multiply(dc, now[:3], out=to_i_f_g[t])
-        np.multiply(dc, record[t, _F], out=dc)
-        np.matmul(flat[t], weight, out=target)
-    return flat, dh, dc
+    slopes = np.empty((max(map(len, order)), 5, batch, size), output.dtype)
+    for block in order:
+        first, end = min(block), max(block) + 1
+        _slopes(record[first:end], output[first:end], slopes[: end - first])
+        for t in block:
+            now = slopes[t - first]
+            np.add(dh, g_output[t], out=dh)
+            np.multiply(dh, now[3], out=to_o[t])
+            np.multiply(dh, now[4], out=part)
+            np.add(dc, part, out=dc)
+            np.multiply(dc, now[:3], out=to_i_f_g[t])
+            np.multiply(dc, record[t, _F], out=dc)
+            np.matmul(flat[t], weight, out=target)
+    return flat, dh.reshape(g[1].shape), dc.reshape(g[2].shape)
 
 
 def _gradients(

@@ -12,7 +12,7 @@ from tinynet.nn.functional.lstm_ops import lstm_sequence, lstm_steps
 from tinynet.nn.functional.noise import dropout
 from tinynet.nn.functional.recurrent_ops import rnn_sequence
 from tinynet.ops.creation import zeros
-from tinynet.ops.joining import cat, stack
+from tinynet.ops.joining import cat
 from tinynet.ops.refuse import name_of
 
 State = tuple[Tensor, ...]
@@ -113,18 +113,18 @@ def run_packed(
     parts = data.split([size * steps for size, steps in runs])
     ended: list[State] = []
     outputs: list[Tensor] = []
-    first, now = state, tuple(s[:0] if reverse else s for s in state)
+    first, now = state, tuple(s[:, :0] if reverse else s for s in state)
     for (size, steps), part in [*zip(runs, parts, strict=True)][:: -1 if reverse else 1]:
-        count = len(now[0])
+        count = now[0].shape[1]
         if reverse:
-            now = tuple(cat([n, s[count:size]]) for n, s in zip(now, first, strict=True))
+            now = tuple(cat([n, s[:, count:size]], 1) for n, s in zip(now, first, strict=True))
         elif size < count:
-            ended.append(tuple(n[size:] for n in now))
-            now = tuple(n[:size] for n in now)
+            ended.append(tuple(n[:, size:] for n in now))
+            now = tuple(n[:, :size] for n in now)
         made, *now = run(part.reshape(steps, size, -1), now, w, reverse)  # type: ignore[assignment]
         outputs.append(made.flatten(0, 1))
     ended.append(tuple(now))
-    last = [cat(parts) for parts in zip(*ended[::-1], strict=True)]
+    last = [cat(parts, 1) for parts in zip(*ended[::-1], strict=True)]
     return cat(outputs[:: -1 if reverse else 1]), *last
 
 
@@ -152,7 +152,9 @@ def run_layers(
         dropout_p: probability of zero for what goes from layer to layer.
     """
     directions = 2 if bidirectional else 1
-    each = [*zip(*(s.unbind(0) for s in states), strict=True)]
+    each = [states]
+    if len(weights) > 1:
+        each = [*zip(*(s.split(1) for s in states), strict=True)]
     last: list[State] = []
     for layer in range(0, len(weights), directions):
         outputs = []
@@ -167,4 +169,6 @@ def run_layers(
             outputs.append(made[0])
             last.append(made[1:])
         input = cat(outputs, -1) if bidirectional else outputs[0]
-    return input, *(stack([*one]) for one in zip(*last, strict=True))
+    if len(last) == 1:
+        return input, *last[0]
+    return input, *(cat(one) for one in zip(*last, strict=True))

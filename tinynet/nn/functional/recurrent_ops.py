@@ -68,6 +68,21 @@ def across(weight: Array) -> Array:
     return np.ascontiguousarray(cut)
 
 
+def as_matrix(state: Any) -> Any:
+    """Return a state, an array or tensor, as ``[batch, size]``."""
+    return state if state.ndim == 2 else state[0]
+
+
+# ---- the way back -------------------------------------------------------------------------------
+
+
+def blocks(steps: int, batch: int, size: int, reverse: bool) -> list[range]:
+    """Return the steps in the order of the way back, in blocks that stay in the cache."""
+    length = max(1, 8192 // max(1, batch * size))
+    found = [range(a, min(a + length, steps)) for a in range(0, steps, length)]
+    return found if reverse else [block[::-1] for block in found[::-1]]
+
+
 # ---- gradients of the weights -------------------------------------------------------------------
 
 
@@ -92,7 +107,7 @@ def hidden_weight_gradient(d: Array, first: Array, output: Array, reverse: bool)
     later, start = (d[:-1], d[-1:]) if reverse else (d[1:], d[:1])
     entered = output[1:] if reverse else output[:-1]
     total = np.dot(rows(later).T, rows(entered))
-    total += np.dot(rows(start).T, first)
+    total += np.dot(rows(start).T, as_matrix(first))
     return total
 
 
@@ -107,7 +122,8 @@ def rnn_sequence(
 
     Args:
         input: ``[steps, batch, inputs]``.
-        h_0: ``[batch, size]``.
+        h_0: ``[batch, size]`` or, like all states of these operations, ``[1, batch, size]``; the
+            last one has the same shape.
         w_ih, w_hh, bias: ``[size, inputs]``, ``[size, size]``, ``[size]``.
         relu: relu in the place of tanh.
         reverse: from the last step to the first.
@@ -119,7 +135,7 @@ def rnn_sequence(
     np.matmul(input[:, None], from_input, out=by_panel(output, from_input))
     output += bias
     sums = np.empty((batch, size), input.dtype)
-    target, zero, h = by_panel(sums, from_hidden), np.zeros((), input.dtype), h_0
+    target, zero, h = by_panel(sums, from_hidden), np.zeros((), input.dtype), as_matrix(h_0)
     for t in range(steps)[:: -1 if reverse else 1]:
         np.matmul(h, from_hidden, out=target)
         h = output[t]
@@ -128,20 +144,21 @@ def rnn_sequence(
             np.maximum(h, zero, out=h)
         else:
             np.tanh(h, out=h)
-    return output, h.copy()
+    return output, h.reshape(h_0.shape).copy()
 
 
 def rnn_steps(
     inputs: Sequence[Tensor], relu: bool = False, reverse: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Return what ``rnn_sequence`` does, from elementary operations."""
-    input, h, w_ih, w_hh, bias = inputs
+    input, h_0, w_ih, w_hh, bias = inputs
+    h = as_matrix(h_0)
     x, outputs = affine_map(input, w_ih, bias), []
     for t in range(len(input))[:: -1 if reverse else 1]:
         total = x[t] + linear_map(h, w_hh)
         h = total.relu() if relu else tanh(total)
         outputs.append(h)
-    return stack(outputs[:: -1 if reverse else 1]), h
+    return stack(outputs[:: -1 if reverse else 1]), h.reshape(h_0.shape)
 
 
 def _rnn_gradients(
@@ -165,7 +182,7 @@ def _rnn_gradients(
         d = np.multiply(output, output)
         np.subtract(1, d, out=d)
     weight = across(w_hh)
-    dh = g[1].copy()
+    dh = as_matrix(g[1]).copy()
     target = by_panel(dh, weight)
     for t in range(len(d))[:: 1 if reverse else -1]:
         dh += g[0][t]
@@ -174,7 +191,7 @@ def _rnn_gradients(
     flat = rows(d)
     return (
         np.dot(flat, w_ih).reshape(input.shape) if needs[0] else None,
-        dh,
+        dh.reshape(h_0.shape),
         np.dot(flat.T, rows(input)) if needs[2] else None,
         hidden_weight_gradient(d, h_0, output, reverse) if needs[3] else None,
         column_sums(flat) if needs[4] else None,

@@ -54,7 +54,7 @@ def gru_sequence(
     """
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
-    from_input, from_hidden = (panels(w, 3, _ORDER, _SCALE) for w in (w_ih, w_hh))
+    from_input, from_hidden = (panels(w, 3, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
     record = np.empty((steps, 6, batch, size), kind)
     np.matmul(input[:, None, None], from_input, out=by_panel(record[:, :3], from_input))
     record[:, _N] += b_ih[2 * size :]
@@ -132,7 +132,7 @@ def _back(
     """
     g_output, dh = g[0], as_matrix(g[1]).copy()
     steps, _, batch, size = record.shape
-    weight, order = across(w_hh), blocks(steps, batch, size, reverse)
+    weight, order = across(w_hh, steps), blocks(steps, batch, size, reverse)
     of_input, of_hidden = np.empty((2, steps, batch, 3, size), dh.dtype)
     flat, target, carried = (
         of_hidden.reshape(steps, batch, 3 * size),

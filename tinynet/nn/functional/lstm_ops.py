@@ -53,7 +53,7 @@ def lstm_sequence(
     """
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
-    from_input, from_hidden = (panels(w, 4, _ORDER, _SCALE) for w in (w_ih, w_hh))
+    from_input, from_hidden = (panels(w, 4, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
     record = np.empty((steps + 1, 8, batch, size), kind)  # c of the end goes to the place -1
     np.matmul(input[:, None, None], from_input, out=by_panel(record[:steps, :4], from_input))
     constant = np.empty((4, batch, size), kind)
@@ -131,7 +131,7 @@ def _back(
     """Go back through time; return the gradients of the four sums, of ``h_0`` and of ``c_0``."""
     g_output, dh, dc = g[0], as_matrix(g[1]).copy(), as_matrix(g[2]).copy()
     steps, batch, size = output.shape
-    weight, order = across(w_hh), blocks(steps, batch, size, reverse)
+    weight, order = across(w_hh, steps), blocks(steps, batch, size, reverse)
     d = np.empty((steps, batch, 4, size), output.dtype)
     flat, target, part = d.reshape(steps, batch, 4 * size), by_panel(dh, weight), np.empty_like(dh)
     to_i_f_g, to_o = d[:, :, :3].swapaxes(1, 2), d[:, :, 3]

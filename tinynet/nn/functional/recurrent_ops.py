@@ -38,18 +38,23 @@ def _width(size: int) -> int:
     return min(fitting, key=lambda w: abs(w - 64), default=size)
 
 
-def panels(weight: Array, gates: int, order: Sequence[int], scale: Sequence[float]) -> Array:
+def panels(
+    weight: Array, gates: int, order: Sequence[int], scale: Sequence[float], steps: int
+) -> Array:
     """Return the transposed weight of each gate in panels, ``[gates, n, inputs, width]``.
+
+    For few steps it is one panel in the memory order of the weight: more would not pay.
 
     Args:
         weight: ``[gates * size, inputs]``.
         order: the gates in the order in which the result has them.
         scale: a factor for each gate of the result.
+        steps: how often the result is multiplied by.
     """
     size, inputs = weight.shape[0] // gates, weight.shape[1]
-    width = _width(size)
+    width = _width(size) if steps > 3 else size
     cut = weight.reshape(gates, size // width, width, inputs).transpose(0, 1, 3, 2)
-    made = np.empty(cut.shape, weight.dtype)
+    made = np.empty(cut.shape, weight.dtype) if steps > 3 else np.empty_like(cut)
     for place, (gate, factor) in enumerate(zip(order, scale, strict=True)):
         np.multiply(cut[gate], weight.dtype.type(factor), out=made[place])
     return made
@@ -61,9 +66,12 @@ def by_panel(out: Array, weight: Array) -> Array:
     return out.reshape(*out.shape[:-1], n, width).swapaxes(-2, -3)
 
 
-def across(weight: Array) -> Array:
-    """Return the weight in panels of its columns, ``[n, gates * size, width]``."""
-    width = _width(weight.shape[1])
+def across(weight: Array, steps: int) -> Array:
+    """Return the weight in panels of its columns, ``[n, gates * size, width]``.
+
+    For few steps it is one panel, the weight itself: cutting takes as long as it saves in three.
+    """
+    width = _width(weight.shape[1]) if steps > 3 else weight.shape[1]
     cut = weight.reshape(len(weight), weight.shape[1] // width, width).transpose(1, 0, 2)
     return np.ascontiguousarray(cut)
 
@@ -106,8 +114,9 @@ def hidden_weight_gradient(d: Array, first: Array, output: Array, reverse: bool)
     """
     later, start = (d[:-1], d[-1:]) if reverse else (d[1:], d[:1])
     entered = output[1:] if reverse else output[:-1]
-    total = np.dot(rows(later).T, rows(entered))
-    total += np.dot(rows(start).T, as_matrix(first))
+    total: Array = np.dot(rows(start).T, as_matrix(first))
+    if len(later):
+        total += np.dot(rows(later).T, rows(entered))
     return total
 
 
@@ -130,7 +139,7 @@ def rnn_sequence(
     """
     steps, batch, _ = input.shape
     size = len(w_hh)
-    from_input, from_hidden = (panels(w, 1, [0], [1])[0] for w in (w_ih, w_hh))
+    from_input, from_hidden = (panels(w, 1, [0], [1], steps)[0] for w in (w_ih, w_hh))
     output = np.empty((steps, batch, size), input.dtype)
     np.matmul(input[:, None], from_input, out=by_panel(output, from_input))
     output += bias
@@ -181,7 +190,7 @@ def _rnn_gradients(
     else:
         d = np.multiply(output, output)
         np.subtract(1, d, out=d)
-    weight = across(w_hh)
+    weight = across(w_hh, len(d))
     dh = as_matrix(g[1]).copy()
     target = by_panel(dh, weight)
     for t in range(len(d))[:: 1 if reverse else -1]:

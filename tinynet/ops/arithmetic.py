@@ -15,6 +15,7 @@ from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.division import quotient_rounded
 from tinynet.ops.exponential import reciprocal
+from tinynet.ops.picking import pick
 
 # ---- sum, difference, product, quotient ---------------------------------------------------------
 
@@ -75,7 +76,7 @@ div.grad(
 # ---- choice --------------------------------------------------------------------------------------
 
 
-@pointwise(np.where, exempt=("condition",), methods=False)
+@pointwise(pick, exempt=("condition",), methods=False)
 def where(condition: Array, self: Array, other: Array, /) -> Array:
     """Return ``self`` where the condition holds and ``other`` elsewhere."""
 

@@ -21,6 +21,7 @@ from tinynet.ops.erf_kernel import erf_of
 from tinynet.ops.error_function import erf
 from tinynet.ops.exponential import exp, sigmoid, tanh
 from tinynet.ops.joining import cat
+from tinynet.ops.picking import pick
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import cut
 
@@ -45,7 +46,7 @@ def _zero(x: Array) -> Array:
 def leaky_relu(self: Array, /, negative_slope: float) -> Array:
     """Return x above 0 and ``negative_slope * x`` below."""
     x = _floating(self, "leaky_relu_cpu")
-    return np.where(x > 0, x, x * negative_slope)
+    return pick(x > 0, x, x * negative_slope)
 
 
 leaky_relu.grad(
@@ -56,7 +57,7 @@ leaky_relu.grad(
 @pointwise(methods=False, node="PreluKernelBackward0")
 def prelu(self: Array, weight: Array, /) -> Array:
     """Return x above 0 and ``weight * x`` below."""
-    return np.where(self > 0, self, weight * self)
+    return pick(self > 0, self, weight * self)
 
 
 prelu.grad(
@@ -102,7 +103,7 @@ hardswish.grad(
 @pointwise(methods=False)
 def threshold(self: Array, /, threshold: float, value: float) -> Array:
     """Return x above the threshold and ``value`` elsewhere."""
-    return np.where(self <= threshold, np.asarray(value).astype(self.dtype), self)
+    return pick(self <= threshold, np.asarray(value).astype(self.dtype), self)
 
 
 threshold.grad(self=lambda g, self, threshold: where(self <= threshold, 0.0, g))
@@ -112,7 +113,7 @@ threshold.grad(self=lambda g, self, threshold: where(self <= threshold, 0.0, g))
 def hardshrink(self: Array, /, lambd: float) -> Array:
     """Return x outside ``[-lambd, lambd]`` and 0 inside."""
     x = _floating(self, "hardshrink_cpu")
-    return np.where((x >= -lambd) & (x <= lambd), _zero(x), x)
+    return pick((x >= -lambd) & (x <= lambd), _zero(x), x)
 
 
 hardshrink.grad(self=lambda g, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, g))
@@ -149,7 +150,7 @@ def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array
     """Return ``scale * x`` above 0 and ``scale * alpha * (exp(input_scale * x) - 1)`` below."""
     x = _floating(self, "elu_cpu")
     below = np.expm1(np.minimum(x, _zero(x)) * input_scale)
-    return np.where(x > 0, x * scale, below * (alpha * scale))
+    return pick(x > 0, x * scale, below * (alpha * scale))
 
 
 elu.grad(
@@ -163,7 +164,7 @@ elu.grad(
 def celu(self: Array, /, alpha: float) -> Array:
     """Return x above 0 and ``alpha * (exp(x / alpha) - 1)`` below."""
     x = _floating(self, "elu_cpu")
-    return np.where(x > 0, x, np.expm1(np.minimum(x, _zero(x)) / alpha) * alpha)
+    return pick(x > 0, x, np.expm1(np.minimum(x, _zero(x)) / alpha) * alpha)
 
 
 celu.grad(
@@ -177,7 +178,7 @@ def softplus(self: Array, /, beta: float, threshold: float) -> Array:
     x = _floating(self, "softplus_cpu")
     scaled = x * beta
     linear = scaled > threshold
-    return np.where(linear, x, np.log1p(np.exp(np.where(linear, _zero(x), scaled))) / beta)
+    return pick(linear, x, np.log1p(np.exp(pick(linear, _zero(x), scaled))) / beta)
 
 
 softplus.grad(

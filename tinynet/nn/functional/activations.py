@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from tinynet.core.generator import default_generator
 from tinynet.core.inplace import run_inplace
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional import activation_ops as ops
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops import exponential
+from tinynet.ops.picking import pick
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import axis_of
 
@@ -152,7 +151,7 @@ def rrelu(
     slope: Any = (lower + upper) / 2
     if training:
         slope = default_generator.numpy.uniform(lower, upper, x.shape)
-    noise = wrap(np.where(x > 0, 1.0, slope).astype(x.dtype))
+    noise = wrap(pick(x > 0, 1.0, slope).astype(x.dtype))
     if inplace:
         return run_inplace(ops.rrelu_with_noise, input, (noise,), {}, what="rrelu_")
     return ops.rrelu_with_noise.function(input, noise)

@@ -1,5 +1,12 @@
 """tinynet: neural-network training on numpy, with PyTorch's names and autograd semantics."""
 
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
+
+from numpy import newaxis as newaxis
+
 from tinynet import autograd as autograd
 from tinynet import data as data
 from tinynet import nn as nn
@@ -30,12 +37,14 @@ from tinynet.dtypes import bool as bool
 from tinynet.dtypes import can_cast as can_cast
 from tinynet.dtypes import double as double
 from tinynet.dtypes import dtype as dtype
+from tinynet.dtypes import finfo as finfo
 from tinynet.dtypes import float as float
 from tinynet.dtypes import float16 as float16
 from tinynet.dtypes import float32 as float32
 from tinynet.dtypes import float64 as float64
 from tinynet.dtypes import get_default_dtype as get_default_dtype
 from tinynet.dtypes import half as half
+from tinynet.dtypes import iinfo as iinfo
 from tinynet.dtypes import int as int
 from tinynet.dtypes import int8 as int8
 from tinynet.dtypes import int16 as int16

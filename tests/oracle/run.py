@@ -24,12 +24,13 @@ def first_sentence(text: str) -> str:
 def close(expected: np.ndarray, got: np.ndarray) -> bool:
     """Whether two arrays of one shape hold the same numbers, NaN and inf in the same places.
 
-    Integers and booleans exactly, float32 to 1e-5 and float64 to 1e-12 of the largest number.
+    Integers and booleans exactly, float16 to 2e-3, float32 to 1e-5 and float64 to 1e-12 of the
+    largest number.
     """
     if expected.dtype.kind != "f":
         return bool(np.array_equal(expected, got))
     finite = np.abs(expected[np.isfinite(expected)])
-    tolerance = 1e-5 if expected.dtype == np.float32 else 1e-12
+    tolerance = {2: 2e-3, 4: 1e-5, 8: 1e-12}[expected.itemsize]
     scale = max(1.0, float(finite.max())) if finite.size else 1.0
     return np.allclose(got, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
 

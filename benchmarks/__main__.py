@@ -10,7 +10,7 @@ import sys
 
 import numpy
 
-from benchmarks import operations
+from benchmarks import messages, operations
 
 
 def main() -> int:
@@ -31,6 +31,7 @@ def main() -> int:
         f"{platform.machine()}, one thread, {arguments.rounds} turns\n"
     )
     operations.report(torch, arguments.rounds, arguments.only)
+    messages.report(arguments.rounds, arguments.only)
     return 0
 
 

@@ -14,8 +14,17 @@ PACKAGE = Path(tn.__file__).parent
 
 def test_every_topic_that_an_error_names_has_a_page_and_every_page_a_topic():
     sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
-    named = {topic for text in sources for topic in re.findall(r'topic="([a-z-]+)"', text)}
+    calls = re.compile(r"""(?:topic=|explained\()["']([a-z-]+)["']|explain (lost-gradient)""")
+    named = {a or b for text in sources for a, b in calls.findall(text)}
     assert named == set(topics())
+
+
+def test_the_documentation_has_all_pages(capsys):
+    assert main(["explain", "--all"]) == 0
+    page = PACKAGE.parent / "docs" / "errors.md"
+    assert page.read_text(encoding="utf-8") == capsys.readouterr().out, (
+        "write it anew: python -m tinynet explain --all > docs/errors.md"
+    )
 
 
 @pytest.mark.parametrize("topic", topics())

@@ -40,20 +40,21 @@ NON_LEAF_GRAD = (
     "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
     "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
 )
+LOST = "More: python -m tinynet explain lost-gradient"
 CONVERTED_GRAD = (
     NON_LEAF_GRAD
     + " Here {} converted the leaf, and so made a result of it: convert first, then call "
-    "requires_grad_() on what that returns."
+    "requires_grad_() on what that returns. " + LOST
 )
 NO_GRAD_GRAD = (
     "The .grad of this tensor is None, and stays so: it was computed under no_grad from a tensor "
     "that requires grad, and requires none itself. If it took the place of a parameter "
-    "(`w = w - lr * w.grad`), change the parameter in place instead: `w -= lr * w.grad`."
+    "(`w = w - lr * w.grad`), change the parameter in place instead: `w -= lr * w.grad`. " + LOST
 )
 BACKWARD_OF_LEAF = (
     "backward() was called on a leaf: nothing but its own .grad is computed. If it is a loss, it "
     "was cut off from the parameters on the way (by detach(), .data, .item(), numpy or no_grad), "
-    "and requires_grad = True does not connect it again: let it depend on them."
+    "and requires_grad = True does not connect it again: let it depend on them. " + LOST
 )
 SCALAR_WITH_GRAD = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
@@ -74,6 +75,11 @@ CREATE_GRAPH = (
     "creating the graph to avoid this. If you have to use this function, make sure to reset the "
     ".grad fields of your parameters to None after use to break the cycle and avoid the leak."
 )
+
+
+def explained(topic: str) -> str:
+    """Return the line that names the page on an error, see ``tinynet/explanations``."""
+    return f"  explain  python -m tinynet explain {topic}"
 
 
 class LostGradientWarning(UserWarning):
@@ -117,7 +123,7 @@ class AutogradError(RuntimeError):
         if hint:
             body.append(f"  fix      {hint}")
         if topic:
-            body.append(f"  explain  python -m tinynet explain {topic}")
+            body.append(explained(topic))
         super().__init__("\n".join(body))
         self.saved_at = saved_at
         self.changed_by = list(changed_by)

@@ -59,7 +59,7 @@ def test_the_slope_of_a_masked_value():
     error = anomaly(tn.where(x > 1, root, x).sum())
     first, lines = rows(error)
     assert first == "Function 'SqrtBackward0' returned nan values in its 0th output."
-    assert [label for label, _ in lines] == ["forward", "needed", "nan", "fix"]
+    assert [label for label, _ in lines] == ["forward", "needed", "nan", "fix", "explain"]
     assert "root = x.sqrt()" in lines[0][1] and lines[0][1].endswith("for SqrtBackward0")
     assert lines[2][1] == (
         "2 of 6 in the gradient of 'self'; the first at [0, 1], from the incoming gradient = 0, "

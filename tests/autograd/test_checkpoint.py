@@ -520,7 +520,7 @@ def test_a_second_run_that_saves_less_or_more():
     assert "in fewer" in text and "return x.sin().exp()" in text and "return x.exp()" in text
     assert text.endswith(
         "  fix      the function must do the same each time: no globals, counters or other "
-        "generators"
+        "generators\n  explain  python -m tinynet explain checkpoint-mismatch"
     )
     y = checkpoint(more, leaf(), [], use_reentrant=False, early_stop=False)
     with pytest.raises(CheckpointError) as caught:

@@ -94,6 +94,7 @@ class Watcher:
             saved_at=locate(node.site),
             needed_at=needed,
             hint=_hint(sources, values),
+            topic="nan-gradient",
         )
 
     def _sources(self, g: Any) -> dict[str, Array]:

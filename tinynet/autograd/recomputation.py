@@ -28,6 +28,7 @@ from tinynet.core.tensor import Size, Tensor, counter_of
 from tinynet.core.version import Version
 from tinynet.core.views import edge_of
 from tinynet.dtypes import Array
+from tinynet.errors import explained
 
 Described = tuple[tuple[int, ...], Any, Site | None]
 
@@ -36,6 +37,9 @@ WHERE = "tinynet.utils.checkpoint"
 
 class CheckpointError(RuntimeError):
     """The function did something else when it was run again."""
+
+    def __init__(self, text: str):
+        super().__init__(f"{text.rstrip()}\n{explained('checkpoint-mismatch')}")
 
 
 class _Enough(BaseException):  # no error, and not to be caught as one

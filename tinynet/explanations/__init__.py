@@ -17,6 +17,18 @@ def topics() -> list[str]:
     return sorted(name.removesuffix(".md") for name in pages if name.endswith(".md"))
 
 
+def all_pages() -> str:
+    """Return all pages as one Markdown document: the documentation's page on errors."""
+    parts = [
+        "# Errors, and what to do",
+        "Each of these errors and warnings names its page: `python -m tinynet explain TOPIC`.",
+    ]
+    for topic in topics():
+        title, _, body = explain(topic).removeprefix("# ").partition("\n")
+        parts.append(f"## {title}\n\n*{topic}*\n{body.rstrip()}")
+    return "\n\n".join(parts)
+
+
 def explain(topic: str) -> str:
     """Return the page on ``topic``, as Markdown.
 

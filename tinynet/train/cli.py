@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from tinynet.explanations import explain, topics
+from tinynet.explanations import all_pages, explain, topics
 from tinynet.train.folder import version
 from tinynet.train.problems import TrainError, UsageError
 from tinynet.train.runner import evaluate_run, run
@@ -64,7 +64,7 @@ def _command(arguments: argparse.Namespace) -> int:
         evaluate_run(arguments.run)
         return 0
     if arguments.command == "explain":
-        print(_explanation(arguments.topic))
+        print(all_pages() if arguments.all else _explanation(arguments.topic))
         return 0
     result = run(arguments.config, arguments.set, out=arguments.out)
     return 0 if result.stopped_by is None else 128 + result.stopped_by
@@ -117,4 +117,5 @@ def _parser() -> argparse.ArgumentParser:
         description="Print the page on an error whose message names it; without one, list them.",
     )
     explanation.add_argument("topic", metavar="TOPIC", nargs="?", help="such as inplace-saved")
+    explanation.add_argument("--all", action="store_true", help="print all pages, as one document")
     return parser

@@ -15,4 +15,4 @@ class Square(tn.autograd.Function):
 Square.apply(tn.ones(2, requires_grad=True)).sum().backward()
 
 # ---- says ----
-# LostGradientWarning: Square.forward stores a tensor on ctx outside save_for_backward (attribute 'x'): it is not checked for changes in place, and keeps its graph alive. Use ctx.save_for_backward for inputs and outputs.
+# LostGradientWarning: Square.forward stores a tensor on ctx outside save_for_backward (attribute 'x'): it is not checked for changes in place, and keeps its graph alive. Use ctx.save_for_backward for inputs and outputs. More: python -m tinynet explain lost-gradient

@@ -1,0 +1,83 @@
+"""What it costs that every operation and every write remembers its line, for messages.
+
+Each case is timed as it is, and with that taken out: the same compiled function without the lines
+that look for the user's frame and the running modules; the same write with a bare count.
+"""
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import tinynet as tn
+from benchmarks.turns import compare
+from tinynet.core import compiler, inplace
+from tinynet.core.operation import REGISTRY
+from tinynet.core.source import Forward
+
+_REMEMBERED = ("f = getframe(1)", "c = f.f_code", "n.site =", "n.scope =")
+
+
+def without_lines(name: str) -> Callable[..., Any]:
+    """Return the compiled function of an operation, without what is there for messages."""
+    source = Forward(REGISTRY[name]).source()
+    kept = []
+    for line in source.splitlines():
+        bare = line.strip()
+        if bare.startswith(_REMEMBERED[2]):
+            kept.append(line[: line.index("n.site")] + "n.site = n.scope = None")
+        elif not bare.startswith(_REMEMBERED):
+            kept.append(line)
+    assert len(kept) == len(source.splitlines()) - 3, f"{name}: the compiled function has changed"
+    function = compiler._execute(f"{name} without lines", "\n".join(kept))
+    operation = REGISTRY[name]
+    function.__defaults__ = operation.function.__defaults__
+    return function
+
+
+def operation_cost(name: str, *shapes: tuple[int, ...]) -> tuple[Any, Any]:
+    """Return ten recorded calls in a function, as it is and without lines."""
+    inputs = [tn.ones(*shape, requires_grad=True) for shape in shapes]
+    full = REGISTRY[name].function
+    full(*inputs)
+    return ten_of(full, inputs), ten_of(without_lines(name), inputs)
+
+
+def ten_of(function: Callable[..., Any], inputs: Any) -> Callable[[], None]:
+    """Return a function that calls another ten times, as a forward does."""
+
+    def run() -> None:
+        for _ in range(10):
+            function(*inputs)
+
+    return run
+
+
+def write_cost() -> tuple[Any, Any]:
+    """Return ten in-place sums, as they are and without the look for the line."""
+    a, b = tn.ones(8), tn.ones(8)
+    full = ten_of(tn.Tensor.add_, [a, b])
+    silent = inplace.__dict__ | {"here": lambda: None}
+    bare = {
+        name: FunctionType(function.__code__, silent, name, function.__defaults__)
+        for name, function in (("wrote", inplace.wrote), ("run_inplace", inplace.run_inplace))
+    }
+    silent |= bare
+    add = REGISTRY["add"]
+    return full, ten_of(lambda a, b: bare["run_inplace"](add, a, (b,), {}), [a, b])
+
+
+def report(rounds: int, only: str) -> None:
+    """Print one row per case."""
+    print("\n| what messages cost | with, µs | without, µs | cost |")
+    print("|---|---:|---:|---:|")
+    cases: dict[str, tuple[Callable[[], tuple[Any, Any]], int]] = {
+        "mul_remembered": (lambda: operation_cost("mul", (8,), (8,)), 10),
+        "exp_remembered": (lambda: operation_cost("exp", (8,)), 10),
+        "mm_remembered": (lambda: operation_cost("mm", (32, 64), (64, 64)), 10),
+        "inplace_add_remembered": (write_cost, 10),
+    }
+    for name, (make, calls) in cases.items():
+        if only in name:
+            full, bare, ratio = compare(*make(), rounds)
+            shown = f"{full / calls * 1e6:.2f} | {bare / calls * 1e6:.2f} | {ratio - 1:+.0%}"
+            print(f"| {name} | {shown} |")

@@ -5,16 +5,15 @@ that look for the user's frame and the running modules; the same write with a ba
 """
 
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import tinynet as tn
 from benchmarks.turns import compare
-from tinynet.core import compiler, inplace
+from tinynet.core import compiler, inplace_source
 from tinynet.core.operation import REGISTRY
 from tinynet.core.source import Forward
 
-_REMEMBERED = ("f = getframe(1)", "c = f.f_code", "n.site =", "n.scope =")
+_SITE = ("f = getframe(1)", "c = f.f_code", "try: o = OUTSIDE", "except KeyError: o = is_outside")
 
 
 def without_lines(name: str) -> Callable[..., Any]:
@@ -23,11 +22,11 @@ def without_lines(name: str) -> Callable[..., Any]:
     kept = []
     for line in source.splitlines():
         bare = line.strip()
-        if bare.startswith(_REMEMBERED[2]):
+        if bare.startswith("n.site ="):
             kept.append(line[: line.index("n.site")] + "n.site = n.scope = None")
-        elif not bare.startswith(_REMEMBERED):
+        elif not bare.startswith((*_SITE, "n.scope =")):
             kept.append(line)
-    assert len(kept) == len(source.splitlines()) - 3, f"{name}: the compiled function has changed"
+    assert len(kept) == len(source.splitlines()) - 5, f"{name}: the compiled function has changed"
     function = compiler._execute(f"{name} without lines", "\n".join(kept))
     operation = REGISTRY[name]
     function.__defaults__ = operation.function.__defaults__
@@ -54,16 +53,14 @@ def ten_of(function: Callable[..., Any], inputs: Any) -> Callable[[], None]:
 
 def write_cost() -> tuple[Any, Any]:
     """Return ten in-place sums, as they are and without the look for the line."""
-    a, b = tn.ones(8), tn.ones(8)
-    full = ten_of(tn.Tensor.add_, [a, b])
-    silent = inplace.__dict__ | {"here": lambda: None}
-    bare = {
-        name: FunctionType(function.__code__, silent, name, function.__defaults__)
-        for name, function in (("wrote", inplace.wrote), ("run_inplace", inplace.run_inplace))
-    }
-    silent |= bare
-    add = REGISTRY["add"]
-    return full, ten_of(lambda a, b: bare["run_inplace"](add, a, (b,), {}), [a, b])
+    a, b, add = tn.ones(8), tn.ones(8), REGISTRY["add"]
+    a.add_(b)
+    source = inplace_source.source(add, "add_", operator=False)
+    bare = source.replace("(c, f.f_lasti) if o else outward(f)", "None")
+    bare = "\n".join(x for x in bare.splitlines() if not x.strip().startswith(_SITE))
+    assert len(bare.splitlines()) == len(source.splitlines()) - 4
+    run = [compiler._execute(f"add_ {n}", text) for n, text in (("full", source), ("bare", bare))]
+    return ten_of(run[0], [a, b]), ten_of(run[1], [a, b])
 
 
 def report(rounds: int, only: str) -> None:

@@ -94,7 +94,7 @@ def views_replay_their_chain(name: str, t: Any, apart: bool) -> None:
         return
     made = view.base
     with no_grad():
-        for op, args in view.chain:
+        for op, args in view.steps():
             made = op.function(made, *args[1:])[args[0]] if op.many else op.function(made, *args)
     part = made._array
     assert np.array_equal(part, t._array, equal_nan=True), (

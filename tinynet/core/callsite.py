@@ -20,16 +20,17 @@ COMPILED = "<tinynet operations>"
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-class _Outside(dict[str, bool]):
-    """Whether a file is the user's; worked out once per file name."""
-
-    def __missing__(self, filename: str) -> bool:
-        outside = not filename.startswith((_ROOT, COMPILED))
-        self[filename] = outside
-        return outside
+# File name -> whether it is the user's. A plain dict, which compiled operations read faster than
+# one that fills itself; ``is_outside`` fills it.
+OUTSIDE: dict[str, bool] = {}
 
 
-OUTSIDE = _Outside()
+def is_outside(filename: str) -> bool:
+    """Return whether a file is the user's; worked out once per file name."""
+    found = OUTSIDE.get(filename)
+    if found is None:
+        found = OUTSIDE[filename] = not filename.startswith((_ROOT, COMPILED))
+    return found
 
 
 def here() -> Site | None:
@@ -41,7 +42,7 @@ def outward(frame: FrameType | None) -> Site | None:
     """Return the site of the nearest frame outside tinynet, from ``frame`` on."""
     while frame is not None:
         code = frame.f_code
-        if OUTSIDE[code.co_filename]:
+        if is_outside(code.co_filename):
             return code, frame.f_lasti
         frame = frame.f_back
     return None
@@ -50,7 +51,7 @@ def outward(frame: FrameType | None) -> Site | None:
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """Warn; the line that the warning names is the nearest one outside tinynet."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and not OUTSIDE[frame.f_code.co_filename]:
+    while frame.f_back is not None and not is_outside(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
     warnings.warn(text, category, stacklevel=level)
 

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.callsite import COMPILED, OUTSIDE, outward
+from tinynet.core import inplace_source
+from tinynet.core.callsite import COMPILED, OUTSIDE, is_outside, outward
+from tinynet.core.inplace import run_inplace
 from tinynet.core.modes import inference, mode
 from tinynet.core.node import Freed, Node, count_nodes, gone, restore
-from tinynet.core.observe import observable
+from tinynet.core.observe import observable, observers
 from tinynet.core.out import written
 from tinynet.core.recorded import backward_recorded, unpack
 from tinynet.core.refusals import explain
@@ -42,6 +44,7 @@ NAMESPACE.update(
     MULTIPLE=MULTIPLE,
     Version=Version,
     OUTSIDE=OUTSIDE,
+    is_outside=is_outside,
     mode=mode,
     INFERENCE=INFERENCE,
     getframe=getframe,
@@ -61,6 +64,8 @@ NAMESPACE.update(
     number=dtypes.number,
     written=written,
     explain=explain,
+    run_inplace=run_inplace,
+    observers=observers,
 )
 inference.tell(NAMESPACE)
 
@@ -94,12 +99,35 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
     return function
 
 
+def lazy_inplace(op: Any, what: str, operator: bool) -> FunctionType:
+    """Return the function that applies ``op`` in place; compiled at the first call.
+
+    Args:
+        op: the operation; its kernel is a ufunc of one or two operands.
+        what: name of the function, as messages show it.
+        operator: see ``lazy``.
+    """
+    NAMESPACE[f"{op.name}_ufunc"] = op.kernel
+    name = f"{op.name} {what}"
+    code = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
+    function = FunctionType(code, NAMESPACE, what)
+    _inplace[name] = (function, op, what, operator)
+    return function
+
+
+_inplace: dict[str, tuple[FunctionType, Any, str, bool]] = {}
+
+
 def _stub(*args, **kwargs):  # type: ignore[no-untyped-def]  # runs with NAMESPACE as its globals
     return first_call(getframe(0).f_code.co_name, args, kwargs)
 
 
 def first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compile an operation and run it."""
+    if name in _inplace:
+        function, op, what, operator = _inplace[name]
+        function.__code__ = _execute(name, inplace_source.source(op, what, operator)).__code__
+        return function(*args, **kwargs)
     op = NAMESPACE[f"{name.removesuffix(OPERATOR)}_op"]
     operator = name.endswith(OPERATOR)
     compile_operation(op, operator)

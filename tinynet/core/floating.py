@@ -13,7 +13,7 @@ import warnings
 
 import numpy as np
 
-from tinynet.core.callsite import OUTSIDE
+from tinynet.core.callsite import is_outside
 
 _NUMPY = np.__file__.rpartition("/")[0] or np.__file__
 
@@ -22,7 +22,7 @@ def _report(kind: str, flag: int) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_NUMPY):
         frame, level = frame.f_back, level + 1
-    if OUTSIDE[frame.f_code.co_filename]:
+    if is_outside(frame.f_code.co_filename):
         warnings.warn(f"{kind} encountered", RuntimeWarning, stacklevel=level)
 
 

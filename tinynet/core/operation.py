@@ -164,6 +164,12 @@ class Operation:
         return "_".join(words).lower()
 
     @property
+    def has_direct_writes(self) -> bool:
+        """True if numpy can write the result of the kernel where the first input is."""
+        plain = isinstance(self.kernel, np.ufunc) and not self.attributes
+        return plain and len(self.tensors) <= 2 and self.numbers
+
+    @property
     def saves_first(self) -> bool:
         """True if a formula needs the value of the first input."""
         return self.formulas is not None and any(
@@ -180,6 +186,8 @@ class Operation:
         def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             return run_inplace(op, self, args, kwargs)
 
+        if self.has_direct_writes:
+            run = compiler.lazy_inplace(self, name, operator=False)
         run.__name__ = run.__qualname__ = name
         run.__doc__ = f"Write the result of ``{self.name}`` to this tensor and return it."
         self._method(run, name)
@@ -200,6 +208,8 @@ class Operation:
                 return NotImplemented
             return run_inplace(op, self, (other,), {}, what=f"__i{operator}__")
 
+        if self.has_direct_writes:
+            augmented = compiler.lazy_inplace(self, f"__i{operator}__", operator=True)
         self._method(reflected, f"__r{operator}__")
         self._method(augmented, f"__i{operator}__")
 
@@ -273,7 +283,7 @@ class Operation:
 
 
 # Names of the compiled functions' own, see core/source.py.
-_TAKEN_FORWARD = frozenset("c edges f m n out r t v".split())
+_TAKEN_FORWARD = frozenset("c edges f m n o out r t v".split())
 _TAKEN_BACKWARD = frozenset("freed g n results wanted".split())
 _NUMBERS = frozenset({float, int, bool})
 
@@ -343,4 +353,5 @@ def public(function: Any, *, as_method: bool = True) -> Any:
 
 COMPOSITES: dict[str, Any] = {}
 assert sys.version_info >= (3, 11)
+compiler.NAMESPACE["is_operand"] = _is_operand
 assert observable.namespace is compiler.NAMESPACE

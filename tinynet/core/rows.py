@@ -51,6 +51,7 @@ class Rows:
         return int(np.prod(self.shape, dtype=int))
 
     strides = ()  # there is no memory to step through
+    base = ()  # nor is it an array that ufuncs can write to
 
     def coalesce(self) -> Rows:
         """Return the same with each row once, in ascending order; itself if it is so already."""

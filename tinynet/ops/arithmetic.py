@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.compiler import lazy_inplace
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.overlap import refuse_partial_overlap
@@ -146,9 +147,12 @@ def _with_alpha(name: str, op: Any) -> Any:
         return op.function(self, _number_times(self, other, alpha))
 
     def inplace(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+        if alpha == 1:
+            return direct(self, other)
         refuse_partial_overlap(self, (other,))  # of the product with alpha nobody could tell
         return run_inplace(op, self, (_number_times(self, other, alpha),), {})
 
+    direct = lazy_inplace(op, f"{name}_", operator=False)
     sign = "+" if name == "add" else "-"
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Return ``self {sign} alpha * other``."

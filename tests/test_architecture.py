@@ -37,12 +37,16 @@ EDGE = {
 # Modules whose names are known only at run time: what a user's config names.
 IMPORTS_BY_NAME = {"train/imports.py"}
 
-FILE_LINES, FUNCTION_LINES, CORE_AND_OPS_LINES = 400, 40, 4000
-# path in tinynet/, path:function or "core + ops" -> (lines allowed, the reason)
+FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
+# path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
-    "core + ops": (
-        20_000,
-        "all of PyTorch's Tensor and linalg, each with PyTorch's refusals; a third is docs",
+    "core": (
+        5_500,
+        "PyTorch's rules for views, in-place and hooks to the letter, and messages that explain them",
+    ),
+    "ops": (
+        18_000,
+        "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings",
     ),
 }
 
@@ -163,13 +167,14 @@ def test_file_and_function_lengths(path, tree):
     check_length(name_of(path), lines_in(path), FILE_LINES)
 
 
-def test_core_and_ops_stay_small():
-    total = sum(lines_in(path) for path in FILES if part_of(path) in ("core", "ops"))
-    check_length("core + ops", total, CORE_AND_OPS_LINES)
+@pytest.mark.parametrize("part", ["core", "ops"])
+def test_core_and_ops_stay_small(part):
+    total = sum(lines_in(path) for path in FILES if part_of(path) == part)
+    check_length(part, total, PART_LINES)
 
 
 def test_the_lists_name_what_exists_and_why():
-    names = [name.partition(":")[0] for name in EXCEPTIONS if name != "core + ops"]
+    names = [name.partition(":")[0] for name in EXCEPTIONS if name not in ("core", "ops")]
     gone = [name for name in [*EDGE, *IMPORTS_BY_NAME, *names] if not (PACKAGE / name).exists()]
     assert not gone, f"{gone} are gone: drop their entries"
     assert all(reason for _lines, reason in EXCEPTIONS.values())

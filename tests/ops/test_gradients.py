@@ -210,3 +210,11 @@ def test_a_wrong_derivative_would_be_found():
     leaf = f(3).leaf(np.random.RandomState(0))
     with pytest.raises(RuntimeError, match="Jacobian mismatch"):
         gradcheck(Wrong.apply, [leaf])
+
+
+def test_second_derivatives_of_a_norm_that_is_zero():
+    for p in (1.5, 2.0, 3.0):
+        x = tn.zeros(1, 3, requires_grad=True)
+        w = tn.ones(1, requires_grad=True)
+        (g,) = tn.autograd.grad((x.norm(p, 1) * w).sum(), x, create_graph=True)
+        assert tn.autograd.grad(g.sum(), w)[0].tolist() == [0.0]

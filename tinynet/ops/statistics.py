@@ -251,14 +251,14 @@ def norm_gradient(
     if p == 1:
         return g * sign(x)
     if p == 2:
-        return x * where(norm == 0, 0.0, g / norm)
+        return x * where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm))
     sizes = absolute(x)
     if p in (math.inf, -math.inf):
         found = (sizes == norm) | (x != x)
         return sign(x) * found * (g / sum_dims(found * 1.0, dim, True))
     if p < 1:
         return sign(x) * where(x == 0, 0.0, sizes ** (p - 1)) * g * norm ** (1 - p)
-    scale = where(norm == 0, 0.0, g / norm ** (p - 1))
+    scale = where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm) ** (p - 1))
     if p < 2:
         return sign(x) * sizes ** (p - 1) * scale
     return x * sizes ** (p - 2) * scale

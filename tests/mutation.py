@@ -33,10 +33,11 @@ EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.txt")
 STAGES = (  # the fastest and most likely to notice come first, the rest runs if they do not
     "tests/core/test_laws.py tests/situations tests/autograd tests/core/test_engine.py "
     "tests/core/test_messages.py tests/core/test_operation.py tests/core tests/seeds",
-    "tests/optim/test_optimizer.py tests/board/test_graph.py tests/board/test_recorder.py "
-    "tests/nn tests/differential",
+    "tests/differential tests/optim/test_optimizer.py tests/nn/test_sparse.py "
+    "tests/nn/test_module.py tests/nn/machinery tests/board/test_graph.py "
+    "tests/board/test_recorder.py tests/property/test_invariants.py tests/ops/test_gradients.py",
 )
-TIMEOUT = 90  # seconds; a mutation that makes a test hang is noticed, too
+TIMEOUT = 300  # seconds; a mutation that makes a test hang is noticed, too
 
 COMPARED: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
     ast.Eq: ("==", ("!=",)),

@@ -42,7 +42,7 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
         5_500,
-        "PyTorch's rules for views, in-place and hooks to the letter, and messages that explain them",
+        "PyTorch's rules for views, in-place and hooks, to the letter; messages that explain them",
     ),
     "ops": (
         18_000,

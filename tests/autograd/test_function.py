@@ -191,3 +191,72 @@ def test_functions_are_not_instantiated():
 def test_nothing_is_recorded_under_no_grad():
     with tn.no_grad():
         assert not Scaled.apply(leaf(), 2.0).requires_grad
+
+
+# ---- keyword arguments, vjp ----------------------------------------------------------------------
+
+
+class Product(tn.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w, factor=2):
+        ctx.factor = factor
+        ctx.save_for_backward(x, w)
+        return x * w * factor
+
+    @staticmethod
+    def vjp(ctx, g):
+        x, w = ctx.saved_tensors
+        return g * w * ctx.factor, g * x * ctx.factor, None
+
+
+def test_keyword_arguments_take_their_places():
+    x, w = tn.tensor(3.0, requires_grad=True), tn.tensor(5.0, requires_grad=True)
+    for y in (Product.apply(x, w, factor=4), Product.apply(factor=4, w=w, x=x)):
+        assert y.item() == 60.0
+        assert [g.item() for g in tn.autograd.grad(y, (x, w))] == [20.0, 12.0]
+    with pytest.raises(RuntimeError, match=r"incorrect number of gradients \(expected 2, got 3\)"):
+        Scaled3.apply(x, w=w).backward()
+
+
+class Scaled3(tn.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w):
+        return x * w
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, g, g
+
+
+def test_keyword_arguments_that_do_not_fit():
+    x = leaf()
+    with pytest.raises(TypeError, match=r"forward\(\) got an unexpected keyword argument 'y'"):
+        Product.apply(x, y=x)
+    with pytest.raises(TypeError, match=r"forward\(\) got an unexpected keyword argument 'x'"):
+        Product.apply(x, x=x)
+    with pytest.raises(TypeError, match=r"forward\(\) missing a required argument: 'x'"):
+        Product.apply(w=x)
+
+
+def test_backward_and_vjp_at_once_are_refused():
+    class Both(Scaled3):
+        @staticmethod
+        def vjp(ctx, g):
+            return g
+
+    with pytest.raises(RuntimeError, match="Implementing both 'backward' and 'vjp'"):
+        Both.apply(leaf(), leaf()).sum().backward()
+
+
+def test_an_input_that_comes_back_is_another_tensor():
+    class Same(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+    x, c = leaf(), tn.ones(2)
+    made = Same.apply(c)
+    assert made is not c and made._base is c
+    with tn.no_grad():
+        made = Same.apply(x)
+    assert made is not x and made._base is None and not made.requires_grad

@@ -222,3 +222,91 @@ def test_what_a_hook_before_a_node_may_not_return(returned, error, message):
     y.grad_fn.register_prehook(returned)
     with pytest.raises(error, match=message):
         y.sum().backward()
+
+
+# ---- gradient edges, batched gradients, writes to what is saved ---------------------------------
+
+
+def test_gradient_edges_stand_for_tensors():
+    x = tn.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    z = (y * y).sum()
+    edge, start, leaf = (tn.autograd.graph.get_gradient_edge(t) for t in (y, z, x))
+    found = tn.autograd.grad(start, [edge, leaf, x], retain_graph=True)
+    assert [g.tolist() for g in found] == [[4.0, 8.0], [8.0, 16.0], [8.0, 16.0]]
+    tn.autograd.backward(start, inputs=[leaf], retain_graph=True)
+    assert x.grad.tolist() == [8.0, 16.0]
+    tn.autograd.backward(edge, tn.ones(2), retain_graph=True)
+    assert x.grad.tolist() == [10.0, 18.0]
+    z.backward(inputs=[edge])
+    assert x.grad.tolist() == [10.0, 18.0]
+    parts = x.unbind()
+    (g,) = tn.autograd.grad(tn.autograd.graph.get_gradient_edge(parts[1]), x)
+    assert g.tolist() == [0.0, 1.0]
+    with pytest.raises(TypeError, match="inputs must be Tensors or GradientEdges. Got int"):
+        tn.autograd.grad(z, [3])
+    with pytest.raises(RuntimeError, match="materialize_grads cannot be used when the given input"):
+        other = tn.autograd.graph.get_gradient_edge(tn.ones(1, requires_grad=True))
+        tn.autograd.grad(x.sum(), other, materialize_grads=True)
+
+
+def test_batched_gradients_are_computed_row_by_row():
+    x = tn.tensor([1.0, 2.0], requires_grad=True)
+    unused = tn.ones(1, requires_grad=True)
+    y, z = x * x, x.sum()
+    given = (tn.eye(2), tn.tensor([1.0, 10.0]))
+    found = tn.autograd.grad((y, z), (x, unused), given, is_grads_batched=True, allow_unused=True)
+    assert found[0].tolist() == [[3.0, 1.0], [10.0, 14.0]] and found[1] is None
+    with pytest.raises(RuntimeError, match="a second time"):
+        tn.autograd.grad(y, x, tn.eye(2), is_grads_batched=True)
+    with pytest.raises(RuntimeError, match=r"grad_output\[0\] has a shape of .*\[2\]"):
+        tn.autograd.grad(x * x, x, tn.ones(2), is_grads_batched=True)
+    with pytest.raises(ValueError, match=r"one batch size, got \[1, 2\]"):
+        tn.autograd.grad((x * x, x.sum()), x, (tn.eye(2), tn.ones(1)), is_grads_batched=True)
+
+
+def test_saved_tensors_may_be_written_inside_the_context():
+    x = tn.tensor([0.5], requires_grad=True)
+    graph = tn.autograd.graph
+    with graph.allow_mutation_on_saved_tensors() as saved:
+        with pytest.raises(RuntimeError, match="contexts cannot be nested"):
+            with graph.allow_mutation_on_saved_tensors():
+                pass
+        y = x * 1
+        z = y.exp()
+        z.mul_(3)
+        z.backward(retain_graph=True)
+        assert x.grad.item() == pytest.approx(3 * 2.718281828**0.5, rel=1e-6)
+        saved.clear()
+        with pytest.raises(AssertionError, match="Trying to backward outside"):
+            z.backward(retain_graph=True)
+    with graph.allow_mutation_on_saved_tensors():
+        z = (x * 1).exp()
+    with pytest.raises(AssertionError, match="Trying to backward outside"):
+        z.backward()
+
+
+def test_a_pack_hook_may_not_write():
+    y = tn.ones(2, requires_grad=True) * 1
+    with tn.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+        with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"):
+            y.sin()
+
+
+def test_a_hook_on_several_gradients_runs_once_per_pass_with_what_the_pass_comes_to():
+    x, y, z = (tn.ones(1, requires_grad=True) for _ in range(3))
+    seen = []
+    handle = tn.autograd.graph.register_multi_grad_hook([x, y, z], seen.append)
+    (x * 2 + y * 3).backward()
+    assert [None if g is None else g.item() for g in seen.pop()] == [2.0, 3.0, None]
+    (x * 4).backward()
+    assert [None if g is None else g.item() for g in seen.pop()] == [4.0, None, None]
+    tn.autograd.grad((x * y).sum(), [y])
+    assert [None if g is None else g.item() for g in seen.pop()] == [None, 1.0, None]
+    handle.remove()
+    (x * 2).backward()
+    assert not seen
+    with tn.autograd.graph.register_multi_grad_hook([x, y], seen.append, mode="any"):
+        for _ in range(2):
+            (x * 2 + y * 2).backward()
+    assert [g.item() for g in seen] == [2.0, 2.0]

@@ -21,6 +21,7 @@ ROWS = [
     ["ops"],
     ["autograd"],
     ["nn", "optim", "data", "board"],
+    ["exchange"],  # Parameters are among what it stores
     ["train"],
     ["utils"],  # doors: nothing in utils and __init__ but re-exports
     ["__init__"],

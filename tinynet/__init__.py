@@ -9,6 +9,7 @@ from numpy import newaxis as newaxis
 
 from tinynet import autograd as autograd
 from tinynet import data as data
+from tinynet import exchange as exchange
 from tinynet import nn as nn
 from tinynet import optim as optim
 from tinynet import utils as utils
@@ -55,6 +56,8 @@ from tinynet.dtypes import promote_types as promote_types
 from tinynet.dtypes import set_default_dtype as set_default_dtype
 from tinynet.dtypes import short as short
 from tinynet.dtypes import uint8 as uint8
+from tinynet.exchange import load as load
+from tinynet.exchange import save as save
 from tinynet.ops import *  # noqa: F403
 from tinynet.ops import linalg as linalg
 

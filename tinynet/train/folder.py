@@ -7,17 +7,16 @@ import itertools
 import json
 import os
 import platform
-import secrets
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
+from tinynet.exchange.files import write_atomically
 from tinynet.train.problems import TrainError
 
 
@@ -66,38 +65,6 @@ def new_run_folder(out: str | Path, name: str) -> RunFolder:
     except OSError as error:
         raise TrainError(f"cannot make a run folder in {parent}: {error.strerror}") from None
     raise AssertionError("unreachable: counting does not end")
-
-
-def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file so that at any moment either the old or the new one is there, complete.
-
-    A temporary file in the same folder is written and synced, renamed over the old one, and the
-    folder synced: without that last step the rename itself may be lost when the power fails.
-
-    Raises:
-        OSError: the new file cannot be written; the old one is as it was.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # folders cannot be opened there
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def write_text(path: Path, text: str) -> None:

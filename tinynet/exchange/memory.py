@@ -1,0 +1,157 @@
+"""Which arrays share memory, and how they are stored so that they share it again."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinynet.dtypes import Array
+
+_ALIGNMENT = 16
+
+
+class Layout(NamedTuple):
+    """Where an array lies in the memory of another one.
+
+    Attributes:
+        dtype: numpy's short name, such as ``"<f4"``.
+        offset: bytes from the beginning to the first element.
+        shape: the shape.
+        strides: bytes.
+    """
+
+    dtype: str
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+class Block(NamedTuple):
+    """Memory to be stored in one piece, and who lies in it.
+
+    Attributes:
+        array: what is stored.
+        members: positions of arrays, each with its layout in ``array``; None: it is ``array``.
+    """
+
+    array: Array
+    members: list[tuple[int, Layout | None]]
+
+
+def bounds(array: Array) -> tuple[int, int]:
+    """Return the addresses of the first byte of an array, and after its last one."""
+    low, high = np.lib.array_utils.byte_bounds(array)
+    return int(low), int(high)
+
+
+def overlapping(arrays: Sequence[Array]) -> Iterator[list[int]]:
+    """Yield the positions of arrays, together where they lie in overlapping ranges of memory.
+
+    Arrays without elements lie nowhere. Two columns of one matrix overlap in this sense.
+    """
+    spans = sorted((*bounds(a), i) for i, a in enumerate(arrays) if a.size)
+    yield from ([i] for i, a in enumerate(arrays) if not a.size)
+    group: list[int] = []
+    end = 0
+    for low, high, i in spans:
+        if group and low >= end:
+            yield group
+            group = []
+        end = max(end, high) if group else high
+        group.append(i)
+    if group:
+        yield group
+
+
+def blocks(arrays: Sequence[Array]) -> list[Block]:
+    """Return what to store for some arrays, such that those that share memory will do so again.
+
+    An array on its own is stored as it is. Of several, the one that covers the memory of all is
+    stored, or else the bytes from the first to the last. The same is done for an array that is
+    larger than its memory (expanded). Arrays of records are always on their own.
+    """
+    plain = [i for i, array in enumerate(arrays) if array.dtype.kind != "V"]
+    groups = overlapping([arrays[i] for i in plain])
+    made = [_block(arrays, [plain[i] for i in group]) for group in groups]
+    # A Layout has no place for the fields of a record.
+    made += [Block(a, [(i, None)]) for i, a in enumerate(arrays) if a.dtype.kind == "V"]
+    return sorted(made, key=lambda block: block.members[0][0])
+
+
+def _block(arrays: Sequence[Array], group: list[int]) -> Block:
+    group = sorted(group)
+    first = arrays[group[0]]
+    if all(_same(first, arrays[i]) for i in group) and not _expanded(first):
+        return Block(first, [(i, None) for i in group])
+    ends = [bounds(arrays[i]) for i in group]
+    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
+    for i in group:
+        if arrays[i].flags.forc and bounds(arrays[i]) == (low, high):
+            owner = arrays[i]
+            members = [
+                (j, None if _same(owner, arrays[j]) else _layout(arrays[j], low)) for j in group
+            ]
+            return Block(owner, members)
+    return _raw_block(arrays, group, low, high)
+
+
+def _raw_block(arrays: Sequence[Array], group: list[int], low: int, high: int) -> Block:
+    """Return a block of plain elements, or of bytes where members differ in dtype."""
+    kind = arrays[group[0]].dtype
+    alike = all(
+        arrays[i].dtype == kind and (_start(arrays[i]) - low) % kind.itemsize == 0 for i in group
+    )
+    if alike:
+        data = _memory(low, high).view(kind)
+    else:  # what was aligned in memory shall be so again
+        low_aligned = low - low % _ALIGNMENT
+        data = np.zeros(high - low_aligned, np.uint8)
+        data[low - low_aligned :] = _memory(low, high)
+        low = low_aligned
+    return Block(data, [(i, _layout(arrays[i], low)) for i in group])
+
+
+def _memory(low: int, high: int) -> Array:
+    """Return the bytes between two addresses; the arrays that lie there must be kept alive."""
+    memory: Any = (ctypes.c_char * (high - low)).from_address(low)
+    return np.frombuffer(memory, np.uint8)
+
+
+def _start(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _same(a: Array, b: Array) -> bool:
+    return (
+        _start(a) == _start(b)
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a.dtype == b.dtype
+    )
+
+
+def _expanded(array: Array) -> bool:
+    low, high = bounds(array)
+    return array.size > 0 and high - low < array.nbytes
+
+
+def _layout(array: Array, low: int) -> Layout:
+    return Layout(array.dtype.str, _start(array) - low, array.shape, array.strides)
+
+
+def placed(array: Array, layout: Layout) -> Array:
+    """Return the array that lies in the memory of another one, see ``Layout``.
+
+    Raises:
+        ValueError: it would lie outside.
+    """
+    if not array.flags.forc:
+        raise ValueError("an array that others lie in has gaps")
+    memory: Any = array.ravel(order="K").view(np.uint8)
+    kind = np.dtype(layout.dtype)
+    if kind.hasobject:
+        raise ValueError("an array of objects")
+    return np.ndarray(layout.shape, kind, memory, layout.offset, layout.strides)

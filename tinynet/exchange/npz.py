@@ -1,0 +1,220 @@
+"""``save`` and ``load``: nested data and tensors in one .npz file, without pickle anywhere.
+
+The file is a zip archive: one JSON member holds the structure, each array is an .npy member beside
+it, so `numpy.load` and `unzip` can look into it. Nothing in it can run code. Every member has a
+checksum, which is compared when it is read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping
+from typing import IO, Any
+
+import numpy as np
+
+from tinynet.core.device import device
+from tinynet.dtypes import Array
+from tinynet.exchange.decoder import Decoder
+from tinynet.exchange.files import (
+    ExchangeError,
+    StrPath,
+    described,
+    name_of,
+    opened,
+    reason,
+    write_to,
+)
+from tinynet.exchange.structure import Encoder
+
+VERSION = 1
+"""The version of the format that is written; older ones are still read, newer ones refused."""
+
+KIND = "tinynet.save"
+STRUCTURE = "structure.json"
+CHECKPOINT_KIND, CHECKPOINT = "tinynet checkpoint", "checkpoint.json"  # of tinynet.train
+_KINDS = {STRUCTURE: KIND, CHECKPOINT: CHECKPOINT_KIND}
+
+
+def save(obj: Any, f: StrPath | IO[bytes]) -> None:
+    """Write data with tensors in it to a file; until it is complete, an old one stays.
+
+    Stored are dicts, OrderedDicts, Counters, lists, tuples, numbers, strings, bytes, None, Tensors,
+    Parameters, Buffers, numpy arrays and numbers, dtypes and Sizes, nested in any way: what the
+    ``state_dict()`` of a module, optimizer, scheduler or loader and a generator's state consist of.
+    Tensors that share memory are stored once and share it again after ``load``; one object that
+    stands in two places is one object again. ``requires_grad`` is kept, gradients and history are
+    not.
+
+    Args:
+        obj: the data.
+        f: a path, or a file open for writing in binary mode.
+
+    Raises:
+        TypeError: something in ``obj`` could only be pickled; the message has its path inside.
+        OSError: the file cannot be written; an old one is as it was.
+
+    Example:
+        >>> path = getfixture("tmp_path") / "model.npz"
+        >>> model = nn.Linear(2, 1)
+        >>> tn.save({"epoch": 3, "model": model.state_dict()}, path)
+        >>> state = tn.load(path)
+        >>> model.load_state_dict(state["model"])
+        <All keys matched successfully>
+    """
+    encoder = Encoder()
+    content = encoder.encode(obj)
+    write_to(f, lambda file: write_archive(file, KIND, STRUCTURE, content, encoder.arrays))
+
+
+def load(
+    f: StrPath | IO[bytes],
+    map_location: Any = None,
+    *,
+    weights_only: bool = True,
+    mmap: bool | None = None,
+) -> Any:
+    """Return what ``save`` was given: equal values of the same types, tensors as new leaves.
+
+    Checkpoints of ``tinynet train`` are read, too.
+
+    Args:
+        f: a path, or a file open for reading in binary mode that can be sought in.
+        map_location: only the cpu; there for PyTorch's signature.
+        weights_only: the same either way, since a file cannot contain anything that runs.
+        mmap: only False: a mapped file would not be compared with its checksums. Use
+            ``tinynet.exchange.safe_open`` for large files.
+
+    Raises:
+        OSError: there is no such file, or it may not be read.
+        ExchangeError: it is damaged, of a newer format, or something else; says what was expected
+            and found.
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> tn.save([tn.ones(2), (1, None)], file)
+        >>> tn.load(file)
+        [tensor([1., 1.]), (1, None)]
+    """
+    if map_location is not None:
+        device(map_location)
+    if mmap:
+        raise ValueError(
+            "The 'mmap' parameter of load must be False. Got True instead. "
+            "tinynet.exchange.safe_open maps .safetensors files."
+        )
+    with opened(f) as file:
+        return read_archive(file, name_of(f), _KINDS)
+
+
+# ---- the archive, also that of a checkpoint -----------------------------------------------------
+
+
+def write_archive(
+    file: IO[bytes], kind: str, member: str, content: Any, arrays: Mapping[str, Array]
+) -> None:
+    """Write a structure and its arrays as a zip archive; equal contents make equal bytes."""
+    structure = {"format": kind, "version": VERSION, "content": content}
+    text = json.dumps(structure, ensure_ascii=False, allow_nan=False)
+    with zipfile.ZipFile(file, "w") as archive:
+        # ZipInfo has a fixed date. Lone surrogates are no UTF-8, but Python has them.
+        archive.writestr(zipfile.ZipInfo(member), text.encode("utf-8", "surrogatepass"))
+        for name, array in arrays.items():
+            info = zipfile.ZipInfo(f"{name}.npy")
+            with archive.open(info, "w", force_zip64=True) as target:
+                version = (3, 0) if array.dtype.names else None  # any names of fields
+                np.lib.format.write_array(target, array, version, allow_pickle=False)
+
+
+def read_archive(file: IO[bytes], path: str, kinds: Mapping[str, str]) -> Any:
+    """Return the data of an archive.
+
+    Args:
+        file: is read from its beginning.
+        path: what messages call it.
+        kinds: name of the JSON member -> the format that it must state.
+
+    Raises:
+        ExchangeError: see ``load``.
+    """
+    file.seek(0)
+    head = file.read(16)
+    if not head.startswith(b"PK"):
+        raise ExchangeError(path, _EXPECTED, described(head))
+    try:
+        with zipfile.ZipFile(file) as archive:
+            content = _structure(archive, path, kinds)
+            return Decoder(lambda name: _read_array(archive, path, name)).decode(content)
+    except ExchangeError:
+        raise
+    except zipfile.BadZipFile as error:
+        found = f"a damaged or truncated zip archive ({reason(error)})"
+        raise ExchangeError(path, _EXPECTED, found) from error
+    except Exception as error:  # damage shows in as many ways as there are bytes
+        raise ExchangeError(path, _EXPECTED, f"damage ({reason(error)})") from error
+
+
+_EXPECTED = "a file of tinynet.save"
+
+
+def _structure(archive: zipfile.ZipFile, path: str, kinds: Mapping[str, str]) -> Any:
+    """Return the JSON data of an archive, after a look at what it says it is."""
+    names = archive.namelist()
+    member = next((name for name in kinds if name in names), None)
+    if member is None:
+        raise ExchangeError(path, _EXPECTED, _other_archive(names))
+    structure = json.loads(archive.read(member))
+    if structure["format"] != kinds[member]:
+        found = f"one that says it is {structure['format']!r}"
+        raise ExchangeError(path, f"the format {kinds[member]!r}", found, member)
+    version = structure["version"]
+    if type(version) is not int or not 1 <= version <= VERSION:
+        expected = f"a format version up to {VERSION}"
+        found = f"{version!r}: it was written by a newer tinynet"
+        raise ExchangeError(path, expected, found, member)
+    return structure["content"]
+
+
+def _other_archive(names: list[str]) -> str:
+    if any(name.endswith("data.pkl") for name in names):
+        return "a file of torch.save: tinynet.exchange.load_pytorch reads it"
+    if names and all(name.endswith(".npy") for name in names):
+        return "an .npz file of numpy: numpy.load reads it"
+    return f"a zip archive with {', '.join(map(repr, names[:3])) or 'nothing'} in it"
+
+
+def _read_array(archive: zipfile.ZipFile, path: str, name: str) -> Array:
+    """Return a stored array; its checksum is compared."""
+    member = f"{name}.npy"
+    if member not in archive.NameToInfo:
+        raise ExchangeError(path, f"the array {member}", "no such member")
+    file: Any
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        if version not in _HEADERS:  # 3.0, of records
+            data = io.BytesIO(archive.read(member))
+            return np.lib.format.read_array(data, allow_pickle=False)
+        read_header = _HEADERS[version]
+        shape, in_columns, kind = read_header(file)
+        if kind.hasobject:
+            raise ExchangeError(path, "numbers", "an array of objects (a pickle)", member)
+        size = math.prod(shape) * kind.itemsize
+        left = archive.NameToInfo[member].file_size - file.tell()
+        if size != left:
+            raise ExchangeError(path, f"{size} bytes for {list(shape)}", str(left), member)
+        memory = bytearray(size)
+        filled = file.readinto(memory)
+        if filled != size or file.read(1):
+            raise ExchangeError(path, f"{size} bytes", str(filled), member)
+    array: Array = np.ndarray(shape, kind, memory, order="F" if in_columns else "C")
+    return array
+
+
+_HEADERS: dict[tuple[int, int], Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}

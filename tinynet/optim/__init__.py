@@ -1,7 +1,15 @@
 """Optimizers, and schedules of their learning rates."""
 
 from tinynet.optim import lr_scheduler as lr_scheduler
+from tinynet.optim.adadelta import Adadelta as Adadelta
+from tinynet.optim.adagrad import Adagrad as Adagrad
 from tinynet.optim.adam import Adam as Adam
 from tinynet.optim.adam import AdamW as AdamW
+from tinynet.optim.adamax import Adamax as Adamax
+from tinynet.optim.asgd import ASGD as ASGD
+from tinynet.optim.nadam import NAdam as NAdam
 from tinynet.optim.optimizer import Optimizer as Optimizer
+from tinynet.optim.radam import RAdam as RAdam
+from tinynet.optim.rmsprop import RMSprop as RMSprop
+from tinynet.optim.rprop import Rprop as Rprop
 from tinynet.optim.sgd import SGD as SGD

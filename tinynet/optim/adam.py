@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
-from tinynet.optim.optimizer import (
-    Array,
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.options import (
     Group,
-    Optimizer,
+    Option,
     Params,
+    constants,
     number,
+    refuse_betas,
     refuse_differentiable,
+    refuse_fused_foreach,
+    refuse_long_lr,
     refuse_negative,
 )
 
 
-class Adam(Optimizer):
+class Adam(Elementwise):
     """Adam: steps scaled by running averages of the gradient and of its square.
 
     ``m = b1 * m + (1 - b1) * g``, ``v = b2 * v + (1 - b2) * g * g``, and at step t
@@ -50,11 +56,15 @@ class Adam(Optimizer):
         tensor([3.5000], requires_grad=True)
     """
 
+    numbers = ("step",)
+    shaped = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+    scratch = 2
+
     def __init__(
         self,
         params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        lr: Option = 1e-3,
+        betas: tuple[Option, Option] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
@@ -83,52 +93,82 @@ class Adam(Optimizer):
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""
+        if isinstance(group["lr"], Tensor) and group["foreach"] and not group["capturable"]:
+            raise ValueError(
+                "lr as a Tensor is not supported for capturable=False and foreach=True"
+            )
+        refuse_long_lr(group)
         refuse_negative(group, lr="learning rate", eps="epsilon value")
-        for index, beta in enumerate(group["betas"]):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+        refuse_betas(group["betas"])
         refuse_negative(group, weight_decay="weight_decay value")
+        if not any(all(isinstance(b, kind) for b in group["betas"]) for kind in (float, Tensor)):
+            raise ValueError("betas must be either both floats or both Tensors")
         refuse_differentiable(group)
+        refuse_fused_foreach(group)
 
-    def update(self, param: Array, grad: Array, state: dict[str, Array], group: Group) -> None:
-        """Change ``param`` in place."""
-        if "step" not in state:
-            kind = np.float64 if dtypes.default_float() == np.float64 else np.float32
-            state["step"] = np.zeros((), kind)
-            state["exp_avg"] = np.zeros_like(param)
-            state["exp_avg_sq"] = np.zeros_like(param)
-        if group["amsgrad"] and "max_exp_avg_sq" not in state:
-            state["max_exp_avg_sq"] = np.zeros_like(param)
-        lr, decay = number(group["lr"]), group["weight_decay"]
-        beta1, beta2 = group["betas"]
-        mean, square, step = state["exp_avg"], state["exp_avg_sq"], state["step"]
+    def buffers(self, group: Group) -> tuple[str, ...]:
+        """Return the names of the state in use: the largest square only for ``amsgrad``."""
+        return self.shaped if group["amsgrad"] else self.shaped[:2]
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block."""
+        step = numbers["step"]
         step += 1
         t = float(step)
-        if group["maximize"]:
-            grad = -grad
-        if decay and group["decoupled_weight_decay"]:
-            param *= 1 - lr * decay
-        elif decay:
-            grad = grad + decay * param
+        lr, (b1, b2) = number(group["lr"]), map(number, group["betas"])
+        root = math.sqrt(1 - b2**t)
+        maximize, decoupled = group["maximize"], group["decoupled_weight_decay"]
+        decay = number(group["weight_decay"])
+        penalty = 0.0 if decoupled else decay
+        kept = 1 - lr * decay if decoupled else 1.0
+        beta1, new, beta2, ratio, eps, rate, shrink = constants(
+            kind,
+            b1,
+            1 - b1,
+            b2,
+            (1 - b2) / (1 - b1),
+            group["eps"] * root,
+            lr * root / (1 - b1**t),
+            kept,
+        )
 
-        work = np.empty_like(param)  # the only temporary of the parameter's size
-        np.subtract(grad, mean, out=work)
-        work *= 1 - beta1
-        mean += work
-        np.multiply(grad, grad, out=work)
-        work *= 1 - beta2
-        square *= beta2
-        square += work
-        if group["amsgrad"]:
-            largest = state["max_exp_avg_sq"]
-            np.maximum(largest, square, out=largest)
-            square = largest
-        np.sqrt(square, out=work)
-        work /= math.sqrt(1 - beta2**t)
-        work += group["eps"]
-        np.divide(mean, work, out=work)
-        work *= lr / (1 - beta1**t)
-        param -= work
+        def block(
+            param: Array,
+            grad: Array,
+            work: Array,
+            other: Array,
+            mean: Array,
+            square: Array,
+            largest: Array | None = None,
+        ) -> None:
+            grad = descending(param, grad, other, penalty, maximize)
+            if kept != 1:
+                param *= shrink
+            mean *= beta1
+            np.multiply(grad, new, work)
+            mean += work
+            work *= grad  # (1 - b1) * g * g
+            work *= ratio
+            square *= beta2
+            square += work
+            if largest is not None:
+                square = np.maximum(largest, square, out=largest)
+            np.sqrt(square, work)
+            work += eps  # all of the fraction times the root of 1 - b2^t
+            np.divide(mean, work, work)
+            work *= rate
+            param -= work
+
+        return block
+
+    def refuse(self, sparse: bool, group: Group) -> None:
+        """Raise RuntimeError for sparse gradients."""
+        if sparse:
+            raise RuntimeError(
+                "Adam does not support sparse gradients, please consider SparseAdam instead"
+            )
 
 
 class AdamW(Adam):
@@ -163,8 +203,8 @@ class AdamW(Adam):
     def __init__(
         self,
         params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        lr: Option = 1e-3,
+        betas: tuple[Option, Option] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
@@ -189,3 +229,8 @@ class AdamW(Adam):
             fused=fused,
             decoupled_weight_decay=True,
         )
+
+    def _loaded(self) -> None:
+        super()._loaded()
+        for group in self.param_groups:  # also where the saved state is that of an Adam
+            group["decoupled_weight_decay"] = True

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from tinynet.core.callsite import locate
+from tinynet.core.callsite import locate, warn
 from tinynet.errors import LostGradientWarning
 
 if TYPE_CHECKING:
@@ -102,15 +101,7 @@ class Diagnosis:
     def _tell(self, kind: str, text: str) -> None:
         if kind not in self.told:
             self.told.add(kind)
-            warnings.warn(text, LostGradientWarning, stacklevel=_to_caller_of_step())
-
-
-def _to_caller_of_step() -> int:
-    """Return the stacklevel, for a warning of ``_tell``, of the line that called ``step``."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_name != "step":
-        frame, level = frame.f_back, level + 1
-    return level + 1
+            warn(text, LostGradientWarning)
 
 
 def _name(optimizer: Optimizer, g: int, i: int) -> str:

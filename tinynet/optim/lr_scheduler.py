@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tinynet.core.tensor import Tensor
-from tinynet.optim.optimizer import Optimizer, number
+from tinynet.optim.optimizer import Optimizer
+from tinynet.optim.options import number
 
 _TOO_EARLY = (
     "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call them in the opposite "

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tinynet.core.callsite import here
+from tinynet.core import observe
+from tinynet.core.callsite import Site, here
 from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.node import RemovableHandle
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor, counter_of, wrap
 from tinynet.dtypes import Array
+from tinynet.optim import saving
 from tinynet.optim.diagnosis import Diagnosis
-
-Group = dict[str, Any]
-Params = Iterable[Tensor] | Iterable[Group] | Iterable[tuple[str, Tensor]]
-
-
-def _type_name(x: Any) -> str:
-    """Return the name of a type as messages have it."""
-    if type(x) is Tensor:
-        return f"tinynet.{x.dtype.tensor_name}"
-    module = type(x).__module__
-    return type(x).__qualname__ if module == "builtins" else f"{module}.{type(x).__qualname__}"
+from tinynet.optim.groups import completed, grouped, refuse_mixed
+from tinynet.optim.hooks import Hooks, added, hooked
+from tinynet.optim.hooks import (
+    register_optimizer_step_post_hook as register_optimizer_step_post_hook,
+)
+from tinynet.optim.hooks import (
+    register_optimizer_step_pre_hook as register_optimizer_step_pre_hook,
+)
+from tinynet.optim.options import Group, Params
 
 
 class Optimizer:
@@ -76,38 +74,40 @@ class Optimizer:
         tensor([ 0.9000, -1.9000], requires_grad=True)
     """
 
+    # Entries of the state that are numbers (0-d tensors), and those of the parameter's shape.
+    numbers: ClassVar[tuple[str, ...]] = ()
+    shaped: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any):
+        super().__init_subclass__(**options)
+        if "step" in cls.__dict__:
+            cls.step = hooked(cls.step)  # type: ignore[method-assign]
+
     def __init__(self, params: Params, defaults: dict[str, Any]):
-        if isinstance(params, Tensor):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
-                f"but got {_type_name(params)}"
-            )
-        if hasattr(params, "parameters"):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or dicts, "
-                f"but got {_type_name(params)}. Did you mean its .parameters()?"
-            )
         self.defaults = defaults
-        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.state: saving.State = defaultdict(dict)
         self.param_groups: list[Group] = []
-        self._before: dict[int, Callable[..., Any]] = {}
-        self._after: dict[int, Callable[..., Any]] = {}
+        self._set_up()
+        groups = grouped(params)
+        self.check(defaults)
+        for group in groups:
+            self.add_param_group(group)
+
+    def _set_up(self) -> None:
+        """Start what is not saved: hooks, and what the steps remember."""
+        self._before: Hooks = {}
+        self._after: Hooks = {}
+        self._saving: dict[str, Hooks] = {"save": {}, "saved": {}, "load": {}, "loaded": {}}
+        self._running = False
         self._diagnosis = Diagnosis()
         self.stepped = False
-        groups = list(params)
-        if not groups:
-            raise ValueError("optimizer got an empty parameter list")
-        if not isinstance(groups[0], dict):
-            groups = [{"params": groups}]
-        for group in groups:
-            self.add_param_group(group)  # type: ignore[arg-type]
 
     # ---- what an algorithm defines ----------------------------------------------------------
 
     def check(self, group: Group) -> None:
-        """Raise ValueError if an option of a group is out of range."""
+        """Raise ValueError if an option of a group (or a default) is out of range."""
 
-    def update(self, param: Array, grad: Array, state: dict[str, Array], group: Group) -> None:
+    def update(self, param: Array, grad: Array, state: dict[str, Any], group: Group) -> None:
         """Change ``param`` in place.
 
         Args:
@@ -117,6 +117,11 @@ class Optimizer:
             group: the options.
         """
         raise NotImplementedError(f"{type(self).__name__} defines neither update() nor step()")
+
+    def refuse(self, sparse: bool, group: Group) -> None:
+        """Raise RuntimeError if gradients that are sparse (or dense) cannot be used."""
+        if sparse:
+            raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     # ---- groups -----------------------------------------------------------------------------
 
@@ -130,37 +135,9 @@ class Optimizer:
             ValueError: a parameter is in another group already, is not a leaf, or an option is
                 out of range.
         """
-        if not isinstance(param_group, dict):
-            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        group = param_group
-        _read_params(group)
-        for p in group["params"]:
-            if not isinstance(p, Tensor):
-                raise TypeError(
-                    f"optimizer can only optimize Tensors, but one of the params is {_type_name(p)}"
-                )
-            if not (p.is_leaf or p.retains_grad):
-                raise ValueError("can't optimize a non-leaf Tensor")
-        for name, default in self.defaults.items():
-            group.setdefault(name, default)
+        group = completed(param_group, self.defaults)
         self.check(group)
-        params = set(group["params"])
-        if len(params) != len(group["params"]):
-            warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in future, this "
-                "will cause an error; each of them is updated as often as it appears",
-                UserWarning,
-                stacklevel=3,
-            )
-        for other in self.param_groups:
-            if ("param_names" in group) != ("param_names" in other):
-                which = "with" if "param_names" in group else "without"
-                raise ValueError(
-                    "all optimizer param groups should be with/without names. cannot add param "
-                    f"group {which} names to the optimizer"
-                )
-            if not params.isdisjoint(other["params"]):
-                raise ValueError("some parameters appear in more than one parameter group")
+        refuse_mixed(group, self.param_groups)
         self.param_groups.append(group)
         self._diagnosis.joined(group)
 
@@ -188,65 +165,79 @@ class Optimizer:
 
     # ---- steps ------------------------------------------------------------------------------
 
+    @hooked
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient; return what ``closure`` returns.
 
         Args:
             closure: computes the gradients (and usually returns the loss); runs with grad mode on.
+
+        Raises:
+            RuntimeError: a gradient is sparse, and the algorithm cannot use it.
         """
-        for hook in [*self._before.values()]:
-            hook(self, (closure,), {})
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
         moved = self._update_all()
-        self.stepped = True
         self._diagnosis.stepped(self, moved)
-        for hook in [*self._after.values()]:
-            hook(self, (closure,), {})
         return loss
 
     def _update_all(self) -> int:
         """Update all parameters that have a gradient; return their number."""
-        site, what = here(), f"{type(self).__name__}.step"
-        moved = 0
-        for group in self.param_groups:
-            for p in group["params"]:
-                grad = p._grad
-                if grad is not None:
-                    self._update_one(p, grad._array, group)
-                    counter_of(p).bump(site, what)
-                    moved += 1
-                    if not p._requires_grad:
-                        self._diagnosis.frozen(self, p)
-        return moved
+        todo = [
+            (group, [(p, p._grad._array) for p in group["params"] if p._grad is not None])
+            for group in self.param_groups
+        ]
+        for group, ready in todo:
+            for sparse in {type(grad) is not np.ndarray for _, grad in ready}:
+                self.refuse(sparse, group)
+        site = here()
+        for group, ready in todo:
+            self._update_group(group, ready)
+            self._wrote(ready, site)
+        return sum(len(ready) for _, ready in todo)
 
-    def _update_one(self, p: Tensor, grad: Array, group: Group) -> None:
-        """Update one parameter, with its state as arrays."""
-        param = p._array
-        refuse_overlap(param)
-        held = self.state.get(p)
-        arrays = {} if held is None else {k: _as_array(v) for k, v in held.items()}
-        known = len(arrays)
-        try:
-            self.update(param, grad, arrays, group)
-        except ValueError:
-            _refuse_other_shape(param, arrays)
-            raise
-        if len(arrays) != known:
-            held = self.state[p]
+    def _update_group(self, group: Group, ready: list[tuple[Tensor, Array]]) -> None:
+        """Update the parameters of a group that have a gradient."""
+        for p, grad in ready:
+            param = p._array
+            refuse_overlap(param)
+            held = self.state.get(p, {})
+            arrays = {k: v._array if isinstance(v, Tensor) else v for k, v in held.items()}
+            try:
+                self.update(param, grad, arrays, group)
+            except ValueError:
+                refuse_other_shape(param, arrays)
+                raise
             for name, value in arrays.items():
-                if name not in held:
-                    held[name] = wrap(value) if isinstance(value, np.ndarray) else value
+                if not isinstance(value, np.ndarray):
+                    self.state[p][name] = value
+                elif name not in held:
+                    self.state[p][name] = wrap(value)
+
+    def _wrote(self, ready: list[tuple[Tensor, Array]], site: Site | None) -> None:
+        """Count the writes to parameters that were updated, and tell who observes them."""
+        what = f"{type(self).__name__}.step"
+        for p, grad in ready:
+            counter_of(p).bump(site, what)
+            if not p._requires_grad:
+                self._diagnosis.frozen(self, p)
+            if observe.observers:
+                held = [v._array for v in self.state.get(p, {}).values() if isinstance(v, Tensor)]
+                observe.report_write(what, p._array, [grad, *held])
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` before each step."""
-        return RemovableHandle(self._before, hook)
+        """Call ``hook(optimizer, args, kwargs)`` before each step.
+
+        What it returns, if not None, takes the place of ``(args, kwargs)``; the first of ``args``
+        is the optimizer.
+        """
+        return added(self._before, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` after each step."""
-        return RemovableHandle(self._after, hook)
+        return added(self._after, hook)
 
     # ---- saving -----------------------------------------------------------------------------
 
@@ -257,18 +248,13 @@ class Optimizer:
             ``{"state": {number: {name: tensor}}, "param_groups": [{..., "params": [number]}]}``;
             the tensors are the optimizer's own, not copies.
         """
-        numbers: dict[Tensor, int] = {}
-        count = 0
-        groups = []
-        for group in self.param_groups:
-            for position, p in enumerate(group["params"], count):
-                numbers.setdefault(p, position)
-            count += len(group["params"])
-            packed = {k: v for k, v in group.items() if k != "params"}
-            packed["params"] = [numbers[p] for p in group["params"]]
-            groups.append(packed)
-        state = {numbers[k] if isinstance(k, Tensor) else k: v for k, v in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        for hook in [*self._saving["save"].values()]:
+            hook(self)
+        made = saving.packed(self.param_groups, self.state)
+        for hook in [*self._saving["saved"].values()]:
+            result = hook(self, made)
+            made = made if result is None else result
+        return made
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over the state and the options of ``state_dict``, as copies.
@@ -278,37 +264,59 @@ class Optimizer:
         Raises:
             ValueError: the groups, or the shapes of the state, do not fit the parameters.
         """
+        state_dict = dict(state_dict)
+        for hook in [*self._saving["load"].values()]:
+            result = hook(self, state_dict)
+            state_dict = state_dict if result is None else result
         saved = state_dict["param_groups"]
-        if len(saved) != len(self.param_groups):
-            raise ValueError("loaded state dict has a different number of parameter groups")
-        for group, new in zip(self.param_groups, saved, strict=True):
-            if len(group["params"]) != len(new["params"]):
-                raise ValueError(
-                    "loaded state dict contains a parameter group that doesn't match the size of "
-                    "optimizer's group"
-                )
-        numbers = chain.from_iterable(group["params"] for group in saved)
-        params = chain.from_iterable(group["params"] for group in self.param_groups)
-        by_number = dict(zip(numbers, params, strict=True))
-        state: defaultdict[Any, Any] = defaultdict(dict)
-        for number, held in state_dict["state"].items():
-            p = by_number.get(number)
-            if p is None:
-                state[number] = held
-            else:
-                state[p] = {k: _loaded(number, p, k, v) for k, v in held.items()}
+        saving.refuse_other_groups(self.param_groups, saved)
+        state = saving.unpacked(self.param_groups, state_dict, self.numbers, self.shaped)
+        self.param_groups = saving.regrouped(self.param_groups, saved, self.defaults)
         self.state = state
-        self.param_groups = [
-            self._regrouped(g, new) for g, new in zip(self.param_groups, saved, strict=True)
-        ]
+        self._loaded()
+        for hook in [*self._saving["loaded"].values()]:
+            hook(self)
 
-    def _regrouped(self, group: Group, saved: Group) -> Group:
-        made = {**saved, "params": group["params"]}
-        for name, default in self.defaults.items():
-            made.setdefault(name, default)
-        if "param_names" in group:
-            made.setdefault("param_names", group["param_names"])
-        return made
+    def _loaded(self) -> None:
+        """Adapt what was loaded or unpickled."""
+
+    def register_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer)`` before each ``state_dict()``; first of all with ``prepend``."""
+        return added(self._saving["save"], hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` after each ``state_dict()``; it may return one."""
+        return added(self._saving["saved"], hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` before each load; it may return another to load."""
+        return added(self._saving["load"], hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer)`` after each ``load_state_dict()``."""
+        return added(self._saving["loaded"], hook, prepend)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "defaults": self.defaults,
+            "state": self.state,
+            "param_groups": self.param_groups,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set_up()
+        self.__dict__.update(state)
+        for group in self.param_groups:
+            self._diagnosis.joined(group)
+        self._loaded()
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__} ("
@@ -318,76 +326,19 @@ class Optimizer:
         return text + ")"
 
 
-def _read_params(group: Group) -> None:
-    """Turn what stands under ``"params"`` into a list of tensors, and take their names off."""
-    params = group["params"]
-    if isinstance(params, Tensor):
-        params = [params]
-    if isinstance(params, (set, frozenset)):
-        raise TypeError(
-            "optimizer parameters need to be organized in ordered collections, but the ordering of "
-            "tensors in sets will change between runs. Please use a list instead."
-        )
-    params = list(params)
-    names = [p[0] for p in params if isinstance(p, tuple)]
-    if names:
-        if len(names) != len(params):
-            raise ValueError(
-                "all optimizer params should be with/without names. Some param names are missing"
-            )
-        params = [p[1] for p in params]
-        group["param_names"] = names
-    group["params"] = params
+def refuse_other_shape(param: Array, arrays: dict[str, Any], names: Iterable[str] = ()) -> None:
+    """Say so if a parameter's shape is no longer that of its state.
 
-
-def _as_array(value: Any) -> Any:
-    return value._array if isinstance(value, Tensor) else value
-
-
-def _refuse_other_shape(param: Array, arrays: dict[str, Any]) -> None:
-    """Say so if a parameter's shape is no longer that of its state."""
-    for name, array in arrays.items():
-        if isinstance(array, np.ndarray) and name != "step" and array.shape != param.shape:
+    Args:
+        param: the parameter's values.
+        arrays: its state.
+        names: the entries to look at; all that have dimensions if none are given.
+    """
+    for name in names or arrays:
+        array = arrays.get(name)
+        if isinstance(array, np.ndarray) and array.ndim and array.shape != param.shape:
             raise RuntimeError(
                 f"The shape of a parameter changed from {list(array.shape)} to "
                 f"{list(param.shape)} since the optimizer made its {name!r}. Make a new optimizer "
                 "after replacing the parameter's data."
             )
-
-
-def _loaded(number: int, p: Tensor, name: str, value: Any) -> Any:
-    """Return a copy of one value of a loaded state, in the dtype of its parameter."""
-    if name == "step" and not isinstance(value, Tensor):
-        return wrap(np.array(value, np.float32))
-    if not isinstance(value, Tensor):
-        return value
-    array, param = value._array, p._array
-    if name == "step":
-        return wrap(array.copy())
-    if array.shape != param.shape:
-        raise ValueError(
-            f"The state {name!r} of parameter {number} must have the parameter's shape "
-            f"{list(param.shape)}. Got {list(array.shape)} instead."
-        )
-    return wrap(array.astype(param.dtype if array.dtype.kind == "f" else array.dtype))
-
-
-def number(value: Any) -> float:
-    """Return an option as a Python number; a tensor of one element counts as one."""
-    return float(value)
-
-
-def refuse_negative(group: Group, **shown: str) -> None:
-    """Raise ValueError for an option below zero (or NaN); ``shown`` says what messages call it."""
-    for name, what in shown.items():
-        if not group[name] >= 0:
-            raise ValueError(f"Invalid {what}: {group[name]}")
-
-
-def refuse_differentiable(group: Group) -> None:
-    """Raise ValueError where steps are asked to be recorded."""
-    if group.get("differentiable"):
-        raise ValueError(
-            "The 'differentiable' parameter of an optimizer must be False. Got True instead. "
-            "Steps are not recorded; to differentiate through one, write it with operations."
-        )

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from tinynet.optim.optimizer import (
-    Array,
+from tinynet.dtypes import Array
+from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.options import (
     Group,
-    Optimizer,
+    Option,
     Params,
+    constants,
     number,
     refuse_differentiable,
+    refuse_fused_foreach,
+    refuse_long_lr,
     refuse_negative,
 )
 
 
-class SGD(Optimizer):
+class SGD(Elementwise):
     """Gradient descent, with momentum if asked.
 
     ``g = grad + weight_decay * p``, then with momentum ``b = momentum * b + (1 - dampening) * g``
     (``b = g`` at the first step) and ``g = b``, or ``g + momentum * b`` for Nesterov's form; then
     ``p = p - lr * g``. As in PyTorch, and unlike in Sutskever et al. (2013, "On the importance of
     initialization and momentum in deep learning"), the learning rate stands outside the momentum.
+
+    Sparse gradients move the rows that they have (with momentum: all rows).
 
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
@@ -46,13 +54,16 @@ class SGD(Optimizer):
         tensor([2.], requires_grad=True)
     """
 
+    shaped = ("momentum_buffer",)
+    scratch = 2
+
     def __init__(
         self,
         params: Params,
-        lr: float = 1e-3,
+        lr: Option = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: float = 0,
+        weight_decay: Option = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
@@ -75,6 +86,7 @@ class SGD(Optimizer):
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
         refuse_negative(
             group,
             lr="learning rate",
@@ -84,21 +96,68 @@ class SGD(Optimizer):
         if group["nesterov"] and (group["momentum"] <= 0 or group["dampening"] != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         refuse_differentiable(group)
+        refuse_fused_foreach(group)
 
-    def update(self, param: Array, grad: Array, state: dict[str, Array], group: Group) -> None:
-        """Change ``param`` in place."""
-        lr, momentum, decay = number(group["lr"]), group["momentum"], group["weight_decay"]
-        if group["maximize"]:
-            grad = -grad
-        if decay:
-            grad = grad + decay * param
-        if momentum:
-            buffer = state.get("momentum_buffer")
-            if buffer is None:
-                buffer = state["momentum_buffer"] = np.array(grad)
-            else:
-                dampening = group["dampening"]
-                buffer *= momentum
-                buffer += (1 - dampening) * grad if dampening else grad
-            grad = grad + momentum * buffer if group["nesterov"] else buffer
-        param -= lr * grad
+    def buffers(self, group: Group) -> tuple[str, ...]:
+        """Return the names of the state in use: a buffer where there is momentum."""
+        return self.shaped if group["momentum"] else ()
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block."""
+        nesterov, maximize, dampening = group["nesterov"], group["maximize"], group["dampening"]
+        lr, momentum, new, decay = constants(
+            kind,
+            number(group["lr"]),
+            number(group["momentum"]),
+            1 - number(dampening),
+            number(group["weight_decay"]),
+        )
+        penalty = decay if group["weight_decay"] else 0
+
+        def block(
+            param: Array, grad: Array, work: Array, other: Array, buffer: Array | None = None
+        ) -> None:
+            grad = descending(param, grad, work, penalty, maximize)
+            if buffer is not None:
+                if fresh:
+                    buffer[...] = grad
+                else:
+                    buffer *= momentum
+                    buffer += np.multiply(grad, new, other) if dampening else grad
+                if nesterov:
+                    np.multiply(buffer, momentum, other)
+                    grad = np.add(grad, other, other)
+                else:
+                    grad = buffer
+            np.multiply(grad, lr, other)
+            param -= other
+
+        return block
+
+    def refuse(self, sparse: bool, group: Group) -> None:
+        """Raise RuntimeError for sparse gradients with weight decay."""
+        if sparse and group["weight_decay"]:
+            raise RuntimeError(
+                "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
+            )
+
+    def update_rows(
+        self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
+    ) -> None:
+        """Change ``param`` in place by a sparse gradient; the buffer of its momentum is dense."""
+        rows = rows.coalesce()
+        index, values = rows.index, -rows.values if group["maximize"] else rows.values
+        lr, momentum = number(group["lr"]), group["momentum"]
+        buffer = state.get("momentum_buffer")
+        if buffer is None:
+            param[index] -= lr * values
+            return
+        buffer *= momentum
+        buffer[index] += values if fresh else (1 - group["dampening"]) * values
+        if group["nesterov"]:
+            param -= lr * momentum * buffer
+            param[index] -= lr * values
+        else:
+            param -= lr * buffer

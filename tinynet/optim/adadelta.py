@@ -1,0 +1,126 @@
+"""Adadelta."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.options import (
+    Group,
+    Option,
+    Params,
+    constants,
+    number,
+    refuse_differentiable,
+    refuse_long_lr,
+    refuse_negative,
+)
+
+
+class Adadelta(Elementwise):
+    """Adadelta: steps as large as the last ones were, over the size of the gradient.
+
+    ``v = rho * v + (1 - rho) * g * g``, ``d = sqrt(u + eps) / sqrt(v + eps) * g``,
+    ``u = rho * u + (1 - rho) * d * d``, ``p = p - lr * d``. Zeiler (2012), "ADADELTA: An Adaptive
+    Learning Rate Method".
+
+    Args:
+        params: parameters, groups of them, or named ones; see ``Optimizer``.
+        lr: factor of the steps, >= 0.
+        rho: how much of the two averages is kept, in [0, 1].
+        eps: added under the roots, >= 0.
+        weight_decay: L2 penalty, >= 0.
+        foreach, capturable: accepted for compatibility; they change nothing.
+        maximize: go up instead of down.
+        differentiable: not supported.
+
+    Raises:
+        ValueError: an option is out of range.
+
+    Example:
+        >>> x = tn.tensor([4.0], requires_grad=True)
+        >>> optimizer = optim.Adadelta([x], eps=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x
+        tensor([2.4489], requires_grad=True)
+    """
+
+    numbers = ("step",)
+    shaped = ("square_avg", "acc_delta")
+    scratch = 3
+
+    def __init__(
+        self,
+        params: Params,
+        lr: Option = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "capturable": capturable,
+            "foreach": foreach,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        refuse_negative(group, lr="learning rate")
+        if not 0 <= group["rho"] <= 1:
+            raise ValueError(f"Invalid rho value: {group['rho']}")
+        refuse_negative(group, eps="epsilon value", weight_decay="weight_decay value")
+        refuse_differentiable(group)
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block."""
+        numbers["step"] += 1
+        penalty, maximize = group["weight_decay"], group["maximize"]
+        lr, rho, new, eps = constants(
+            kind, number(group["lr"]), group["rho"], 1 - group["rho"], group["eps"]
+        )
+
+        def block(
+            param: Array,
+            grad: Array,
+            other: Array,
+            work: Array,
+            root: Array,
+            square: Array,
+            moved: Array,
+        ) -> None:
+            grad = descending(param, grad, other, penalty, maximize)
+            np.multiply(grad, grad, work)
+            work *= new
+            square *= rho
+            square += work
+            np.add(square, eps, root)
+            np.add(moved, eps, work)
+            work /= root
+            np.sqrt(work, work)
+            work *= grad  # the step
+            moved *= rho
+            np.multiply(work, work, root)
+            root *= new
+            moved += root
+            work *= lr
+            param -= work
+
+        return block

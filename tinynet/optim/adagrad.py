@@ -1,0 +1,150 @@
+"""Adagrad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.tensor import wrap
+from tinynet.dtypes import Array
+from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.options import (
+    Group,
+    Option,
+    Params,
+    constants,
+    counted,
+    number,
+    refuse_differentiable,
+    refuse_fused_foreach,
+    refuse_long_lr,
+    refuse_negative,
+)
+
+
+class Adagrad(Elementwise):
+    """Adagrad: steps over the root of the sum of all squares of the gradient so far.
+
+    ``s = s + g * g``, ``p = p - lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)`` at step t.
+    Duchi, Hazan and Singer (2011), "Adaptive Subgradient Methods for Online Learning and
+    Stochastic Optimization".
+
+    Sparse gradients move the rows that they have.
+
+    Args:
+        params: parameters, groups of them, or named ones; see ``Optimizer``.
+        lr: learning rate, >= 0.
+        lr_decay: how fast the learning rate falls, >= 0.
+        weight_decay: L2 penalty, >= 0; not with sparse gradients.
+        initial_accumulator_value: what the sums start from, >= 0.
+        eps: added to the root, >= 0.
+        foreach, fused: accepted for compatibility; they change nothing.
+        maximize: go up instead of down.
+        differentiable: not supported.
+
+    Raises:
+        ValueError: an option is out of range.
+
+    Example:
+        >>> x = tn.tensor([4.0], requires_grad=True)
+        >>> optimizer = optim.Adagrad([x], lr=0.5)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x
+        tensor([3.5000], requires_grad=True)
+    """
+
+    numbers = ("step",)
+    shaped = ("sum",)
+    scratch = 2
+
+    def __init__(
+        self,
+        params: Params,
+        lr: Option = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ):
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        for group in self.param_groups:  # the only one whose state is there before the first step
+            for p in group["params"]:
+                total = np.full_like(p._array, self.start("sum", group))
+                self.state[p].update(step=wrap(counted()), sum=wrap(total))
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        refuse_negative(
+            group,
+            lr="learning rate",
+            lr_decay="lr_decay value",
+            weight_decay="weight_decay value",
+            initial_accumulator_value="initial_accumulator_value value",
+            eps="epsilon value",
+        )
+        refuse_differentiable(group)
+        refuse_fused_foreach(group)
+
+    def start(self, name: str, group: Group) -> float:
+        """Return what an entry of the state starts from."""
+        return self.defaults["initial_accumulator_value"] if name == "sum" else 0.0
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block."""
+        step = numbers["step"]
+        step += 1
+        penalty, maximize = group["weight_decay"], group["maximize"]
+        slowed = number(group["lr"]) / (1 + (float(step) - 1) * group["lr_decay"])
+        lr, eps = constants(kind, slowed, group["eps"])
+
+        def block(param: Array, grad: Array, other: Array, work: Array, total: Array) -> None:
+            grad = descending(param, grad, other, penalty, maximize)
+            np.multiply(grad, grad, work)
+            total += work
+            np.sqrt(total, work)
+            work += eps
+            np.divide(grad, work, work)
+            work *= lr
+            param -= work
+
+        return block
+
+    def refuse(self, sparse: bool, group: Group) -> None:
+        """Raise RuntimeError for sparse gradients with weight decay."""
+        if sparse and group["weight_decay"]:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+
+    def update_rows(
+        self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
+    ) -> None:
+        """Change the rows of a sparse gradient."""
+        step, total = state["step"], state["sum"]
+        step += 1
+        lr = number(group["lr"]) / (1 + (float(step) - 1) * group["lr_decay"])
+        rows = rows.coalesce()
+        index, values = rows.index, rows.values
+        sums = total[index] + values * values
+        total[index] = sums
+        moves = lr * (values / (np.sqrt(sums) + group["eps"]))
+        param[index] += moves if group["maximize"] else -moves

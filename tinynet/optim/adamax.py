@@ -1,0 +1,117 @@
+"""Adamax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.options import (
+    Group,
+    Option,
+    Params,
+    constants,
+    number,
+    refuse_betas,
+    refuse_differentiable,
+    refuse_long_lr,
+    refuse_negative,
+)
+
+
+class Adamax(Elementwise):
+    """Adamax: Adam with the largest gradient of late in the place of the root of the squares.
+
+    ``m = b1 * m + (1 - b1) * g``, ``u = max(b2 * u, |g| + eps)``, and at step t
+    ``p = p - lr / (1 - b1^t) * m / u``. Kingma and Ba (2015), "Adam: A Method for Stochastic
+    Optimization", section 7.1.
+
+    Args:
+        params: parameters, groups of them, or named ones; see ``Optimizer``.
+        lr: learning rate, >= 0.
+        betas: how much of the two averages is kept, each in [0, 1).
+        eps: added to the size of the gradient, >= 0.
+        weight_decay: L2 penalty, >= 0.
+        foreach, capturable: accepted for compatibility; they change nothing.
+        maximize: go up instead of down.
+        differentiable: not supported.
+
+    Raises:
+        ValueError: an option is out of range.
+
+    Example:
+        >>> x = tn.tensor([4.0], requires_grad=True)
+        >>> optimizer = optim.Adamax([x], lr=0.5)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x
+        tensor([3.5000], requires_grad=True)
+    """
+
+    numbers = ("step",)
+    shaped = ("exp_avg", "exp_inf")
+    scratch = 2
+
+    def __init__(
+        self,
+        params: Params,
+        lr: Option = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        refuse_negative(group, lr="learning rate", eps="epsilon value")
+        refuse_betas(group["betas"])
+        refuse_negative(group, weight_decay="weight_decay value")
+        refuse_differentiable(group)
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block."""
+        step = numbers["step"]
+        step += 1
+        b1, b2 = group["betas"]
+        penalty, maximize = group["weight_decay"], group["maximize"]
+        beta1, new, beta2, eps, lr = constants(
+            kind, b1, 1 - b1, b2, group["eps"], number(group["lr"]) / (1 - b1 ** float(step))
+        )
+
+        def block(
+            param: Array, grad: Array, other: Array, work: Array, mean: Array, largest: Array
+        ) -> None:
+            grad = descending(param, grad, other, penalty, maximize)
+            mean *= beta1
+            np.multiply(grad, new, work)
+            mean += work
+            largest *= beta2
+            np.abs(grad, work)
+            work += eps
+            np.maximum(largest, work, out=largest)
+            np.divide(mean, largest, work)
+            work *= lr
+            param -= work
+
+        return block

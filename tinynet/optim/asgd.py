@@ -1,0 +1,119 @@
+"""ASGD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.options import (
+    Group,
+    Option,
+    Params,
+    constants,
+    number,
+    refuse_differentiable,
+    refuse_long_lr,
+    refuse_negative,
+)
+
+
+class ASGD(Elementwise):
+    """ASGD: gradient descent that also keeps the average of the parameters on their way.
+
+    ``p = p * (1 - lambd * eta) - eta * g``, where eta starts from lr and is
+    ``lr / (1 + lambd * lr * t)^alpha`` after step t. The average stands in the state as ``"ax"``:
+    the parameter itself until step t0, then a running mean. Polyak and Juditsky (1992),
+    "Acceleration of Stochastic Approximation by Averaging".
+
+    Args:
+        params: parameters, groups of them, or named ones; see ``Optimizer``.
+        lr: learning rate, >= 0.
+        lambd: decay of the parameters.
+        alpha: power of the decay of eta.
+        t0: the step from which the average is taken.
+        weight_decay: L2 penalty, >= 0.
+        foreach, capturable: accepted for compatibility; they change nothing.
+        maximize: go up instead of down.
+        differentiable: not supported.
+
+    Raises:
+        ValueError: an option is out of range.
+
+    Example:
+        >>> x = tn.tensor([4.0], requires_grad=True)
+        >>> optimizer = optim.ASGD([x], lr=0.25, lambd=0.5)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x
+        tensor([1.5000], requires_grad=True)
+    """
+
+    numbers = ("step", "eta", "mu")
+    shaped = ("ax",)
+    scratch = 2
+
+    def __init__(
+        self,
+        params: Params,
+        lr: Option = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        refuse_negative(group, lr="learning rate", weight_decay="weight_decay value")
+        refuse_differentiable(group)
+
+    def start(self, name: str, group: Group) -> float:
+        """Return what an entry of the state starts from."""
+        return {"eta": number(group["lr"]), "mu": 1.0}.get(name, 0.0)
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block."""
+        step, eta, mu = numbers.values()
+        step += 1
+        t, lr, lambd = float(step), number(group["lr"]), group["lambd"]
+        penalty, maximize = group["weight_decay"], group["maximize"]
+        averaging = float(mu) != 1
+        rate, share, shrink = constants(kind, float(eta), float(mu), 1 - lambd * float(eta))
+        eta[...] = lr / (1 + lambd * lr * t) ** group["alpha"]
+        mu[...] = 1 / max(1, t - group["t0"])
+
+        def block(param: Array, grad: Array, other: Array, work: Array, average: Array) -> None:
+            grad = descending(param, grad, other, penalty, maximize)
+            np.multiply(grad, rate, work)
+            param *= shrink
+            param -= work
+            if averaging:
+                np.subtract(param, average, work)
+                work *= share
+                average += work
+            else:
+                average[...] = param
+
+        return block

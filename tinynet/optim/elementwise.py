@@ -1,0 +1,213 @@
+"""Optimizers whose update treats each element alone: run in blocks that fit into the cache.
+
+An algorithm writes its update once, on arrays and in place. Here it is run: on a small parameter
+as a whole, on a large one in blocks, so that the dozen passes of an Adam go over memory that is
+near. What a parameter needs for that (views of itself and of its state) is kept from step to step
+in a ``Slot``, which is made anew when somebody replaces the parameter's data or its state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.overlap import refuse_overlap
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.optim.optimizer import Optimizer, refuse_other_shape
+from tinynet.optim.options import Group, counted
+
+BLOCK = 128 * 1024  # bytes of one array that are updated at a time
+Rule = Callable[..., None]  # block(param, grad, *scratch, *buffers)
+
+
+class Elementwise(Optimizer):
+    """Base of the optimizers whose update treats each element alone.
+
+    An algorithm names its state (``numbers``, ``shaped``), says what it starts from (``start``)
+    and which of it is in use (``buffers``), and gives the update of a block (``rule``).
+    """
+
+    scratch = 1  # arrays of the block's shape that the update may overwrite
+
+    def _set_up(self) -> None:
+        super()._set_up()
+        self._slots: dict[int, Slot] = {}
+        self._memory: dict[Any, list[Array]] = {}
+
+    def _loaded(self) -> None:
+        self._slots = {}
+
+    def buffers(self, group: Group) -> tuple[str, ...]:
+        """Return which of ``shaped`` are used under these options."""
+        return self.shaped
+
+    def start(self, name: str, group: Group) -> float:
+        """Return what an entry of the state starts from."""
+        return 0.0
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block, for one step; called once for parameters that agree in all.
+
+        Args:
+            group: the options.
+            numbers: the 0-d state, by name; it is moved to the step that comes.
+            kind: the parameter's dtype.
+            fresh: the buffers were made just now.
+
+        Returns:
+            ``block(param, grad, *scratch, *buffers)``, which changes all but ``grad`` in place.
+        """
+        raise NotImplementedError
+
+    def update_rows(
+        self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
+    ) -> None:
+        """Change ``param`` in place by a sparse gradient, where ``refuse`` lets one through."""
+        raise NotImplementedError
+
+    def _update_group(self, group: Group, ready: list[tuple[Tensor, Array]]) -> None:
+        names = self.buffers(group)
+        rules: dict[Any, tuple[Rule, list[float]]] = {}
+        for p, grad in ready:
+            slot = self._slots.get(id(p))
+            if slot is None or slot.stale(p, self.state.get(p), names):
+                slot = self._slots[id(p)] = self._slot(p, group, names)
+            if type(grad) is not np.ndarray:
+                state = {**slot.numbers, **dict(zip(names, slot.buffers, strict=True))}
+                self.update_rows(slot.array, grad, state, group, slot.fresh)
+                slot.fresh = False
+                continue
+            numbers = slot.numbers
+            key = (slot.kind, slot.fresh, *map(float, numbers.values()))
+            known = rules.get(key)
+            if known is None:
+                block = self.rule(group, numbers, slot.array.dtype, slot.fresh)
+                rules[key] = block, [*map(float, numbers.values())]
+            else:
+                block, after = known
+                for one, value in zip(numbers.values(), after, strict=True):
+                    one[...] = value
+            slot.run(block, grad)
+
+    def _slot(self, p: Tensor, group: Group, names: tuple[str, ...]) -> Slot:
+        """Return the slot of a parameter; what its state lacks is made."""
+        param = p._array
+        refuse_overlap(param)
+        fresh = False
+        held = self.state[p] if names or self.numbers else self.state.get(p)
+        if held is not None:
+            for name in self.numbers:
+                if name not in held:
+                    held[name] = wrap(counted(self.start(name, group)))
+            for name in names:
+                if held.get(name) is None:
+                    held[name] = wrap(np.full_like(param, self.start(name, group)))
+                    fresh = True
+            refuse_other_shape(param, {n: held[n]._array for n in names})
+        return Slot(p, held, self.numbers, names, fresh, self._scratch(param))
+
+    def _scratch(self, param: Array) -> list[Array]:
+        """Return memory that all parameters of a dtype share (a slot takes the shape it needs)."""
+        memory = self._memory.get(param.dtype)
+        if memory is None:
+            size = BLOCK // param.itemsize
+            memory = [np.empty(size, param.dtype) for _ in range(self.scratch)]
+            self._memory[param.dtype] = memory
+        return memory
+
+
+class Slot:
+    """What is kept of one parameter between steps: views of its values, state and scratch.
+
+    Attributes:
+        array: the parameter's values; it is no longer valid for a parameter that has others.
+        numbers: the 0-d state, by name.
+        buffers: the state of the parameter's shape.
+        fresh: the buffers were made for the step that comes.
+        order: the axes in the order of memory, for a parameter that is updated in blocks.
+    """
+
+    __slots__ = (
+        "array", "arrays", "blocks", "buffers", "fresh", "held", "kind", "names", "numbers",
+        "order", "rest",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        p: Tensor,
+        held: dict[str, Any] | None,
+        numbers: tuple[str, ...],
+        names: tuple[str, ...],
+        fresh: bool,
+        scratch: list[Array],
+    ):
+        self.array = array = p._array
+        self.kind = array.dtype.char  # hashed faster than a dtype
+        self.held = held
+        self.names = names
+        self.fresh = fresh
+        self.arrays = [] if held is None else [getattr(v, "_array", v) for v in held.values()]
+        self.numbers = {} if held is None else {name: held[name]._array for name in numbers}
+        self.buffers = [] if held is None else [held[name]._array for name in names]
+        self.order: tuple[int, ...] | None = None
+        limit = BLOCK // array.itemsize
+        if array.size <= limit:
+            work = [a[: array.size].reshape(array.shape) for a in scratch]
+            self.rest = (*work, *self.buffers)
+            return
+        self.order = in_memory_order([array, *self.buffers])
+        if self.order is None:  # gaps: as a whole
+            self.rest = (*[np.empty_like(array) for _ in scratch], *self.buffers)
+            return
+        flat = [a.transpose(self.order).reshape(-1) for a in (array, *self.buffers)]
+        self.blocks = [
+            (start, start + limit, part, (*[a[: part.size] for a in scratch], *rest))
+            for start in range(0, array.size, limit)
+            for part, *rest in [[a[start : start + limit] for a in flat]]
+        ]
+
+    def stale(self, p: Tensor, held: dict[str, Any] | None, names: tuple[str, ...]) -> bool:
+        """Return True if the values or the state are not those that the slot was made for."""
+        if self.array is not p._array or self.held is not held or self.names != names:
+            return True
+        if not held:
+            return False
+        now = [getattr(v, "_array", v) for v in held.values()]
+        return len(now) != len(self.arrays) or not all(map(is_, now, self.arrays))
+
+    def run(self, block: Rule, grad: Array) -> None:
+        """Update the parameter."""
+        self.fresh = False
+        if self.order is None:
+            block(self.array, grad, *self.rest)
+            return
+        flat = grad.transpose(self.order).reshape(-1)
+        for start, stop, part, rest in self.blocks:
+            block(part, flat[start:stop], *rest)
+
+
+def in_memory_order(arrays: list[Array]) -> tuple[int, ...] | None:
+    """Return the order of axes in which all arrays are contiguous; None if there is none."""
+    first = arrays[0]
+    order = tuple(sorted(range(first.ndim), key=lambda d: -first.strides[d]))
+    dense = all(a.transpose(order).flags.c_contiguous for a in arrays)
+    return order if dense else None
+
+
+def descending(
+    param: Array, grad: Array, work: Array, decay: float | Array, maximize: bool
+) -> Array:
+    """Return the direction to go down: the gradient, or what ``work`` is set to.
+
+    It is negated to go up; an L2 penalty adds ``decay * param``.
+    """
+    if decay:
+        np.multiply(param, decay, work)
+        return np.subtract(work, grad, work) if maximize else np.add(work, grad, work)
+    return np.negative(grad, work) if maximize else grad

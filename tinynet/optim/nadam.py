@@ -1,0 +1,160 @@
+"""NAdam."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.options import (
+    Group,
+    Option,
+    Params,
+    constants,
+    number,
+    refuse_betas,
+    refuse_differentiable,
+    refuse_long_lr,
+    refuse_negative,
+)
+
+
+class NAdam(Elementwise):
+    """NAdam: Adam with Nesterov's momentum.
+
+    With ``mu(t) = b1 * (1 - 0.96^(t * momentum_decay) / 2)``, the product P of all of them so far,
+    and Adam's averages m and v, at step t ``p = p - lr * ((1 - mu(t)) / (1 - P) * g + mu(t + 1) /
+    (1 - P * mu(t + 1)) * m) / (sqrt(v / (1 - b2^t)) + eps)``. Dozat (2016), "Incorporating
+    Nesterov Momentum into Adam".
+
+    Args:
+        params: parameters, groups of them, or named ones; see ``Optimizer``.
+        lr: learning rate, >= 0.
+        betas: how much of the two averages is kept, each in [0, 1).
+        eps: added to the root, >= 0.
+        weight_decay: L2 penalty, >= 0.
+        momentum_decay: how fast the momentum comes to its full size, >= 0.
+        decoupled_weight_decay: decay as AdamW does, ``p = p * (1 - lr * weight_decay)``.
+        foreach, capturable: accepted for compatibility; they change nothing.
+        maximize: go up instead of down.
+        differentiable: not supported.
+
+    Raises:
+        ValueError: an option is out of range.
+
+    Example:
+        >>> x = tn.tensor([4.0], requires_grad=True)
+        >>> optimizer = optim.NAdam([x], lr=0.5)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x
+        tensor([3.4718], requires_grad=True)
+    """
+
+    numbers = ("step", "mu_product")
+    shaped = ("exp_avg", "exp_avg_sq")
+    scratch = 3
+
+    def __init__(
+        self,
+        params: Params,
+        lr: Option = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        refuse_negative(group, lr="learning rate", eps="epsilon value")
+        refuse_betas(group["betas"])
+        refuse_negative(
+            group, weight_decay="weight_decay value", momentum_decay="momentum_decay value"
+        )
+        refuse_differentiable(group)
+
+    def start(self, name: str, group: Group) -> float:
+        """Return what an entry of the state starts from."""
+        return 1.0 if name == "mu_product" else 0.0
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block."""
+        step, product = numbers["step"], numbers["mu_product"]
+        step += 1
+        t, (b1, b2), lr = float(step), group["betas"], number(group["lr"])
+        now, following = (
+            b1 * (1 - 0.5 * 0.96 ** (at * group["momentum_decay"])) for at in (t, t + 1)
+        )
+        product *= now
+        before = float(product)
+        root = math.sqrt(1 - b2**t)
+        maximize, decoupled = group["maximize"], group["decoupled_weight_decay"]
+        decay = group["weight_decay"]
+        penalty = 0.0 if decoupled else decay
+        kept = 1 - lr * decay if decoupled else 1.0
+        beta1, new1, beta2, new2, eps, of_grad, of_mean, shrink = constants(
+            kind,
+            b1,
+            1 - b1,
+            b2,
+            1 - b2,
+            group["eps"] * root,
+            lr * (1 - now) / (1 - before) * root,
+            lr * following / (1 - before * following) * root,
+            kept,
+        )
+
+        def block(
+            param: Array,
+            grad: Array,
+            other: Array,
+            work: Array,
+            move: Array,
+            mean: Array,
+            square: Array,
+        ) -> None:
+            grad = descending(param, grad, other, penalty, maximize)
+            if kept != 1:
+                param *= shrink
+            mean *= beta1
+            np.multiply(grad, new1, work)
+            mean += work
+            square *= beta2
+            np.multiply(grad, grad, work)
+            work *= new2
+            square += work
+            np.multiply(grad, of_grad, move)
+            np.multiply(mean, of_mean, work)
+            move += work
+            np.sqrt(square, work)
+            work += eps  # all of the fraction times the root of 1 - b2^t
+            move /= work
+            param -= move
+
+        return block

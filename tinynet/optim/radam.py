@@ -1,0 +1,145 @@
+"""RAdam."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.options import (
+    Group,
+    Option,
+    Params,
+    constants,
+    number,
+    refuse_betas,
+    refuse_differentiable,
+    refuse_long_lr,
+    refuse_negative,
+)
+
+
+class RAdam(Elementwise):
+    """RAdam: Adam that waits with its scaling until the squares are known well enough.
+
+    With Adam's averages m and v, ``s = 2 / (1 - b2) - 1`` and, at step t, ``r = s - 2 * t * b2^t /
+    (1 - b2^t)``: while r <= 5, ``p = p - lr * m / (1 - b1^t)``; then m is also multiplied by
+    ``sqrt((r - 4) * (r - 2) * s / ((s - 4) * (s - 2) * r)) * sqrt(1 - b2^t) / (sqrt(v) + eps)``.
+    Liu et al. (2020), "On the Variance of the Adaptive Learning Rate and Beyond".
+
+    Args:
+        params: parameters, groups of them, or named ones; see ``Optimizer``.
+        lr: learning rate, >= 0.
+        betas: how much of the two averages is kept, each in [0, 1).
+        eps: added to the root, >= 0.
+        weight_decay: L2 penalty, >= 0.
+        decoupled_weight_decay: decay as AdamW does, ``p = p * (1 - lr * weight_decay)``.
+        foreach, capturable: accepted for compatibility; they change nothing.
+        maximize: go up instead of down.
+        differentiable: not supported.
+
+    Raises:
+        ValueError: an option is out of range.
+
+    Example:
+        >>> x = tn.tensor([4.0], requires_grad=True)
+        >>> optimizer = optim.RAdam([x], lr=0.25)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x
+        tensor([2.], requires_grad=True)
+    """
+
+    numbers = ("step",)
+    shaped = ("exp_avg", "exp_avg_sq")
+    scratch = 2
+
+    def __init__(
+        self,
+        params: Params,
+        lr: Option = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        refuse_negative(group, lr="learning rate", eps="epsilon value")
+        refuse_betas(group["betas"])
+        refuse_negative(group, weight_decay="weight_decay value")
+        refuse_differentiable(group)
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block."""
+        step = numbers["step"]
+        step += 1
+        t, (b1, b2), lr = float(step), group["betas"], number(group["lr"])
+        maximize, decoupled = group["maximize"], group["decoupled_weight_decay"]
+        decay = group["weight_decay"]
+        penalty = 0.0 if decoupled else decay
+        kept = 1 - lr * decay if decoupled else 1.0
+        trust = _rectified(t, b2)
+        rate = lr / (1 - b1**t) * (trust or 1.0)
+        beta1, new1, beta2, new2, eps, rate, shrink = constants(
+            kind, b1, 1 - b1, b2, 1 - b2, group["eps"], rate, kept
+        )
+
+        def block(
+            param: Array, grad: Array, other: Array, work: Array, mean: Array, square: Array
+        ) -> None:
+            grad = descending(param, grad, other, penalty, maximize)
+            if kept != 1:
+                param *= shrink
+            mean *= beta1
+            np.multiply(grad, new1, work)
+            mean += work
+            square *= beta2
+            np.multiply(grad, grad, work)
+            work *= new2
+            square += work
+            if trust is None:
+                np.multiply(mean, rate, work)
+            else:
+                np.sqrt(square, work)
+                work += eps
+                np.divide(mean, work, work)
+                work *= rate
+            param -= work
+
+        return block
+
+
+def _rectified(t: float, beta2: float) -> float | None:
+    """Return the factor of the scaled step at step t; None while it cannot be trusted."""
+    last = 2 / (1 - beta2) - 1
+    missing = 1 - beta2**t
+    length = last - 2 * t * beta2**t / missing
+    if length <= 5:
+        return None
+    known = (length - 4) * (length - 2) * last / ((last - 4) * (last - 2) * length)
+    return math.sqrt(known) * math.sqrt(missing)

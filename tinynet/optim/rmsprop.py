@@ -1,0 +1,155 @@
+"""RMSprop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.options import (
+    Group,
+    Option,
+    Params,
+    constants,
+    number,
+    refuse_differentiable,
+    refuse_long_lr,
+    refuse_negative,
+)
+
+
+class RMSprop(Elementwise):
+    """RMSprop: steps over the root of a running average of the squares of the gradient.
+
+    ``v = alpha * v + (1 - alpha) * g * g``; ``d = g / (sqrt(v) + eps)``, where ``centered`` takes
+    the square of the average gradient off v; ``p = p - lr * d``, or with momentum
+    ``b = momentum * b + d`` and ``p = p - lr * b``. Hinton (2012), lecture 6e of "Neural Networks
+    for Machine Learning"; centered: Graves (2013), "Generating Sequences With Recurrent Neural
+    Networks".
+
+    Args:
+        params: parameters, groups of them, or named ones; see ``Optimizer``.
+        lr: learning rate, >= 0.
+        alpha: how much of the averages is kept, >= 0.
+        eps: added to the root, >= 0.
+        weight_decay: L2 penalty, >= 0.
+        momentum: share of the last update that is kept, >= 0.
+        centered: divide by the deviation instead of the root of the squares.
+        foreach, capturable: accepted for compatibility; they change nothing.
+        maximize: go up instead of down.
+        differentiable: not supported.
+
+    Raises:
+        ValueError: an option is out of range.
+
+    Example:
+        >>> x = tn.tensor([4.0], requires_grad=True)
+        >>> optimizer = optim.RMSprop([x], lr=0.5, alpha=0.75)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x
+        tensor([3.], requires_grad=True)
+    """
+
+    numbers = ("step",)
+    shaped = ("square_avg", "momentum_buffer", "grad_avg")
+    scratch = 2
+
+    def __init__(
+        self,
+        params: Params,
+        lr: Option = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+            "capturable": capturable,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        refuse_negative(
+            group,
+            lr="learning rate",
+            eps="epsilon value",
+            momentum="momentum value",
+            weight_decay="weight_decay value",
+            alpha="alpha value",
+        )
+        refuse_differentiable(group)
+
+    def buffers(self, group: Group) -> tuple[str, ...]:
+        """Return the names of the state in use."""
+        names = ["square_avg"]
+        if group["momentum"] > 0:
+            names.append("momentum_buffer")
+        if group["centered"]:
+            names.append("grad_avg")
+        return tuple(names)
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block."""
+        numbers["step"] += 1
+        penalty, maximize = group["weight_decay"], group["maximize"]
+        centered, moving = group["centered"], group["momentum"] > 0
+        lr, alpha, new, eps, momentum = constants(
+            kind,
+            number(group["lr"]),
+            group["alpha"],
+            1 - group["alpha"],
+            group["eps"],
+            group["momentum"],
+        )
+
+        def block(
+            param: Array, grad: Array, other: Array, work: Array, square: Array, *more: Array
+        ) -> None:
+            grad = descending(param, grad, other, penalty, maximize)
+            square *= alpha
+            np.multiply(grad, grad, work)
+            work *= new
+            square += work
+            if centered:
+                mean = more[-1]
+                np.subtract(grad, mean, work)
+                work *= new
+                mean += work
+                np.multiply(mean, mean, work)
+                np.subtract(square, work, work)
+                np.sqrt(work, work)
+            else:
+                np.sqrt(square, work)
+            work += eps
+            np.divide(grad, work, work)
+            if moving:
+                buffer = more[0]
+                buffer *= momentum
+                buffer += work
+                np.multiply(buffer, lr, work)
+            else:
+                work *= lr
+            param -= work
+
+        return block

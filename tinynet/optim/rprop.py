@@ -1,0 +1,118 @@
+"""Rprop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.options import (
+    Group,
+    Option,
+    Params,
+    constants,
+    number,
+    refuse_differentiable,
+    refuse_long_lr,
+    refuse_negative,
+)
+
+
+class Rprop(Elementwise):
+    """Rprop: only the sign of the gradient counts; each element has a step size of its own.
+
+    The step size grows by ``etas[1]`` while the sign stays, and shrinks by ``etas[0]`` where it
+    changes; there the element rests for one step. For whole data sets rather than batches.
+    Riedmiller and Braun (1993), "A Direct Adaptive Method for Faster Backpropagation Learning: The
+    RPROP Algorithm".
+
+    Args:
+        params: parameters, groups of them, or named ones; see ``Optimizer``.
+        lr: the step sizes at the start, >= 0.
+        etas: factors of the step size, the first in (0, 1), the second > 1.
+        step_sizes: the smallest and the largest step size.
+        foreach, capturable: accepted for compatibility; they change nothing.
+        maximize: go up instead of down.
+        differentiable: not supported.
+
+    Raises:
+        ValueError: an option is out of range.
+
+    Example:
+        >>> x = tn.tensor([4.0], requires_grad=True)
+        >>> optimizer = optim.Rprop([x], lr=0.5)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x
+        tensor([3.5000], requires_grad=True)
+    """
+
+    numbers = ("step",)
+    shaped = ("prev", "step_size")
+    scratch = 2
+
+    def __init__(
+        self,
+        params: Params,
+        lr: Option = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50),
+        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "etas": etas,
+            "step_sizes": step_sizes,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        refuse_negative(group, lr="learning rate")
+        smaller, larger = group["etas"]
+        if not 0 < smaller < 1 < larger:
+            raise ValueError(f"Invalid eta values: {smaller}, {larger}")
+        refuse_differentiable(group)
+
+    def start(self, name: str, group: Group) -> float:
+        """Return what an entry of the state starts from."""
+        return number(group["lr"]) if name == "step_size" else 0.0
+
+    def rule(
+        self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
+    ) -> Rule:
+        """Return the update of a block."""
+        numbers["step"] += 1
+        maximize, (low, high) = group["maximize"], group["step_sizes"]
+        smaller, larger = constants(kind, *group["etas"])
+
+        def block(
+            param: Array, grad: Array, other: Array, work: Array, before: Array, size: Array
+        ) -> None:
+            grad = descending(param, grad, other, 0, maximize)
+            np.multiply(grad, before, work)
+            turned = work < 0
+            np.sign(work, work)
+            np.copyto(work, larger, where=work > 0)
+            np.copyto(work, 1, where=work == 0)
+            np.copyto(work, smaller, where=turned)
+            size *= work
+            np.clip(size, low, high, out=size)
+            before[...] = grad
+            np.copyto(before, 0, where=turned)
+            np.sign(before, work)
+            work *= size
+            param -= work
+
+        return block

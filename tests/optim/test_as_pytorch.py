@@ -9,7 +9,7 @@ import pytest
 import tinynet as tn
 
 from .record import RECORD
-from .trajectories import ALGORITHMS, SCHEDULES, answers, final_parameters, forms, rates_of
+from .trajectories import ALGORITHMS, OPTIONS, SCHEDULES, answers, final_parameters, forms, rates_of
 
 EXPECTED = json.loads(RECORD.read_text())
 
@@ -24,8 +24,13 @@ def test_parameters_after_20_steps(label):
     assert_close(final_parameters(tn, label), EXPECTED["parameters"][label])
 
 
-@pytest.mark.parametrize("label", [next(k for k in ALGORITHMS if k.startswith(n)) for n in
-                                   ("SGD momentum=0.9", "Adam ", "AdamW ")])  # fmt: skip
+FIRST = {"SGD": "SGD momentum=0.9", "Adam": "Adam "}
+
+
+@pytest.mark.parametrize(
+    "label",
+    [next(k for k in ALGORITHMS if k.startswith(FIRST.get(name, name))) for name in OPTIONS],
+)
 def test_float32(label):
     assert_close(final_parameters(tn, label, "float32"), EXPECTED["parameters"][label], 1e-4)
 

@@ -35,6 +35,46 @@ def _adam():
             }
 
 
+def _variants(*rows, weight_decay=True):
+    """Each row, with and without weight decay, up and down."""
+
+    def made():
+        for row, decay, maximize in itertools.product(rows, (0, 0.1), (False, True)):
+            if weight_decay:
+                yield {**row, "weight_decay": decay, "maximize": maximize}
+            elif not decay:
+                yield {**row, "maximize": maximize}
+
+    return made
+
+
+OPTIONS = {
+    "SGD": _sgd,
+    "Adam": _adam,
+    "AdamW": _adam,
+    "Adadelta": _variants({}, {"rho": 0.5, "eps": 0.1}),
+    "Adagrad": _variants({}, {"lr_decay": 0.1, "initial_accumulator_value": 0.3, "eps": 0.01}),
+    "Adamax": _variants({}, {"betas": (0.5, 0.8), "eps": 0.1}),
+    "ASGD": _variants({}, {"lambd": 0.1, "alpha": 0.5, "t0": 5}),
+    "NAdam": _variants(
+        {"betas": (0.5, 0.8), "momentum_decay": 0.1}, {"decoupled_weight_decay": True}
+    ),
+    "RAdam": _variants({"betas": (0.5, 0.8)}, {"decoupled_weight_decay": True}),
+    "RMSprop": _variants(
+        {}, {"centered": True, "alpha": 0.7}, {"momentum": 0.9}, {"momentum": 0.5, "centered": True}
+    ),
+    "Rprop": _variants({}, {"etas": (0.3, 1.5), "step_sizes": (0.01, 0.1)}, weight_decay=False),
+}
+# Options under which all of the state is in use.
+FORMS = {
+    "SGD": {"momentum": 0.9},
+    "Adam": {"amsgrad": True},
+    "AdamW": {"amsgrad": True},
+    "RMSprop": {"momentum": 0.9, "centered": True},
+    **{n: {} for n in ("Adadelta", "Adagrad", "Adamax", "ASGD", "NAdam", "RAdam", "Rprop")},
+}
+
+
 def _label(name, options, grouped):
     shown = " ".join(f"{k}={v}" for k, v in options.items())
     return f"{name} {shown}{' grouped' if grouped else ''}"
@@ -42,7 +82,7 @@ def _label(name, options, grouped):
 
 ALGORITHMS = {
     _label(name, options, grouped): (name, options, grouped)
-    for name, rows in (("SGD", _sgd), ("Adam", _adam), ("AdamW", _adam))
+    for name, rows in OPTIONS.items()
     for options in rows()
     for grouped in (False, True)
 }
@@ -121,14 +161,13 @@ def answers(lib):
     return {
         "parameters": {label: final_parameters(lib, label) for label in ALGORITHMS},
         "rates": {label: rates_of(lib, label) for label in SCHEDULES},
-        "forms": {name: forms(lib, name) for name in ("SGD", "Adam", "AdamW")},
+        "forms": {name: forms(lib, name) for name in FORMS},
     }
 
 
 def forms(lib, name):
     """What an optimizer's state_dict and printed form look like after three steps."""
-    options = {"momentum": 0.9} if name == "SGD" else {"amsgrad": True}
-    made, params, _ = optimizer(lib, name, options, True)
+    made, params, _ = optimizer(lib, name, FORMS[name], True)
     lib.optim.lr_scheduler.StepLR(made, 3)
     descend(lib, made, params, range(3))
     saved = made.state_dict()

@@ -10,7 +10,6 @@ from tinynet.dtypes import Array
 from tinynet.optim.elementwise import Elementwise, Rule, descending
 from tinynet.optim.options import (
     Group,
-    Option,
     Params,
     constants,
     number,
@@ -56,7 +55,7 @@ class Adadelta(Elementwise):
     def __init__(
         self,
         params: Params,
-        lr: Option = 1.0,
+        lr: float = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,
         weight_decay: float = 0,

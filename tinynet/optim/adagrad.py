@@ -11,7 +11,6 @@ from tinynet.dtypes import Array
 from tinynet.optim.elementwise import Elementwise, Rule, descending
 from tinynet.optim.options import (
     Group,
-    Option,
     Params,
     constants,
     counted,
@@ -62,7 +61,7 @@ class Adagrad(Elementwise):
     def __init__(
         self,
         params: Params,
-        lr: Option = 1e-2,
+        lr: float = 1e-2,
         lr_decay: float = 0,
         weight_decay: float = 0,
         initial_accumulator_value: float = 0,

@@ -12,7 +12,6 @@ from tinynet.dtypes import Array
 from tinynet.optim.elementwise import Elementwise, Rule, descending
 from tinynet.optim.options import (
     Group,
-    Option,
     Params,
     constants,
     number,
@@ -63,8 +62,8 @@ class Adam(Elementwise):
     def __init__(
         self,
         params: Params,
-        lr: Option = 1e-3,
-        betas: tuple[Option, Option] = (0.9, 0.999),
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
@@ -203,8 +202,8 @@ class AdamW(Adam):
     def __init__(
         self,
         params: Params,
-        lr: Option = 1e-3,
-        betas: tuple[Option, Option] = (0.9, 0.999),
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,

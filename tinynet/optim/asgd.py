@@ -10,7 +10,6 @@ from tinynet.dtypes import Array
 from tinynet.optim.elementwise import Elementwise, Rule, descending
 from tinynet.optim.options import (
     Group,
-    Option,
     Params,
     constants,
     number,
@@ -58,7 +57,7 @@ class ASGD(Elementwise):
     def __init__(
         self,
         params: Params,
-        lr: Option = 1e-2,
+        lr: float = 1e-2,
         lambd: float = 1e-4,
         alpha: float = 0.75,
         t0: float = 1e6,

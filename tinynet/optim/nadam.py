@@ -11,7 +11,6 @@ from tinynet.dtypes import Array
 from tinynet.optim.elementwise import Elementwise, Rule, descending
 from tinynet.optim.options import (
     Group,
-    Option,
     Params,
     constants,
     number,
@@ -61,7 +60,7 @@ class NAdam(Elementwise):
     def __init__(
         self,
         params: Params,
-        lr: Option = 2e-3,
+        lr: float = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,

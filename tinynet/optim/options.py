@@ -13,7 +13,6 @@ from tinynet.dtypes import Array
 
 Group = dict[str, Any]
 Params = Iterable[Tensor] | Iterable[Group] | Iterable[tuple[str, Tensor]]
-Option = float | Tensor
 
 
 def number(value: Any) -> float:

@@ -11,7 +11,6 @@ from tinynet.dtypes import Array
 from tinynet.optim.elementwise import Elementwise, Rule, descending
 from tinynet.optim.options import (
     Group,
-    Option,
     Params,
     constants,
     number,
@@ -60,7 +59,7 @@ class RAdam(Elementwise):
     def __init__(
         self,
         params: Params,
-        lr: Option = 1e-3,
+        lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,

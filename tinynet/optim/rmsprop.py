@@ -10,7 +10,6 @@ from tinynet.dtypes import Array
 from tinynet.optim.elementwise import Elementwise, Rule, descending
 from tinynet.optim.options import (
     Group,
-    Option,
     Params,
     constants,
     number,
@@ -60,7 +59,7 @@ class RMSprop(Elementwise):
     def __init__(
         self,
         params: Params,
-        lr: Option = 1e-2,
+        lr: float = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
         weight_decay: float = 0,

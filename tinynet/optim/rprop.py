@@ -10,7 +10,6 @@ from tinynet.dtypes import Array
 from tinynet.optim.elementwise import Elementwise, Rule, descending
 from tinynet.optim.options import (
     Group,
-    Option,
     Params,
     constants,
     number,
@@ -56,7 +55,7 @@ class Rprop(Elementwise):
     def __init__(
         self,
         params: Params,
-        lr: Option = 1e-2,
+        lr: float = 1e-2,
         etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50),
         *,

@@ -10,7 +10,6 @@ from tinynet.dtypes import Array
 from tinynet.optim.elementwise import Elementwise, Rule, descending
 from tinynet.optim.options import (
     Group,
-    Option,
     Params,
     constants,
     number,
@@ -60,10 +59,10 @@ class SGD(Elementwise):
     def __init__(
         self,
         params: Params,
-        lr: Option = 1e-3,
+        lr: float = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: Option = 0,
+        weight_decay: float = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,

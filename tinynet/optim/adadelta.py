@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.elementwise import Elementwise, Rule, direction, running
 from tinynet.optim.options import (
     Group,
     Params,
@@ -91,34 +91,20 @@ class Adadelta(Elementwise):
     ) -> Rule:
         """Return the update of a block."""
         numbers["step"] += 1
-        penalty, maximize = group["weight_decay"], group["maximize"]
+        toward = direction(group)
         lr, rho, new, eps = constants(
             kind, number(group["lr"]), group["rho"], 1 - group["rho"], group["eps"]
         )
 
-        def block(
-            param: Array,
-            grad: Array,
-            other: Array,
-            work: Array,
-            root: Array,
-            square: Array,
-            moved: Array,
-        ) -> None:
-            grad = descending(param, grad, other, penalty, maximize)
-            np.multiply(grad, grad, work)
-            work *= new
-            square *= rho
-            square += work
+        def block(param, grad, other, work, root, square, moved):
+            grad = toward(param, grad, other)
+            running(square, np.multiply(grad, grad, work), rho, new, work)
             np.add(square, eps, root)
             np.add(moved, eps, work)
             work /= root
             np.sqrt(work, work)
             work *= grad  # the step
-            moved *= rho
-            np.multiply(work, work, root)
-            root *= new
-            moved += root
+            running(moved, np.multiply(work, work, root), rho, new, root)
             work *= lr
             param -= work
 

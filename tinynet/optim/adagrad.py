@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet.core.tensor import wrap
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.elementwise import Elementwise, Rule, direction
 from tinynet.optim.options import (
     Group,
     Params,
@@ -113,12 +113,12 @@ class Adagrad(Elementwise):
         """Return the update of a block."""
         step = numbers["step"]
         step += 1
-        penalty, maximize = group["weight_decay"], group["maximize"]
+        toward = direction(group)
         slowed = number(group["lr"]) / (1 + (float(step) - 1) * group["lr_decay"])
         lr, eps = constants(kind, slowed, group["eps"])
 
-        def block(param: Array, grad: Array, other: Array, work: Array, total: Array) -> None:
-            grad = descending(param, grad, other, penalty, maximize)
+        def block(param, grad, other, work, total):
+            grad = toward(param, grad, other)
             np.multiply(grad, grad, work)
             total += work
             np.sqrt(total, work)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.elementwise import Elementwise, Rule, direction, running
 from tinynet.optim.options import (
     Group,
     Params,
@@ -118,40 +118,15 @@ class Adam(Elementwise):
         t = float(step)
         lr, (b1, b2) = number(group["lr"]), map(number, group["betas"])
         root = math.sqrt(1 - b2**t)
-        maximize, decoupled = group["maximize"], group["decoupled_weight_decay"]
-        decay = number(group["weight_decay"])
-        penalty = 0.0 if decoupled else decay
-        kept = 1 - lr * decay if decoupled else 1.0
-        beta1, new, beta2, ratio, eps, rate, shrink = constants(
-            kind,
-            b1,
-            1 - b1,
-            b2,
-            (1 - b2) / (1 - b1),
-            group["eps"] * root,
-            lr * root / (1 - b1**t),
-            kept,
+        toward = direction(group)
+        beta1, new1, beta2, new2, eps, rate = constants(
+            kind, b1, 1 - b1, b2, 1 - b2, group["eps"] * root, lr * root / (1 - b1**t)
         )
 
-        def block(
-            param: Array,
-            grad: Array,
-            work: Array,
-            other: Array,
-            mean: Array,
-            square: Array,
-            largest: Array | None = None,
-        ) -> None:
-            grad = descending(param, grad, other, penalty, maximize)
-            if kept != 1:
-                param *= shrink
-            mean *= beta1
-            np.multiply(grad, new, work)
-            mean += work
-            work *= grad  # (1 - b1) * g * g
-            work *= ratio
-            square *= beta2
-            square += work
+        def block(param, grad, work, other, mean, square, largest=None):
+            grad = toward(param, grad, other)
+            running(mean, grad, beta1, new1, work)
+            running(square, np.multiply(grad, grad, work), beta2, new2, work)
             if largest is not None:
                 square = np.maximum(largest, square, out=largest)
             np.sqrt(square, work)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.elementwise import Elementwise, Rule, direction, running
 from tinynet.optim.options import (
     Group,
     Params,
@@ -93,18 +93,14 @@ class Adamax(Elementwise):
         step = numbers["step"]
         step += 1
         b1, b2 = group["betas"]
-        penalty, maximize = group["weight_decay"], group["maximize"]
+        toward = direction(group)
         beta1, new, beta2, eps, lr = constants(
             kind, b1, 1 - b1, b2, group["eps"], number(group["lr"]) / (1 - b1 ** float(step))
         )
 
-        def block(
-            param: Array, grad: Array, other: Array, work: Array, mean: Array, largest: Array
-        ) -> None:
-            grad = descending(param, grad, other, penalty, maximize)
-            mean *= beta1
-            np.multiply(grad, new, work)
-            mean += work
+        def block(param, grad, other, work, mean, largest):
+            grad = toward(param, grad, other)
+            running(mean, grad, beta1, new, work)
             largest *= beta2
             np.abs(grad, work)
             work += eps

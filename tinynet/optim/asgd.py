@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.elementwise import Elementwise, Rule, direction
 from tinynet.optim.options import (
     Group,
     Params,
@@ -97,14 +97,14 @@ class ASGD(Elementwise):
         step, eta, mu = numbers.values()
         step += 1
         t, lr, lambd = float(step), number(group["lr"]), group["lambd"]
-        penalty, maximize = group["weight_decay"], group["maximize"]
+        toward = direction(group)
         averaging = float(mu) != 1
         rate, share, shrink = constants(kind, float(eta), float(mu), 1 - lambd * float(eta))
         eta[...] = lr / (1 + lambd * lr * t) ** group["alpha"]
         mu[...] = 1 / max(1, t - group["t0"])
 
-        def block(param: Array, grad: Array, other: Array, work: Array, average: Array) -> None:
-            grad = descending(param, grad, other, penalty, maximize)
+        def block(param, grad, other, work, average):
+            grad = toward(param, grad, other)
             np.multiply(grad, rate, work)
             param *= shrink
             param -= work

@@ -18,7 +18,7 @@ from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.optim.optimizer import Optimizer, refuse_other_shape
-from tinynet.optim.options import Group, counted
+from tinynet.optim.options import Group, counted, number
 
 BLOCK = 128 * 1024  # bytes of one array that are updated at a time
 Rule = Callable[..., None]  # block(param, grad, *scratch, *buffers)
@@ -200,14 +200,35 @@ def in_memory_order(arrays: list[Array]) -> tuple[int, ...] | None:
     return order if dense else None
 
 
-def descending(
-    param: Array, grad: Array, work: Array, decay: float | Array, maximize: bool
-) -> Array:
-    """Return the direction to go down: the gradient, or what ``work`` is set to.
+# ---- parts of updates ---------------------------------------------------------------------------
 
-    It is negated to go up; an L2 penalty adds ``decay * param``.
+
+def direction(group: Group) -> Callable[[Array, Array, Array], Array]:
+    """Return ``toward(param, grad, work)``, which gives what a step goes against.
+
+    That is the gradient, or ``work``: negated to go up; with the L2 penalty ``weight_decay *
+    param``. A decoupled decay shrinks ``param`` at once.
     """
-    if decay:
-        np.multiply(param, decay, work)
-        return np.subtract(work, grad, work) if maximize else np.add(work, grad, work)
-    return np.negative(grad, work) if maximize else grad
+    maximize, decay = group["maximize"], number(group.get("weight_decay", 0))
+    if decay and not group.get("decoupled_weight_decay"):
+
+        def penalised(param, grad, work):
+            np.multiply(param, decay, work)
+            return np.subtract(work, grad, work) if maximize else np.add(work, grad, work)
+
+        return penalised
+    kept = 1 - number(group["lr"]) * decay
+
+    def toward(param, grad, work):
+        if decay:
+            param *= kept
+        return np.negative(grad, work) if maximize else grad
+
+    return toward
+
+
+def running(mean: Array, value: Array, kept: Array, new: Array, work: Array) -> None:
+    """Set ``mean`` to ``kept * mean + new * value``; ``value`` may be ``work``."""
+    mean *= kept
+    np.multiply(value, new, work)
+    mean += work

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.elementwise import Elementwise, Rule, direction, running
 from tinynet.optim.options import (
     Group,
     Params,
@@ -113,11 +113,8 @@ class NAdam(Elementwise):
         product *= now
         before = float(product)
         root = math.sqrt(1 - b2**t)
-        maximize, decoupled = group["maximize"], group["decoupled_weight_decay"]
-        decay = group["weight_decay"]
-        penalty = 0.0 if decoupled else decay
-        kept = 1 - lr * decay if decoupled else 1.0
-        beta1, new1, beta2, new2, eps, of_grad, of_mean, shrink = constants(
+        toward = direction(group)
+        beta1, new1, beta2, new2, eps, of_grad, of_mean = constants(
             kind,
             b1,
             1 - b1,
@@ -126,28 +123,12 @@ class NAdam(Elementwise):
             group["eps"] * root,
             lr * (1 - now) / (1 - before) * root,
             lr * following / (1 - before * following) * root,
-            kept,
         )
 
-        def block(
-            param: Array,
-            grad: Array,
-            other: Array,
-            work: Array,
-            move: Array,
-            mean: Array,
-            square: Array,
-        ) -> None:
-            grad = descending(param, grad, other, penalty, maximize)
-            if kept != 1:
-                param *= shrink
-            mean *= beta1
-            np.multiply(grad, new1, work)
-            mean += work
-            square *= beta2
-            np.multiply(grad, grad, work)
-            work *= new2
-            square += work
+        def block(param, grad, other, work, move, mean, square):
+            grad = toward(param, grad, other)
+            running(mean, grad, beta1, new1, work)
+            running(square, np.multiply(grad, grad, work), beta2, new2, work)
             np.multiply(grad, of_grad, move)
             np.multiply(mean, of_mean, work)
             move += work

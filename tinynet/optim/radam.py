@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.elementwise import Elementwise, Rule, direction, running
 from tinynet.optim.options import (
     Group,
     Params,
@@ -98,29 +98,17 @@ class RAdam(Elementwise):
         step = numbers["step"]
         step += 1
         t, (b1, b2), lr = float(step), group["betas"], number(group["lr"])
-        maximize, decoupled = group["maximize"], group["decoupled_weight_decay"]
-        decay = group["weight_decay"]
-        penalty = 0.0 if decoupled else decay
-        kept = 1 - lr * decay if decoupled else 1.0
+        toward = direction(group)
         trust = _rectified(t, b2)
         rate = lr / (1 - b1**t) * (trust or 1.0)
-        beta1, new1, beta2, new2, eps, rate, shrink = constants(
-            kind, b1, 1 - b1, b2, 1 - b2, group["eps"], rate, kept
+        beta1, new1, beta2, new2, eps, rate = constants(
+            kind, b1, 1 - b1, b2, 1 - b2, group["eps"], rate
         )
 
-        def block(
-            param: Array, grad: Array, other: Array, work: Array, mean: Array, square: Array
-        ) -> None:
-            grad = descending(param, grad, other, penalty, maximize)
-            if kept != 1:
-                param *= shrink
-            mean *= beta1
-            np.multiply(grad, new1, work)
-            mean += work
-            square *= beta2
-            np.multiply(grad, grad, work)
-            work *= new2
-            square += work
+        def block(param, grad, other, work, mean, square):
+            grad = toward(param, grad, other)
+            running(mean, grad, beta1, new1, work)
+            running(square, np.multiply(grad, grad, work), beta2, new2, work)
             if trust is None:
                 np.multiply(mean, rate, work)
             else:

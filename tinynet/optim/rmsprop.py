@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.elementwise import Elementwise, Rule, direction, running
 from tinynet.optim.options import (
     Group,
     Params,
@@ -111,7 +111,7 @@ class RMSprop(Elementwise):
     ) -> Rule:
         """Return the update of a block."""
         numbers["step"] += 1
-        penalty, maximize = group["weight_decay"], group["maximize"]
+        toward = direction(group)
         centered, moving = group["centered"], group["momentum"] > 0
         lr, alpha, new, eps, momentum = constants(
             kind,
@@ -122,19 +122,12 @@ class RMSprop(Elementwise):
             group["momentum"],
         )
 
-        def block(
-            param: Array, grad: Array, other: Array, work: Array, square: Array, *more: Array
-        ) -> None:
-            grad = descending(param, grad, other, penalty, maximize)
-            square *= alpha
-            np.multiply(grad, grad, work)
-            work *= new
-            square += work
+        def block(param, grad, other, work, square, *more):
+            grad = toward(param, grad, other)
+            running(square, np.multiply(grad, grad, work), alpha, new, work)
             if centered:
                 mean = more[-1]
-                np.subtract(grad, mean, work)
-                work *= new
-                mean += work
+                running(mean, grad, alpha, new, work)
                 np.multiply(mean, mean, work)
                 np.subtract(square, work, work)
                 np.sqrt(work, work)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.elementwise import Elementwise, Rule
 from tinynet.optim.options import (
     Group,
     Params,
@@ -96,10 +96,8 @@ class Rprop(Elementwise):
         maximize, (low, high) = group["maximize"], group["step_sizes"]
         smaller, larger = constants(kind, *group["etas"])
 
-        def block(
-            param: Array, grad: Array, other: Array, work: Array, before: Array, size: Array
-        ) -> None:
-            grad = descending(param, grad, other, 0, maximize)
+        def block(param, grad, other, work, before, size):
+            grad = np.negative(grad, other) if maximize else grad
             np.multiply(grad, before, work)
             turned = work < 0
             np.sign(work, work)

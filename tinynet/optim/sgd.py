@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, descending
+from tinynet.optim.elementwise import Elementwise, Rule, direction
 from tinynet.optim.options import (
     Group,
     Params,
@@ -105,20 +105,11 @@ class SGD(Elementwise):
         self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
     ) -> Rule:
         """Return the update of a block."""
-        nesterov, maximize, dampening = group["nesterov"], group["maximize"], group["dampening"]
-        lr, momentum, new, decay = constants(
-            kind,
-            number(group["lr"]),
-            number(group["momentum"]),
-            1 - number(dampening),
-            number(group["weight_decay"]),
-        )
-        penalty = decay if group["weight_decay"] else 0
+        nesterov, dampening, toward = group["nesterov"], group["dampening"], direction(group)
+        lr, momentum, new = constants(kind, number(group["lr"]), group["momentum"], 1 - dampening)
 
-        def block(
-            param: Array, grad: Array, work: Array, other: Array, buffer: Array | None = None
-        ) -> None:
-            grad = descending(param, grad, work, penalty, maximize)
+        def block(param, grad, work, other, buffer=None):
+            grad = toward(param, grad, work)
             if buffer is not None:
                 if fresh:
                     buffer[...] = grad

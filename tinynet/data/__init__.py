@@ -1,5 +1,8 @@
-"""Datasets, the DataLoader, and the data set that ships with tinynet."""
+"""Datasets, the DataLoader, readers of files, transforms, and the bundled data set."""
 
+from tinynet.data import transforms as transforms
+from tinynet.data.cifar import CIFAR10 as CIFAR10
+from tinynet.data.cifar import CIFAR100 as CIFAR100
 from tinynet.data.collate import default_collate as default_collate
 from tinynet.data.collate import default_convert as default_convert
 from tinynet.data.dataset import Dataset as Dataset
@@ -7,6 +10,11 @@ from tinynet.data.dataset import Subset as Subset
 from tinynet.data.dataset import TensorDataset as TensorDataset
 from tinynet.data.dataset import random_split as random_split
 from tinynet.data.digits import Digits as Digits
+from tinynet.data.files import FormatError as FormatError
+from tinynet.data.idx import IDX as IDX
+from tinynet.data.idx import MNIST as MNIST
+from tinynet.data.idx import FashionMNIST as FashionMNIST
+from tinynet.data.idx import read_idx as read_idx
 from tinynet.data.loader import DataLoader as DataLoader
 from tinynet.data.sampler import BatchSampler as BatchSampler
 from tinynet.data.sampler import RandomSampler as RandomSampler

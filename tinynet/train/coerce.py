@@ -10,7 +10,7 @@ declared      accepted from a config
 ``list[T]``   arrays whose elements are accepted for ``T``; likewise tuples, sequences
 ``dict``      tables
 ``Literal``   one of the values
-``Path``      strings
+``Path``      strings, relative to the folder of the config; ``PathLike`` too
 ``dtype``     names such as ``"float64"``
 ``Tensor``    numbers and (nested) arrays of numbers; likewise ``np.ndarray``
 ``X | Y``     what fits ``X`` or ``Y``; None is said by leaving the key out
@@ -24,6 +24,7 @@ from __future__ import annotations
 import collections.abc
 import contextlib
 import inspect
+import os
 import types
 import typing
 from collections.abc import Callable
@@ -90,6 +91,33 @@ def is_mapping(declared: Any) -> bool:
     return (typing.get_origin(declared) or declared) in _MAPPINGS
 
 
+def accepts_paths(declared: Any) -> bool:
+    """Whether a parameter wants paths: ``Path`` or ``os.PathLike`` is among what it declares.
+
+    Example:
+        >>> accepts_paths(str | os.PathLike[str]), accepts_paths(list[Path]), accepts_paths(str)
+        (True, True, False)
+    """
+    kind = typing.get_origin(declared) or declared
+    if inspect.isclass(kind) and kind in (Path, os.PathLike):
+        return True
+    return any(accepts_paths(argument) for argument in typing.get_args(declared))
+
+
+def anchored(value: Any, folder: Path) -> Any:
+    """A path (or each in a list) as an absolute one, relative to ``folder``; ``~`` is the home.
+
+    Example:
+        >>> anchored("../x.csv", Path("/data/configs"))
+        '/data/x.csv'
+    """
+    if isinstance(value, list | tuple):
+        return type(value)(anchored(item, folder) for item in value)
+    if not isinstance(value, str | Path):
+        return value
+    return type(value)(os.path.abspath(folder / os.path.expanduser(value)))
+
+
 def declared_type(annotation: Any, default: Any) -> Any:
     """What a parameter accepts: its annotation or, without one, what its default suggests.
 
@@ -114,14 +142,15 @@ def describe(declared: Any) -> str:
     if origin is typing.Annotated:
         return describe(arguments[0])
     if origin in (typing.Union, types.UnionType):
-        return " or ".join(describe(a) for a in arguments if a is not type(None))
+        words = [describe(a) for a in arguments if a is not type(None)]
+        return " or ".join(w for w in words if w != "a string" or "a path" not in words)
     if origin is typing.Literal:
         return f"one of {one_of(map(repr, arguments))}"
     if (origin or declared) in _MAPPINGS:
         return "a table"
     if origin in (list, tuple, *_SEQUENCES) and arguments:
         return f"a list ({_elements(origin, arguments)})"
-    return _WORDS.get(declared) or str(getattr(declared, "__name__", declared))
+    return _WORDS.get(origin or declared) or str(getattr(declared, "__name__", declared))
 
 
 def _elements(origin: Any, arguments: tuple[Any, ...]) -> str:
@@ -300,6 +329,7 @@ _WORDS: dict[Any, str] = {
     list: "a list",
     tuple: "a list",
     Path: "a path",
+    os.PathLike: "a path",
     dtypes.dtype: "the name of a dtype",
     Tensor: "a number or a list of numbers",
     np.ndarray: "a number or a list of numbers",

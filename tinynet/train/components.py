@@ -87,7 +87,9 @@ def _is_a(base: type) -> Callable[[Any], bool]:
 
 
 def _anything() -> dict[str, Callable[..., Any]]:
-    return {name: value for family in FAMILIES.values() for name, value in family.names().items()}
+    families = [family.names() for family in FAMILIES.values()]
+    families.append(_classes(data.transforms, data.transforms.Transform))
+    return {name: value for names in families for name, value in names.items()}
 
 
 FAMILIES = {

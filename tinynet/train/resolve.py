@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.train.bind import Component, Parameter, Signature, signature_of
-from tinynet.train.coerce import MismatchError, coerce, describe, is_mapping
+from tinynet.train.coerce import (
+    MismatchError,
+    accepts_paths,
+    anchored,
+    coerce,
+    describe,
+    is_mapping,
+)
 from tinynet.train.components import FAMILIES, PART, Family
 from tinynet.train.config import SECTIONS, Config, RunSection, field_docs, settings
 from tinynet.train.imports import GRAMMAR, Importer, NotFoundError
@@ -220,7 +227,14 @@ class _Resolver:
             value = coerce(given, declared, self.source.texts.get(path))
         except MismatchError as mismatch:
             return self.problem(path, str(mismatch)), None
+        if accepts_paths(declared):
+            folder = self.folder_for(path)
+            value, given = anchored(value, folder), anchored(given, folder)
         return value, given if toml_value(value) is None else value
+
+    def folder_for(self, path: KeyPath) -> Path:
+        """What a relative path is relative to: the config's folder if it stands in the file."""
+        return self.source.folder if self.source.origin(*path).kind == "file" else Path()
 
     def problem(self, path: KeyPath, text: str) -> Any:
         """Note a mistake; the result is None, for callers that have nothing else to return."""

@@ -1,0 +1,22 @@
+"""Transforms of samples, under torchvision's names: from what files hold to what a model sees.
+
+They work on tensors whose last two dimensions are height and width, on the numbers alone: no
+gradient flows through them. Those with chance draw from the ``generator`` that they are given, or
+else from the default one; the same state of it gives the same results.
+"""
+
+from tinynet.data.transforms.base import Compose as Compose
+from tinynet.data.transforms.base import Lambda as Lambda
+from tinynet.data.transforms.base import Transform as Transform
+from tinynet.data.transforms.chance import RandomApply as RandomApply
+from tinynet.data.transforms.chance import RandomCrop as RandomCrop
+from tinynet.data.transforms.chance import RandomErasing as RandomErasing
+from tinynet.data.transforms.chance import RandomHorizontalFlip as RandomHorizontalFlip
+from tinynet.data.transforms.chance import RandomRotation90 as RandomRotation90
+from tinynet.data.transforms.chance import RandomVerticalFlip as RandomVerticalFlip
+from tinynet.data.transforms.frame import CenterCrop as CenterCrop
+from tinynet.data.transforms.frame import Pad as Pad
+from tinynet.data.transforms.values import ConvertImageDtype as ConvertImageDtype
+from tinynet.data.transforms.values import Normalize as Normalize
+from tinynet.data.transforms.values import OneHot as OneHot
+from tinynet.data.transforms.values import ToTensor as ToTensor

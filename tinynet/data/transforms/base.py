@@ -1,0 +1,134 @@
+"""What a transform is, several in turn, and how one is applied to a whole batch."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+
+
+class Transform:
+    """A function of a tensor; a subclass defines ``__call__``.
+
+    Attributes:
+        batched: on a batch it does what it does to each sample, so it may be called once for all.
+    """
+
+    batched = False
+
+    def __call__(self, image: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} should implement __call__.")
+
+    def __repr__(self) -> str:
+        values = {k: v for k, v in vars(self).items() if v is not None and k[0] != "_"}
+        return f"{type(self).__name__}({', '.join(f'{k}={v}' for k, v in values.items())})"
+
+
+def apply_to_batch(function: Callable[[Any], Any], batch: Tensor) -> Any:
+    """Return what ``function`` makes of each row of a batch: a tensor, or a list of the results.
+
+    It is what calling it row by row gives, chance included. In a ``Compose``, what comes before
+    the first and after the last transform that is not ``batched`` is called once for all rows.
+
+    Example:
+        >>> from tinynet.data.transforms.base import apply_to_batch
+        >>> apply_to_batch(lambda row: row * 2, tn.tensor([[1, 2], [3, 4]]))
+        tensor([[2, 4],
+                [6, 8]])
+    """
+    steps = function.transforms if type(function) is Compose else [function]
+    single = [i for i, step in enumerate(steps) if not getattr(step, "batched", False)]
+    first, last = (single[0], single[-1] + 1) if single else (len(steps), len(steps))
+    for step in steps[:first]:
+        batch = step(batch)
+    if not single:
+        return batch
+    rows = [_in_turn(steps[first:last], row) for row in batch]
+    if _alike(rows):
+        batch = wrap(np.stack([row._array for row in rows]))
+        return _in_turn(steps[last:], batch)
+    return [_in_turn(steps[last:], row) for row in rows]
+
+
+def _in_turn(steps: Sequence[Callable[[Any], Any]], value: Any) -> Any:
+    for step in steps:
+        value = step(value)
+    return value
+
+
+def _alike(rows: Sequence[Any]) -> bool:
+    """Whether they are tensors that can be stacked without changing any."""
+    return (
+        all(type(row) is Tensor for row in rows)
+        and len({(row._array.shape, row._array.dtype) for row in rows}) == 1
+    )
+
+
+class Compose(Transform):
+    """Several transforms in turn.
+
+    Args:
+        transforms: functions of one argument.
+
+    Example:
+        >>> T = tn.data.transforms
+        >>> brighter = T.Compose([T.ConvertImageDtype(tn.float32), T.Normalize([0.5], [0.5])])
+        >>> brighter(tn.full((1, 2, 2), 255, dtype=tn.uint8))
+        tensor([[[1., 1.],
+                 [1., 1.]]])
+    """
+
+    def __init__(self, transforms: Sequence[Callable[[Any], Any]]):
+        self.transforms = list(transforms)
+        for index, transform in enumerate(self.transforms):
+            if not callable(transform):
+                raise TypeError(
+                    "The 'transforms' parameter of Compose must hold functions. "
+                    f"Got {transform!r} at index {index} instead."
+                )
+
+    def __call__(self, image: Any) -> Any:
+        return _in_turn(self.transforms, image)
+
+    def __repr__(self) -> str:
+        lines = "".join(f"\n    {transform!r}" for transform in self.transforms)
+        return f"Compose({lines}\n)"
+
+
+class Lambda(Transform):
+    """Any function as a transform.
+
+    Args:
+        lambd: the function.
+
+    Example:
+        >>> tn.data.transforms.Lambda(lambda x: x.flatten())(tn.ones(2, 2))
+        tensor([1., 1., 1., 1.])
+    """
+
+    def __init__(self, lambd: Callable[[Any], Any]):
+        if not callable(lambd):
+            kind = type(lambd).__name__
+            raise TypeError(f"Argument lambd should be callable, got {kind!r}")
+        self.lambd = lambd
+
+    def __call__(self, image: Any) -> Any:
+        return self.lambd(image)
+
+    def __repr__(self) -> str:
+        return "Lambda()"
+
+
+def image_array(image: Any, name: str) -> Array:
+    """The array of an image; TypeError if it is none."""
+    if not isinstance(image, Tensor):
+        raise TypeError(f"{name}: img should be Tensor Image. Got {type(image)}")
+    array = image._array
+    if array.ndim < 2:
+        raise TypeError(
+            f"{name}: Tensor is not an image. "
+            f"Got the shape {list(array.shape)}, which has no height and width."
+        )
+    return array

@@ -1,0 +1,248 @@
+"""Transforms with chance. Each draws from its generator, or else from the default one."""
+
+from __future__ import annotations  # numpy.random loads slowly, and not with tinynet
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.generator import Generator
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.data.sampler import random_source
+from tinynet.data.transforms.base import Compose, Transform, image_array
+from tinynet.data.transforms.frame import Mode, Side, height_and_width, padded, sides
+
+
+class _Random(Transform):
+    """The base of transforms with chance."""
+
+    def __init__(self, generator: Generator | None):
+        random_source(generator, type(self).__name__)  # refuses what is no generator
+        self._generator = generator
+
+    @property
+    def _numpy(self) -> np.random.Generator:
+        return random_source(self._generator, type(self).__name__).numpy
+
+
+class _Sometimes(_Random):
+    """The base of transforms that do something to an image with a probability."""
+
+    def __init__(self, p: float = 0.5, *, generator: Generator | None = None):
+        super().__init__(generator)
+        if not 0 <= p <= 1:
+            name = type(self).__name__
+            raise ValueError(f"The 'p' parameter of {name} must be from 0 to 1. Got {p} instead.")
+        self.p = p
+
+    def _happens(self) -> bool:
+        return bool(self._numpy.random() < self.p)
+
+
+class RandomCrop(_Random):
+    """A part of an image, at a random place.
+
+    Args:
+        size: height and width, or one number for both.
+        padding: a border that is put around the image first, as in ``Pad``.
+        pad_if_needed: an image that is too small gets a border that makes it large enough.
+        fill, padding_mode: what is in the border, as in ``Pad``.
+        generator: where chance comes from (the default generator).
+
+    Raises:
+        ValueError: the image is too small.
+
+    Example:
+        >>> crop = tn.data.transforms.RandomCrop(28, padding=2)
+        >>> crop(tn.ones(1, 28, 28)).shape
+        tinynet.Size([1, 28, 28])
+    """
+
+    def __init__(
+        self,
+        size: Side,
+        padding: Side | None = None,
+        pad_if_needed: bool = False,
+        fill: float = 0,
+        padding_mode: Mode = "constant",
+        *,
+        generator: Generator | None = None,
+    ):
+        super().__init__(generator)
+        self.size = height_and_width(size, "RandomCrop")
+        self.padding = padding
+        self._border = None if padding is None else sides(padding)
+        self._pad_if_needed = pad_if_needed
+        self._fill, self._mode = fill, padding_mode
+
+    def __call__(self, image: Tensor) -> Tensor:
+        array = image_array(image, "RandomCrop")
+        if self._border is not None:
+            array = padded(array, self._border, self._fill, self._mode)
+        height, width = self.size
+        if self._pad_if_needed:
+            down, across = (max(0, n - m) for n, m in zip(self.size, array.shape[-2:], strict=True))
+            array = padded(array, (across, down, across, down), self._fill, self._mode)
+        rows, columns = array.shape[-2:]
+        if rows < height or columns < width:
+            raise ValueError(
+                f"Required crop size {self.size} is larger than input image size {(rows, columns)}"
+            )
+        top = int(self._numpy.integers(rows - height + 1))
+        left = int(self._numpy.integers(columns - width + 1))
+        return wrap(array[..., top : top + height, left : left + width])
+
+
+class RandomHorizontalFlip(_Sometimes):
+    """An image, mirrored left to right with a probability.
+
+    Args:
+        p: the probability.
+        generator: where chance comes from (the default generator).
+
+    Example:
+        >>> tn.data.transforms.RandomHorizontalFlip(p=1)(tn.tensor([[1, 2]]))
+        tensor([[2, 1]])
+    """
+
+    def __call__(self, image: Tensor) -> Tensor:
+        array = image_array(image, "RandomHorizontalFlip")
+        return wrap(np.flip(array, -1).copy()) if self._happens() else image
+
+
+class RandomVerticalFlip(_Sometimes):
+    """An image, mirrored top to bottom with a probability.
+
+    Args:
+        p: the probability.
+        generator: where chance comes from (the default generator).
+
+    Example:
+        >>> tn.data.transforms.RandomVerticalFlip(p=1)(tn.tensor([[1], [2]]))
+        tensor([[2],
+                [1]])
+    """
+
+    def __call__(self, image: Tensor) -> Tensor:
+        array = image_array(image, "RandomVerticalFlip")
+        return wrap(np.flip(array, -2).copy()) if self._happens() else image
+
+
+class RandomRotation90(_Random):
+    """An image, turned by 0, 90, 180 or 270 degrees with equal probability.
+
+    The image should be square: turned by 90 degrees, another one changes its shape.
+
+    Args:
+        generator: where chance comes from (the default generator).
+
+    Example:
+        >>> tn.data.transforms.RandomRotation90()(tn.ones(3, 8, 8)).shape
+        tinynet.Size([3, 8, 8])
+    """
+
+    def __init__(self, *, generator: Generator | None = None):
+        super().__init__(generator)
+
+    def __call__(self, image: Tensor) -> Tensor:
+        array = image_array(image, "RandomRotation90")
+        return wrap(np.rot90(array, int(self._numpy.integers(4)), (-2, -1)).copy())
+
+
+class RandomErasing(_Sometimes):
+    """An image, with a random rectangle of it overwritten with a probability.
+
+    Args:
+        p: the probability.
+        scale: the least and largest part of the area that is overwritten.
+        ratio: the least and largest height of the rectangle, divided by its width.
+        value: what is written: a number, one per channel, or ``"random"`` for normal noise.
+        generator: where chance comes from (the default generator).
+
+    Source: Zhong et al., Random Erasing Data Augmentation (2017), https://arxiv.org/abs/1708.04896
+
+    Example:
+        >>> _ = tn.manual_seed(0)
+        >>> erased = tn.data.transforms.RandomErasing(p=1)(tn.ones(1, 8, 8))
+        >>> bool(erased.min() == 0), bool(erased.max() == 1)
+        (True, True)
+    """
+
+    def __init__(
+        self,
+        p: float = 0.5,
+        scale: tuple[float, float] = (0.02, 0.33),
+        ratio: tuple[float, float] = (0.3, 3.3),
+        value: float | Sequence[float] | str = 0,
+        *,
+        generator: Generator | None = None,
+    ):
+        super().__init__(p, generator=generator)
+        if not 0 <= scale[0] <= scale[1] <= 1:
+            raise ValueError(f"Scale should be between 0 and 1. Got {scale} instead.")
+        if not 0 < ratio[0] <= ratio[1]:
+            raise ValueError(f"Ratio should be of kind (min, max). Got {ratio} instead.")
+        if isinstance(value, str) and value != "random":
+            raise ValueError(f"If value is str, it should be 'random'. Got {value!r} instead.")
+        self.scale = scale
+        self.ratio = ratio
+        self.value = value
+
+    def __call__(self, image: Tensor) -> Tensor:
+        array = image_array(image, "RandomErasing")
+        if not self._happens():
+            return image
+        height, width = array.shape[-2:]
+        least, most = (math.log(ratio) for ratio in self.ratio)
+        for _ in range(10):
+            area = height * width * self._numpy.uniform(*self.scale)
+            ratio = math.exp(self._numpy.uniform(least, most))
+            h, w = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+            if h < height and w < width:
+                break
+        else:
+            return image  # no such rectangle fits
+        top = int(self._numpy.integers(height - h + 1))
+        left = int(self._numpy.integers(width - w + 1))
+        array = array.copy()
+        part = array[..., top : top + h, left : left + w]
+        if self.value == "random":
+            part[...] = self._numpy.standard_normal(part.shape)
+        else:
+            part[...] = np.asarray(self.value).reshape(-1, 1, 1)
+        return wrap(array)
+
+
+class RandomApply(_Sometimes):
+    """An image, with several transforms applied with a probability: all of them, or none.
+
+    Args:
+        transforms: functions of one argument.
+        p: the probability.
+        generator: where this chance comes from (the default generator).
+
+    Example:
+        >>> T = tn.data.transforms
+        >>> T.RandomApply([T.Pad(1), T.Pad(1)], p=1)(tn.ones(1, 1)).shape
+        tinynet.Size([5, 5])
+    """
+
+    def __init__(
+        self,
+        transforms: Sequence[Callable[[Any], Any]],
+        p: float = 0.5,
+        *,
+        generator: Generator | None = None,
+    ):
+        super().__init__(p, generator=generator)
+        self._all = Compose(transforms)
+
+    @property
+    def transforms(self) -> list[Callable[[Any], Any]]:
+        """What is applied."""
+        return self._all.transforms
+
+    def __call__(self, image: Any) -> Any:
+        return self._all(image) if self._happens() else image

@@ -1,0 +1,186 @@
+"""Transforms of the numbers: to tensors, other dtypes, normalised, one-hot."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.data.transforms.base import Transform, image_array
+from tinynet.dtypes import Array
+
+
+class ToTensor(Transform):
+    """An image of height x width (x channels) as a tensor of channels x height x width.
+
+    Takes a numpy array or a Pillow image. Numbers of 8 bits become float32 from 0 to 1, bools too;
+    others stay as they are. A tensor keeps its layout, only 8-bit numbers become floats (as what
+    tinynet's readers deliver has channels first already; torchvision refuses tensors).
+
+    Raises:
+        TypeError: something else was passed.
+        ValueError: the array has neither two nor three dimensions.
+
+    Example:
+        >>> tn.data.transforms.ToTensor()(np.array([[0, 255]], dtype=np.uint8))
+        tensor([[[0., 1.]]])
+    """
+
+    def __call__(self, image: Any) -> Tensor:
+        if isinstance(image, Tensor):
+            return wrap(_unit(image._array))
+        if isinstance(image, (int, float, str, list, tuple)) or image is None:
+            raise TypeError(f"pic should be PIL Image or ndarray. Got {type(image)}")
+        array = np.asarray(image)
+        if array.ndim not in (2, 3):
+            shape = list(array.shape)
+            raise ValueError(f"pic should be 2/3 dimensional. Got the shape {shape} instead.")
+        array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
+        dtypes.of(array)  # raises TypeError for what tinynet does not have
+        return wrap(_unit(np.array(array, order="C")))
+
+
+def _unit(array: Array) -> Array:
+    """Bytes and bools as float32 from 0 to 1."""
+    if array.dtype == np.uint8:
+        return np.divide(array, np.float32(255), dtype=np.float32)
+    return array.astype(np.float32) if array.dtype == np.bool_ else array
+
+
+class ConvertImageDtype(Transform):
+    """An image with other numbers: integers span their type's range, floats 0 to 1.
+
+    Args:
+        dtype: what to convert to.
+
+    From floats to integers, 0 to 1 is cut into equal parts; from more to fewer bits, the low ones
+    are dropped.
+
+    Raises:
+        RuntimeError: float64 to int64, or float32 to int32 or int64, which would not be safe.
+
+    Example:
+        >>> tn.data.transforms.ConvertImageDtype(tn.float32)(tn.tensor([0, 255], dtype=tn.uint8))
+        tensor([0., 1.])
+    """
+
+    batched = True
+
+    def __init__(self, dtype: dtypes.dtype):
+        if not isinstance(dtype, dtypes.dtype):
+            raise TypeError(f"dtype must be a tinynet.dtype, not {type(dtype).__name__}")
+        self.dtype = dtype
+
+    def __call__(self, image: Tensor) -> Tensor:
+        array, target = image._array, self.dtype.numpy
+        source = array.dtype
+        if source == target:
+            return wrap(array)
+        if source.kind == "f":
+            return wrap(_from_floats(array, target))
+        if target.kind == "f":
+            largest = 1 if source.kind == "b" else np.iinfo(source).max
+            exact = np.float64 if source.itemsize > 2 and target.itemsize < 8 else target
+            return wrap(np.divide(array, largest, dtype=exact).astype(target, copy=False))
+        return wrap(_between_integers(array, target))
+
+
+def _from_floats(array: Array, target: Any) -> Array:
+    if target.kind == "f":
+        return array.astype(target)
+    if target.kind == "b":
+        return array != 0
+    if (array.dtype.itemsize, target.itemsize) in ((4, 4), (4, 8), (8, 8)):
+        names = f"tinynet.{array.dtype.name} to tinynet.{target.name}"
+        raise RuntimeError(f"The cast from {names} cannot be performed safely.")
+    # Just below the next integer, so that 1 becomes the largest number and not one more.
+    factor = np.iinfo(target).max + 1 - 1e-3
+    exact = array.dtype if array.dtype.itemsize > 2 else np.dtype(np.float32)
+    return np.multiply(array, exact.type(factor)).astype(target)
+
+
+def _between_integers(array: Array, target: Any) -> Array:
+    largest = [1 if d.kind == "b" else int(np.iinfo(d).max) for d in (array.dtype, target)]
+    if largest[0] > largest[1]:
+        return (array // ((largest[0] + 1) // (largest[1] + 1))).astype(target)
+    return array.astype(target) * target.type((largest[1] + 1) // (largest[0] + 1))
+
+
+class Normalize(Transform):
+    """``(image - mean) / std``, for each channel.
+
+    Args:
+        mean: one number per channel (or one for all).
+        std: likewise, none of them 0.
+        inplace: write into the image that is given.
+
+    Raises:
+        TypeError: the image is not a floating-point tensor.
+        ValueError: a std is 0.
+
+    Example:
+        >>> tn.data.transforms.Normalize([0.5], [0.25])(tn.tensor([[[0.0, 1.0]]]))
+        tensor([[[-2.,  2.]]])
+    """
+
+    batched = True
+
+    def __init__(
+        self, mean: float | Sequence[float], std: float | Sequence[float], inplace: bool = False
+    ):
+        self.mean = mean
+        self.std = std
+        self._inplace = inplace
+        # Not (x - mean) * (1 / std): rounding would differ from torchvision's.
+        self._mean, self._std = (np.asarray(v, np.float64).reshape(-1, 1, 1) for v in (mean, std))
+        if not self._std.all():
+            raise ValueError(f"The 'std' parameter of Normalize must not be 0. Got {std} instead.")
+
+    def __call__(self, image: Tensor) -> Tensor:
+        array = image_array(image, "Normalize")
+        if array.dtype.kind != "f":
+            raise TypeError(
+                f"Input tensor should be a float tensor. Got tinynet.{array.dtype.name}."
+            )
+        mean, std = (v.astype(array.dtype) for v in (self._mean, self._std))
+        out = np.subtract(array, mean, out=array if self._inplace else None)
+        np.divide(out, std, out=out)
+        return image if self._inplace else wrap(out)
+
+
+class OneHot(Transform):
+    """Class numbers as vectors that are 1 at the class and 0 elsewhere.
+
+    Args:
+        num_classes: the length of the vectors.
+        dtype: what the numbers are.
+
+    Raises:
+        ValueError: a number is not from 0 to ``num_classes - 1``.
+
+    Shape: ``(...)`` becomes ``(..., num_classes)``.
+
+    Example:
+        >>> tn.data.transforms.OneHot(3)(tn.tensor(1))
+        tensor([0., 1., 0.])
+    """
+
+    batched = True
+
+    def __init__(self, num_classes: int, dtype: dtypes.dtype = dtypes.float32):
+        if num_classes < 1:
+            raise ValueError(
+                f"The 'num_classes' parameter of OneHot must be >= 1. Got {num_classes} instead."
+            )
+        self.num_classes = num_classes
+        self.dtype = dtype
+
+    def __call__(self, label: Any) -> Tensor:
+        array = label._array if isinstance(label, Tensor) else np.asarray(label)
+        if array.dtype.kind not in "iu":
+            raise TypeError(f"OneHot needs integers. Got {array.dtype.name} instead.")
+        if array.size and not (0 <= array.min() and array.max() < self.num_classes):
+            wrong = array.min() if array.min() < 0 else array.max()
+            raise ValueError(f"OneHot needs classes below {self.num_classes}. Got {wrong} instead.")
+        return wrap((array[..., None] == np.arange(self.num_classes)).astype(self.dtype.numpy))

@@ -244,5 +244,9 @@ class RandomApply(_Sometimes):
         """What is applied."""
         return self._all.transforms
 
+    def __repr__(self) -> str:
+        lines = "".join(f"\n    {transform!r}" for transform in self.transforms)
+        return f"RandomApply(\n    p={self.p}{lines}\n)"
+
     def __call__(self, image: Any) -> Any:
         return self._all(image) if self._happens() else image

@@ -15,8 +15,8 @@ class ToTensor(Transform):
     """An image of height x width (x channels) as a tensor of channels x height x width.
 
     Takes a numpy array or a Pillow image. Numbers of 8 bits become float32 from 0 to 1, bools too;
-    others stay as they are. A tensor keeps its layout, only 8-bit numbers become floats (as what
-    tinynet's readers deliver has channels first already; torchvision refuses tensors).
+    others stay as they are (unsigned 16 bits become int32). A tensor keeps its layout, as what
+    tinynet's readers deliver has its channels first; torchvision refuses tensors.
 
     Raises:
         TypeError: something else was passed.
@@ -36,6 +36,8 @@ class ToTensor(Transform):
         if array.ndim not in (2, 3):
             shape = list(array.shape)
             raise ValueError(f"pic should be 2/3 dimensional. Got the shape {shape} instead.")
+        if array.dtype == np.uint16:
+            array = array.astype(np.int32)
         array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
         dtypes.of(array)  # raises TypeError for what tinynet does not have
         return wrap(_unit(np.array(array, order="C")))
@@ -58,7 +60,7 @@ class ConvertImageDtype(Transform):
     are dropped.
 
     Raises:
-        RuntimeError: float64 to int64, or float32 to int32 or int64, which would not be safe.
+        RuntimeError: floats to int64, or those below 64 bits to int32, which would not be exact.
 
     Example:
         >>> tn.data.transforms.ConvertImageDtype(tn.float32)(tn.tensor([0, 255], dtype=tn.uint8))
@@ -91,7 +93,7 @@ def _from_floats(array: Array, target: Any) -> Array:
         return array.astype(target)
     if target.kind == "b":
         return array != 0
-    if (array.dtype.itemsize, target.itemsize) in ((4, 4), (4, 8), (8, 8)):
+    if target.itemsize >= 4 and (target.itemsize == 8 or array.dtype.itemsize < 8):
         names = f"tinynet.{array.dtype.name} to tinynet.{target.name}"
         raise RuntimeError(f"The cast from {names} cannot be performed safely.")
     # Just below the next integer, so that 1 becomes the largest number and not one more.

@@ -101,3 +101,10 @@ sample("take_sum", f(2), i(3, 3), (2, 2))
 sample("slices_copied", f(2, 3), i(1), f(1, 3), 0)
 sample("scatter_reduced", f(2), i(0, 0), f(2).distinct, 0, "amin", True)
 sample("slices_reduced", f(2), i(0, 0), f(2).distinct, 0, "mean", False)
+
+# ---- filling ------------------------------------------------------------------------------------
+
+sample("fill", f(2, 3), 2.5)
+sample("diagonal_filled", f(3, 4), 2.0, False)
+sample("rsub", f(2, 3), f(3))
+sample("rsub", f(2, 3), 2.0, alpha=3)

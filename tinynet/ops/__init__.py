@@ -15,6 +15,7 @@ from tinynet.ops import (
     creation,
     legacy,
     random,
+    ranges,
 )
 from tinynet.ops import bessel as bessel
 from tinynet.ops import blas as blas
@@ -43,6 +44,7 @@ from tinynet.ops import integrals as integrals
 from tinynet.ops import limits as limits
 from tinynet.ops import linalg as linalg
 from tinynet.ops import logarithms as logarithms
+from tinynet.ops import memory as memory
 from tinynet.ops import powers as powers
 from tinynet.ops import products as products
 from tinynet.ops import putting as putting
@@ -63,9 +65,10 @@ from tinynet.ops import windows as windows
 
 _ONLY_FUNCTIONS = {
     creation: (
-        "tensor as_tensor from_numpy zeros ones empty full eye arange linspace "
+        "tensor as_tensor from_numpy zeros ones empty full eye "
         "zeros_like ones_like empty_like full_like"
     ),
+    ranges: "arange linspace logspace scalar_tensor asarray frombuffer empty_strided",
     legacy: (
         "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor "
         "ByteTensor BoolTensor"
@@ -77,7 +80,7 @@ _ONLY_FUNCTIONS = {
 }
 _ONLY_METHODS = {
     "view", "view_as", "expand", "expand_as", "reshape_as", "repeat", "contiguous", "type", "cpu",
-    "to", "type_as", "getitem", "setitem",
+    "to", "type_as", "getitem", "setitem", "fill_diagonal",
 }  # fmt: skip
 _FUNCTIONS_OF_OPERATIONS = ("cat", "stack")
 # PyTorch's functions with ``out=`` that no operation declares as such (those have it anyway).

@@ -174,6 +174,21 @@ def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None
     return quotient_rounded.function(self, other, rounding_mode)
 
 
+def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """Return ``other - alpha * self``.
+
+    Example:
+        >>> tn.rsub(tn.tensor([1.0, 2.0]), 3)
+        tensor([2., 1.])
+    """
+    if isinstance(other, Tensor):
+        return tensor_sub(other, self, alpha=alpha)
+    return number_minus.function(_number_times(other, self, alpha), other)
+
+
+public(rsub, as_method=False)
+
+
 def _check_rounding(mode: str) -> None:
     if mode not in ("floor", "trunc"):
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""Making tensors: from data, of constants, of ranges; and the fills in place."""
+"""Making tensors: from data, of constants, like others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from tinynet.ops.shape import Ints, sizes
 # ---- from data ----------------------------------------------------------------------------------
 
 
-def _finish(array: Array, requires_grad: bool) -> Tensor:
+def finish(array: Array, requires_grad: bool) -> Tensor:
+    """Return a new array as a leaf; refuse to record a dtype that is not floating-point."""
     if requires_grad and array.dtype.kind != "f":
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     t = wrap(array)
@@ -128,7 +129,7 @@ def tensor(
             UserWarning,
             stacklevel=2,
         )
-    return _finish(_array_of(data, dtype), requires_grad)
+    return finish(_array_of(data, dtype), requires_grad)
 
 
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
@@ -166,7 +167,8 @@ def from_numpy(array: Array) -> Tensor:
 # ---- of constants and ranges --------------------------------------------------------------------
 
 
-def _shape(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
+def shape_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
+    """Return the shape that the arguments of ``name`` say; refuse what is none."""
     items = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
     wrong = next((n for n in items if not isinstance(n, (int, np.integer, Tensor))), None)
     if wrong is not None:
@@ -185,7 +187,8 @@ def _shape(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
     return shape
 
 
-def _float_kind(dtype: Any) -> Any:
+def float_kind(dtype: Any) -> Any:
+    """Return numpy's dtype; the default one unless given."""
     return dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
 
 
@@ -198,21 +201,49 @@ def zeros(
         >>> tn.zeros(2, 3).shape
         tinynet.Size([2, 3])
     """
-    return _finish(np.zeros(_shape(size, "zeros"), _float_kind(dtype)), requires_grad)
+    return finish(np.zeros(shape_of(size, "zeros"), float_kind(dtype)), requires_grad)
 
 
 def ones(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor of ones."""
-    return _finish(np.ones(_shape(size, "ones"), _float_kind(dtype)), requires_grad)
+    return finish(np.ones(shape_of(size, "ones"), float_kind(dtype)), requires_grad)
 
 
 def empty(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor with unspecified values."""
-    return _finish(np.empty(_shape(size, "empty"), _float_kind(dtype)), requires_grad)
+    return finish(np.empty(shape_of(size, "empty"), float_kind(dtype)), requires_grad)
+
+
+_C_TYPES = {
+    "float16": "c10::Half", "float32": "float", "int8": "int8_t", "int16": "int16_t",
+    "int32": "int", "int64": "int64_t", "uint8": "uint8_t",
+}  # fmt: skip
+
+
+def representable(value: Any, kind: np.dtype[Any]) -> Any:
+    """Return a number as it is, fractions cut off for integers; refuse what overflows the dtype."""
+    if isinstance(value, Tensor):
+        value = value.item()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (int, float)) or kind.kind == "b":
+        return value
+    if kind.kind == "f":
+        limit = float(np.finfo(kind).max)
+        fits = not math.isfinite(value) or -limit <= value <= limit
+    else:
+        info = np.iinfo(kind)
+        low = -int(info.max) if kind.kind == "u" else int(info.min)  # below zero it wraps around
+        fits = math.isfinite(value) and low <= value <= int(info.max)
+    if not fits:
+        raise RuntimeError(
+            f"value cannot be converted to type {_C_TYPES[kind.name]} without overflow"
+        )
+    return value if kind.kind == "f" else dtypes.number(int(value), kind)
 
 
 def full(
@@ -231,7 +262,8 @@ def full(
         raise TypeError(
             f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
         )
-    return _finish(np.full(_shape((size,), "full"), fill_value, kind), requires_grad)
+    value = representable(fill_value, kind)
+    return finish(np.full(shape_of((size,), "full"), value, kind), requires_grad)
 
 
 def eye(
@@ -241,53 +273,7 @@ def eye(
     for name, count in (("n", n), ("m", m)):
         if count is not None and count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
-    return _finish(np.eye(n, m, dtype=_float_kind(dtype)), requires_grad)
-
-
-def arange(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: DtypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Return the values from ``start`` (0) to before ``end``, ``step`` (1) apart.
-
-    Called as ``arange(end)``, ``arange(start, end)`` or ``arange(start, end, step)``.
-
-    Example:
-        >>> tn.arange(1, 2, 0.5)
-        tensor([1.0000, 1.5000])
-    """
-    if end is None:
-        start, end = 0, start
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"unsupported range: {start} -> {end}")
-    if (end - start) * step < 0:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    if dtype is None:
-        kind = (
-            dtypes.default_float()
-            if any(isinstance(x, float) for x in (start, end, step))
-            else np.dtype(np.int64)
-        )
-    else:
-        kind = dtypes.as_numpy(dtype)
-    count = math.ceil((end - start) / step)
-    return _finish((start + step * np.arange(count)).astype(kind), requires_grad)
-
-
-def linspace(
-    start: float, end: float, steps: int, *, dtype: DtypeLike = None, requires_grad: bool = False
-) -> Tensor:
-    """Return ``steps`` values, evenly spaced from ``start`` to ``end`` inclusive."""
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    return _finish(np.linspace(start, end, steps).astype(_float_kind(dtype)), requires_grad)
+    return finish(np.eye(n, m, dtype=float_kind(dtype)), requires_grad)
 
 
 # ---- like another tensor ------------------------------------------------------------------------
@@ -301,7 +287,7 @@ def _kind_like(name: str, t: Tensor, dtype: Any) -> Any:
 
 def _like(make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
     kind = _kind_like(name, t, dtype)
-    return _finish(make(t._array.shape, kind), requires_grad)
+    return finish(make(t._array.shape, kind), requires_grad)
 
 
 def zeros_like(
@@ -335,7 +321,8 @@ def full_like(
 ) -> Tensor:
     """Return one value in the shape and dtype of a tensor."""
     kind = _kind_like("full_like", input, dtype)
-    return _finish(np.full(input._array.shape, fill_value, kind), requires_grad)
+    value = representable(fill_value, kind)
+    return finish(np.full(input._array.shape, value, kind), requires_grad)
 
 
 @method
@@ -352,7 +339,7 @@ def new_zeros(
 ) -> Tensor:
     """Return zeros of a size in this tensor's dtype."""
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
-    return _finish(np.zeros(_shape(size, "new_zeros"), kind), requires_grad)
+    return finish(np.zeros(shape_of(size, "new_zeros"), kind), requires_grad)
 
 
 @method

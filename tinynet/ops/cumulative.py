@@ -15,6 +15,7 @@ from tinynet.ops.copying import clone, flip_dims, roll_dims
 from tinynet.ops.exponential import exp
 from tinynet.ops.extrema import pair
 from tinynet.ops.gathering import gather_sum
+from tinynet.ops.half import HALF, in_single
 from tinynet.ops.joining import cat
 from tinynet.ops.reduction import sum_kind
 from tinynet.ops.refuse import refuse_others, refuse_whole
@@ -32,6 +33,8 @@ def cumsum(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
         tensor([1., 3., 6.])
     """
     axis = axis_of(dim, self.ndim)
+    if self.dtype is HALF and dtype is None:
+        return in_single(cumsum, self, axis)
     if self.ndim == 0:
         return self.astype(sum_kind(self, dtype))
     return np.add.accumulate(self, axis=axis, dtype=sum_kind(self, dtype))
@@ -95,6 +98,8 @@ def cumprod(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
         tensor([1., 2., 6.])
     """
     axis = axis_of(dim, self.ndim)
+    if self.dtype is HALF and dtype is None:
+        return in_single(cumprod, self, axis)
     if self.ndim == 0:
         return self.astype(sum_kind(self, dtype))
     return np.multiply.accumulate(self, axis=axis, dtype=sum_kind(self, dtype))
@@ -129,6 +134,8 @@ def logcumsumexp(self: Array, /, dim: int) -> Array:
     """
     axis = axis_of(dim, self.ndim)
     refuse_whole("logcumsumexp_out", self)
+    if self.dtype is HALF:
+        return in_single(logcumsumexp, self, axis)
     if self.ndim == 0 or self.size == 0:
         return self.copy()
     return np.logaddexp.accumulate(self, axis=axis)

@@ -9,6 +9,7 @@ import numpy as np
 from tinynet.core.operation import pointwise, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.ops.half import HALF, in_single
 
 # ---- exponentials and logarithms ----------------------------------------------------------------
 
@@ -92,6 +93,8 @@ sqrt.grad(self=lambda g, result: g / (2 * result))
 @pointwise(ints="float", inplace=True)
 def rsqrt(self: Array, /) -> Array:
     """Return one over the square root."""
+    if self.dtype == HALF:
+        return in_single(rsqrt, self)
     return np.reciprocal(np.sqrt(self))
 
 
@@ -176,6 +179,8 @@ tanh.grad(self=lambda g, result: g * (1 - result * result))
 @pointwise(ints="float", inplace=True)
 def sigmoid(self: Array, /) -> Array:
     """Return ``1 / (1 + exp(-x))``."""
+    if self.dtype is HALF:
+        return in_single(sigmoid, self)
     return np.reciprocal(1 + np.exp(-self))
 
 

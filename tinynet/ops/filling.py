@@ -62,6 +62,53 @@ def fill_(self: Tensor, value: Tensor | float) -> Tensor:
     return run_inplace(filled, self, (value,), {}, what="fill_", constant=True)
 
 
+@operation(node="FillBackward0")
+def fill(self: Array, /, value: float) -> Array:
+    """Return the shape and dtype of ``self`` full of one value.
+
+    Example:
+        >>> tn.fill(tn.zeros(2), 3)
+        tensor([3., 3.])
+    """
+    return np.full(self.shape, value, self.dtype)
+
+
+fill.grad(self=lambda g: g * 0)
+
+
+@public
+def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Write one value to the main diagonal of this tensor and return it.
+
+    Args:
+        wrap: begin again after the diagonal of a tall matrix has ended.
+
+    Raises:
+        RuntimeError: fewer than two dimensions, or more than two of different lengths.
+
+    Example:
+        >>> tn.zeros(2, 2).fill_diagonal_(1)
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
+    if self._array.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self._array.ndim > 2 and len(set(self._array.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    return run_inplace(diagonal_filled, self, (fill_value, wrap), {}, what="fill_diagonal_")
+
+
+@operation(methods=False, node="FillBackward2")
+def diagonal_filled(self: Array, /, value: float, wrap: bool) -> Array:
+    """Return a copy with one value on the main diagonal."""
+    whole = np.array(self, order="C")
+    np.fill_diagonal(whole, value, wrap)
+    return whole
+
+
+diagonal_filled.grad(self=lambda g, wrap: diagonal_filled(g, 0.0, wrap))
+
+
 @public
 def zero_(self: Tensor) -> Tensor:
     """Write zeros to this tensor and return it."""

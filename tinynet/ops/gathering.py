@@ -14,6 +14,7 @@ from tinynet.core.tensor import Tensor, wrap
 from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.ops import reshaping
+from tinynet.ops.half import HALF, in_single
 from tinynet.ops.refuse import name_of, refuse_others, refuse_outside
 from tinynet.ops.shape import axis_of, embed, reshape
 
@@ -86,6 +87,8 @@ def gather_along(self: Array, index: Array, /, dim: int) -> Array:
 @operation(node="ScatterAddBackward0", methods=False)
 def gather_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
     """Return zeros of ``shape`` with ``self`` added at the indices: the derivative of gather."""
+    if self.dtype is HALF:
+        return in_single(gather_sum, self, index, shape, dim)
     whole = np.zeros(shape, self.dtype)
     if index.size:
         flat = positions(
@@ -198,6 +201,8 @@ scatter_number.grad(self=lambda g, index, dim: scatter_number(g, index, dim, 0))
 @operation(node="ScatterAddBackward0", methods=False)
 def scatter_sum(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements of ``src`` added at the indices."""
+    if self.dtype is HALF and src.dtype is HALF:
+        return in_single(scatter_sum, self, index, src, dim)
     return scattered(
         self, index, dim, src, lambda whole, at, part: np.add.at(whole, at.ravel(), part.ravel())
     )

@@ -26,6 +26,7 @@ from tinynet.dtypes import Array
 from tinynet.ops import shape
 from tinynet.ops.adding import add_at
 from tinynet.ops.filling import zeros_instead
+from tinynet.ops.half import HALF, in_single
 
 Indices = tuple[Array | None, ...]
 
@@ -201,6 +202,8 @@ def index(self: Array, /, indices: Indices) -> Array:
 @operation(methods=False)
 def index_sum(self: Array, /, shape: tuple[int, ...], indices: Indices) -> Array:
     """Return zeros of ``shape`` with ``self`` added at the indices: the derivative of ``index``."""
+    if self.dtype is HALF:
+        return in_single(index_sum, self, shape, indices)
     whole = np.zeros(shape, self.dtype)
     if all(i is None or i.dtype == bool for i in indices):
         whole[_numpy_key(indices)] = self  # a mask chooses no element twice

@@ -12,6 +12,7 @@ from tinynet import dtypes
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.half import HALF, in_single
 from tinynet.ops.joining import cat, stack
 from tinynet.ops.refuse import bad_dim, name_of, refuse_others
 from tinynet.ops.shape import axis_of, expand, reshape
@@ -162,6 +163,8 @@ def sum(
 @operation(node="MeanBackward0", methods=False)
 def mean_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the mean of all elements."""
+    if self.dtype is HALF and dtype is None:
+        return in_single(mean_all, self)
     kind = _mean_kind(self, dtype)
     return _sums(self, None, False, dtype) / kind.type(self.size)
 
@@ -172,6 +175,8 @@ mean_all.grad(self=lambda g, self_shape: expand(g / max(math.prod(self_shape), 1
 @operation(node="MeanBackward1", methods=False)
 def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the means over dimensions."""
+    if self.dtype is HALF and dtype is None:
+        return in_single(mean_dims, self, dim, keepdim)
     kind = _mean_kind(self, dtype)
     axes = axes_of(dim, self.ndim, "mean")
     return _sums(self, axes, keepdim, dtype) / kind.type(count_of(self.shape, dim))
@@ -266,6 +271,8 @@ def nanmean(
 @operation(node="ProdBackward0", methods=False)
 def prod_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the product of all elements."""
+    if self.dtype is HALF and dtype is None:
+        return in_single(prod_all, self)
     return multiply_up(self, axis=None, dtype=sum_kind(self, dtype))
 
 
@@ -278,6 +285,8 @@ prod_all.grad(
 def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the products over one dimension."""
     axes = axes_of(dim, self.ndim)
+    if self.dtype is HALF and dtype is None:
+        return in_single(prod_dim, self, dim, keepdim)
     return multiply_up(self, axis=axes, keepdims=keepdim, dtype=sum_kind(self, dtype))
 
 

@@ -14,6 +14,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.adding import add_slices
 from tinynet.ops.arithmetic import where
 from tinynet.ops.gathering import number_as
+from tinynet.ops.half import HALF, in_single
 from tinynet.ops.refuse import c_name, name_of, refuse_others, refuse_outside
 from tinynet.ops.shape import axis_of, reshape
 
@@ -46,6 +47,8 @@ def select_slices(self: Array, index: Array, /, dim: int) -> Array:
 @operation(node="IndexAddBackward0", methods=False)
 def select_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
     """Return zeros of ``shape`` with slices added: the derivative of index_select."""
+    if self.dtype is HALF:
+        return in_single(select_sum, self, index, shape, dim)
     whole = np.zeros(shape, self.dtype)
     rows = index.reshape(-1)
     add_slices(whole.reshape(shape or (1,)), axis_of(dim, len(shape)), rows, self)
@@ -116,6 +119,8 @@ def _check_source(self: Array, index: Array, source: Array, dim: int) -> int:
 @operation(node="IndexAddBackward0", methods=False)
 def slices_added(self: Array, index: Array, source: Array, /, dim: int, alpha: float) -> Array:
     """Return a copy with the slices of ``source``, times ``alpha``, added at the indices."""
+    if self.dtype is HALF and source.dtype is HALF:
+        return in_single(slices_added, self, index, source, dim, alpha)
     axis = _check_source(self, index, source, dim)
     whole = np.array(self, order="C")
     added = source if alpha == 1 else source * number_as(alpha, source.dtype)

@@ -14,6 +14,7 @@ from tinynet import dtypes
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.exponential import exp
+from tinynet.ops.half import HALF, in_single
 from tinynet.ops.reduction import Dims, add_up, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.refuse import bad_dim, name_of
 from tinynet.ops.shape import axis_of
@@ -83,6 +84,8 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
     x, axis = _floats("softmax", self, dim, dtype)
+    if x.dtype is HALF:
+        return in_single(softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x + 1 if x.size else x.copy()
     powers = _powers(x, axis)
@@ -94,6 +97,8 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
 def softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
     """Return the derivative of softmax times a gradient: ``y * (g - sum(g * y))``."""
     axis = axis_of(dim, self.ndim)
+    if self.dtype is HALF:
+        return in_single(softmax_backward, self, result, axis)
     if self.ndim == 0 or self.size == 0:
         return result * (self - self * result)
     slope = self - _summed_products(self, result, axis)
@@ -126,6 +131,8 @@ def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         tensor([-1000.,     0.])
     """
     x, axis = _floats("log_softmax", self, dim, dtype)
+    if x.dtype is HALF:
+        return in_single(log_softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x
     shifted = _below_top(x, axis)
@@ -137,6 +144,8 @@ def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
 def log_softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
     """Return the derivative of log_softmax times a gradient: ``g - exp(y) * sum(g)``."""
     axis = axis_of(dim, self.ndim)
+    if self.dtype is HALF:
+        return in_single(log_softmax_backward, self, result, axis)
     if self.ndim == 0 or self.size == 0:
         return self - np.exp(result) * self
     slope = np.exp(result)

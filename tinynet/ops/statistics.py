@@ -16,6 +16,7 @@ from tinynet.ops.arithmetic import where
 from tinynet.ops.conversion import converted
 from tinynet.ops.exponential import abs as absolute
 from tinynet.ops.exponential import sign
+from tinynet.ops.half import HALF, in_single
 from tinynet.ops.reduction import (
     Dims,
     add_up,
@@ -60,6 +61,8 @@ def _around_mean(
 @operation(node="VarBackward0", methods=False)
 def variance(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the variance over dimensions."""
+    if self.dtype is HALF:
+        return in_single(variance, self, dim, correction, keepdim)
     return _variance(self, dim, correction, keepdim)
 
 
@@ -73,6 +76,8 @@ variance.grad(
 @operation(node="StdBackward0", methods=False)
 def deviation(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the standard deviation over dimensions; its subgradient at zero is zero."""
+    if self.dtype is HALF:
+        return in_single(deviation, self, dim, correction, keepdim)
     return np.sqrt(_variance(self, dim, correction, keepdim))
 
 
@@ -206,6 +211,8 @@ def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
     """Return the p-norm over dimensions."""
     axes = axes_of(dim, self.ndim)
     _check_norm(self, p, axes, dim)
+    if self.dtype is HALF:
+        return in_single(vector_norm, self, p, dim, keepdim)
     sizes = np.abs(self)
     if p == math.inf:
         return largest(sizes, axis=axes, keepdims=keepdim)

@@ -11,6 +11,7 @@ from tinynet.core.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import rsqrt
+from tinynet.ops.half import HALF, in_single
 from tinynet.ops.refuse import refuse_whole
 
 # ---- sine, cosine, tangent -----------------------------------------------------------------------
@@ -166,6 +167,8 @@ def sinc(self: Array, /) -> Array:
         >>> tn.sinc(tn.tensor([0.0, 0.5]))
         tensor([1.0000, 0.6366])
     """
+    if self.dtype == HALF:
+        return in_single(sinc, self)
     angle = self * self.dtype.type(math.pi)
     return np.where(self == 0, self.dtype.type(1), np.sin(angle) / np.where(self == 0, 1, angle))
 

@@ -1,0 +1,295 @@
+"""What can be asked about a tensor and its memory; Python functions element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.inplace import wrote
+from tinynet.core.operation import public
+from tinynet.core.tensor import Tensor, legacy_array, method, wrap
+from tinynet.dtypes import DtypeLike
+from tinynet.ops import ranges, shape
+from tinynet.ops.gradients import sum_to
+from tinynet.ops.refuse import refuse_others
+from tinynet.ops.windows import memory_of
+
+# ---- questions ----------------------------------------------------------------------------------
+
+
+@public
+def is_nonzero(self: Tensor) -> bool:
+    """Return whether the only element is nonzero.
+
+    Raises:
+        RuntimeError: there is not exactly one element.
+
+    Example:
+        >>> tn.is_nonzero(tn.tensor(2.0))
+        True
+    """
+    refuse_others("is_nonzero", self=self)
+    return bool(self)
+
+
+@public
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape."""
+    refuse_others("is_same_size", self=self, other=other)
+    return self._array.shape == other._array.shape
+
+
+@public
+def is_signed(self: Tensor) -> bool:
+    """Return whether the dtype has negative values."""
+    refuse_others("is_signed", self=self)
+    return self.dtype.is_signed
+
+
+@public
+def is_conj(self: Tensor) -> bool:
+    """Return False: there are no complex tensors."""
+    return False
+
+
+@public
+def is_neg(self: Tensor) -> bool:
+    """Return False: negatives are computed, not marked."""
+    return False
+
+
+@public
+def conj(self: Tensor) -> Tensor:
+    """Return the tensor itself: real numbers are their own conjugates."""
+    return self
+
+
+@public
+def resolve_conj(self: Tensor) -> Tensor:
+    """Return the tensor itself: no conjugate is pending."""
+    return self
+
+
+@public
+def resolve_neg(self: Tensor) -> Tensor:
+    """Return the tensor itself: no negative is pending."""
+    return self
+
+
+def is_complex(input: Tensor) -> bool:
+    """Return False: there are no complex tensors."""
+    return input.is_complex()
+
+
+def real(input: Tensor) -> Tensor:
+    """Return the tensor itself: there are no complex tensors."""
+    return input
+
+
+public(is_complex, as_method=False)
+public(real, as_method=False)
+
+
+def _flag(name: str, value: bool) -> None:
+    def get(self: Tensor) -> bool:
+        return value
+
+    get.__name__ = get.__qualname__ = name
+    get.__doc__ = f"Always {value}."
+    method(property(get), name)
+
+
+_flag("is_cpu", True)
+for _name in ("is_quantized", "is_meta", "is_nested", "is_mps", "is_xpu"):
+    _flag(_name, False)
+
+
+def _itself(self: Tensor) -> Tensor:
+    """The tensor itself: there are no complex tensors."""
+    return self
+
+
+method(property(_itself), "real")
+
+
+@method
+def is_pinned(self: Tensor) -> bool:
+    """Return False: memory is never page-locked."""
+    return False
+
+
+@method
+def is_shared(self: Tensor) -> bool:
+    """Return False: memory is never shared between processes."""
+    return False
+
+
+@method
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Return whether two tensors are the same view of the same memory."""
+    mine, other = (t._array.__array_interface__ for t in (self, tensor))
+    same = mine["data"] == other["data"] and self._array.strides == tensor._array.strides
+    return bool(same and self._array.shape == tensor._array.shape)
+
+
+@method
+def ndimension(self: Tensor) -> int:
+    """Return the number of dimensions."""
+    return self._array.ndim
+
+
+@method
+def get_device(self: Tensor) -> int:
+    """Return -1: the tensor is on the cpu."""
+    return -1
+
+
+@method
+def dim_order(self: Tensor) -> tuple[int, ...]:
+    """Return the dimensions from the one with the largest steps in memory to the smallest."""
+    steps = self._array.strides
+    return tuple(sorted(range(self._array.ndim), key=lambda d: (-steps[d], d)))
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+
+class UntypedStorage:
+    """The bytes that a tensor, and all its views, lie in.
+
+    Example:
+        >>> x = tn.zeros(4)
+        >>> x[1:].untyped_storage().nbytes()
+        16
+    """
+
+    __slots__ = ("_bytes",)
+
+    def __init__(self, array: Any):
+        self._bytes = memory_of(array)[0].view(np.uint8)
+
+    def nbytes(self) -> int:
+        """Return the number of bytes."""
+        return self._bytes.size
+
+    size = nbytes
+
+    def data_ptr(self) -> int:
+        """Return the address of the first byte."""
+        return self._bytes.ctypes.data
+
+    def tolist(self) -> list[int]:
+        """Return the bytes as Python numbers."""
+        found: list[int] = self._bytes.tolist()
+        return found
+
+    def __len__(self) -> int:
+        return self._bytes.size
+
+    def __getitem__(self, index: int) -> int:
+        return int(self._bytes[index])
+
+
+@method
+def untyped_storage(self: Tensor) -> UntypedStorage:
+    """Return the bytes that the tensor lies in."""
+    return UntypedStorage(self._array)
+
+
+@method
+def storage_offset(self: Tensor) -> int:
+    """Return where in its memory the first element lies, in elements."""
+    return memory_of(self._array)[1]
+
+
+@method
+def new(self: Tensor, *data: Any) -> Tensor:
+    """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data."""
+    return wrap(legacy_array(data, self._array.dtype))
+
+
+@method
+def new_empty_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return unspecified values of a size, with strides of your own, in this tensor's dtype."""
+    kind = self.dtype if dtype is None else dtype
+    return ranges.empty_strided(size, stride, dtype=kind, requires_grad=requires_grad)
+
+
+@method
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Return the sum to a size that broadcasts to that of the tensor.
+
+    Raises:
+        RuntimeError: it does not.
+
+    Example:
+        >>> tn.ones(2, 3).sum_to_size(1, 3)
+        tensor([[2., 2., 2.]])
+    """
+    wanted, own = shape.sizes(size), self._array.shape
+    try:
+        fits = np.broadcast_shapes(wanted, own) == own
+    except ValueError:
+        fits = False
+    if not fits:
+        raise RuntimeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(own)}}}.")
+    return self if wanted == own else sum_to.function(self, wanted)
+
+
+# ---- element by element, in Python --------------------------------------------------------------
+
+
+def _each(self: Tensor, name: str, others: tuple[Any, ...], call: Callable[..., Any]) -> Tensor:
+    for t in (self, *others):
+        if isinstance(t, Tensor) and t.requires_grad:
+            raise RuntimeError(
+                f"Can't call {name}() on Variable that requires grad. Use "
+                f"var.detach().{name}() instead."
+            )
+    for t in others:
+        if not isinstance(t, Tensor):
+            raise errors.must_be_tensor(name, "other", 1, t)
+        if t._array.dtype != self._array.dtype:
+            raise TypeError(
+                f"{name}: expected tinynet.{self.dtype.tensor_name} for 'other' (got "
+                f"tinynet.{t.dtype.tensor_name})"
+            )
+    arrays = (np.broadcast_to(t._array, self._array.shape) for t in others)
+    rows = zip(self._array.flat, *(a.flat for a in arrays), strict=True)
+    values = [call(*(v.item() for v in row)) for row in rows]
+    self._array[...] = np.asarray(values).reshape(self._array.shape)
+    wrote(self, name)
+    return self
+
+
+@method
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Replace each element by what a Python function makes of it; slow. Returns the tensor.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).apply_(lambda v: v * 10)
+        tensor([10., 20.])
+    """
+    return _each(self, "apply_", (), callable)
+
+
+@method
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replace each element by what a Python function makes of it and that of another tensor."""
+    return _each(self, "map_", (tensor,), callable)
+
+
+@method
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Replace each element by what a Python function makes of it and those of two tensors."""
+    return _each(self, "map2_", (x, y), callable)

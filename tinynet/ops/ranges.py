@@ -1,0 +1,237 @@
+"""Making tensors of ranges of numbers, and of memory that exists already."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.device import DeviceLike
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.creation import as_tensor, finish, float_kind, tensor
+
+# ---- ranges -------------------------------------------------------------------------------------
+
+
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, Tensor) else x
+
+
+def arange(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the values from ``start`` (0) to before ``end``, ``step`` (1) apart.
+
+    Called as ``arange(end)``, ``arange(start, end)`` or ``arange(start, end, step)``.
+
+    Example:
+        >>> tn.arange(1, 2, 0.5)
+        tensor([1.0000, 1.5000])
+    """
+    start, end, step = (_number(x) for x in (start, end, step))
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype is None:
+        kind = (
+            dtypes.default_float()
+            if any(isinstance(x, float) for x in (start, end, step))
+            else np.dtype(np.int64)
+        )
+    else:
+        kind = dtypes.as_numpy(dtype)
+    count = math.ceil((end - start) / step)
+    return finish((start + step * np.arange(count)).astype(kind), requires_grad)
+
+
+def _steps(start: float, end: float, steps: int, wide: np.dtype[Any]) -> Array:
+    """Return evenly spaced values, counted from the nearer end, as PyTorch rounds them."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if steps < 2:
+        return np.full(steps, start, wide)
+    step = wide.type((end - start) / (steps - 1))
+    place = np.arange(steps).astype(wide)
+    low = wide.type(start) + step * place
+    high = wide.type(end) - step * place[::-1]
+    return np.where(np.arange(steps) < steps // 2, low, high)
+
+
+def _wide(kind: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype to compute in."""
+    return np.dtype(np.float64 if kind.kind != "f" or kind.itemsize == 8 else np.float32)
+
+
+def linspace(
+    start: Tensor | float,
+    end: Tensor | float,
+    steps: int,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return ``steps`` values, evenly spaced from ``start`` to ``end`` inclusive.
+
+    Example:
+        >>> tn.linspace(0, 1, 3)
+        tensor([0.0000, 0.5000, 1.0000])
+    """
+    kind = float_kind(dtype)
+    found = _steps(_number(start), _number(end), steps, _wide(kind))
+    return finish(found.astype(kind), requires_grad)
+
+
+def logspace(
+    start: Tensor | float,
+    end: Tensor | float,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return ``steps`` powers of ``base``, whose exponents are evenly spaced.
+
+    Example:
+        >>> tn.logspace(0, 2, 3)
+        tensor([  1.,  10., 100.])
+    """
+    kind = float_kind(dtype)
+    exponents = _steps(_number(start), _number(end), steps, _wide(kind))
+    return finish(np.power(exponents.dtype.type(base), exponents).astype(kind), requires_grad)
+
+
+# ---- numbers, and memory that exists already ----------------------------------------------------
+
+
+def scalar_tensor(s: float, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
+    """Return a number as a 0-d tensor, of the default dtype unless given.
+
+    Example:
+        >>> tn.scalar_tensor(3)
+        tensor(3.)
+    """
+    return finish(np.asarray(s, float_kind(dtype)), requires_grad)
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return data as a tensor, sharing memory with a tensor or array where that is possible.
+
+    Args:
+        copy: True: always copy; False: refuse where a copy is needed.
+
+    Raises:
+        ValueError: a copy is needed, and forbidden.
+
+    Example:
+        >>> tn.asarray([1, 2])
+        tensor([1, 2])
+    """
+    shareable = isinstance(obj, (Tensor, np.ndarray))
+    if copy and shareable:
+        source = obj._array if isinstance(obj, Tensor) else obj
+        found = wrap(np.array(source, None if dtype is None else dtypes.as_numpy(dtype)))
+    else:
+        found = as_tensor(obj, dtype) if shareable else tensor(obj, dtype=dtype)
+        memory = obj._array if isinstance(obj, Tensor) else obj
+        if copy is False and not (shareable and np.shares_memory(found._array, memory)):
+            raise ValueError(
+                "can't alias arbitrary sequence into a tensor."
+                if not shareable
+                else "can't alias tensor with dtype of another size."
+            )
+    if requires_grad and found.is_leaf:
+        found.requires_grad_()
+    return found
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: dtypes.dtype,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor in one dimension that shares the memory of a buffer, such as a bytearray.
+
+    Args:
+        count: how many elements; as many as there are unless given.
+        offset: how many bytes to skip.
+
+    Raises:
+        ValueError: the buffer is empty, too short, or not a multiple of the dtype's size.
+
+    Example:
+        >>> tn.frombuffer(bytearray([1, 0, 2, 0]), dtype=tn.int16)
+        tensor([1, 2], dtype=tinynet.int16)
+    """
+    length, size = memoryview(buffer).nbytes, dtype.itemsize
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+            f"({length} bytes) minus 1"
+        )
+    if count < 0 and (length - offset) % size:
+        raise ValueError(
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a "
+            f"multiple of element size ({size})"
+        )
+    if count > 0 and offset + count * size > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must "
+            f"not be greater than actual buffer length ({length} bytes)"
+        )
+    return finish(np.frombuffer(buffer, dtype.numpy, count, offset), requires_grad)
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor with unspecified values, and strides (in elements) of your own.
+
+    Example:
+        >>> tn.empty_strided((2, 3), (1, 2)).stride()
+        (1, 2)
+    """
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+            f"({len(stride)})"
+        )
+    kind = float_kind(dtype)
+    reach = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    memory = np.empty(0 if 0 in size else reach, kind)
+    steps = tuple(s * kind.itemsize for s in stride)
+    return finish(np.lib.stride_tricks.as_strided(memory, tuple(size), steps), requires_grad)

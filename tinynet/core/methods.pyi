@@ -12,6 +12,7 @@ from tinynet.dtypes import DtypeLike
 from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
 from tinynet.ops.histograms import Histogram
 from tinynet.ops.limits import Bound
+from tinynet.ops.memory import UntypedStorage
 from tinynet.ops.powers import Frexp
 from tinynet.ops.rearranging import Sections
 from tinynet.ops.reduction import Dims
@@ -943,6 +944,10 @@ class TensorMethods:
         """Write the result of ``erfinv`` to this tensor and return it."""
     def fill_(self, value: Tensor | builtins.float) -> Self:
         """Write one value to this tensor and return it."""
+    def fill(self, value: builtins.float) -> Tensor:
+        """Return the shape and dtype of ``self`` full of one value."""
+    def fill_diagonal_(self, fill_value: builtins.float, wrap: builtins.bool = False) -> Self:
+        """Write one value to the main diagonal of this tensor and return it."""
     def zero_(self) -> Self:
         """Write zeros to this tensor and return it."""
     def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: builtins.float = 1) -> Tensor:
@@ -1036,6 +1041,78 @@ class TensorMethods:
         """Return ``log(x / (1 - x))``, the inverse of sigmoid."""
     def logit_(self, eps: builtins.float | None = None) -> Self:
         """Write the result of ``logit`` to this tensor and return it."""
+    def is_nonzero(self) -> builtins.bool:
+        """Return whether the only element is nonzero."""
+    def is_same_size(self, other: Tensor) -> builtins.bool:
+        """Return whether two tensors have the same shape."""
+    def is_signed(self) -> builtins.bool:
+        """Return whether the dtype has negative values."""
+    def is_conj(self) -> builtins.bool:
+        """Return False: there are no complex tensors."""
+    def is_neg(self) -> builtins.bool:
+        """Return False: negatives are computed, not marked."""
+    def conj(self) -> Tensor:
+        """Return the tensor itself: real numbers are their own conjugates."""
+    def resolve_conj(self) -> Tensor:
+        """Return the tensor itself: no conjugate is pending."""
+    def resolve_neg(self) -> Tensor:
+        """Return the tensor itself: no negative is pending."""
+    @property
+    def is_cpu(self) -> builtins.bool:
+        """Always True."""
+    @property
+    def is_quantized(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_meta(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_nested(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_mps(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_xpu(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def real(self) -> Tensor:
+        """The tensor itself: there are no complex tensors."""
+    def is_pinned(self) -> builtins.bool:
+        """Return False: memory is never page-locked."""
+    def is_shared(self) -> builtins.bool:
+        """Return False: memory is never shared between processes."""
+    def is_set_to(self, tensor: Tensor) -> builtins.bool:
+        """Return whether two tensors are the same view of the same memory."""
+    def ndimension(self) -> builtins.int:
+        """Return the number of dimensions."""
+    def get_device(self) -> builtins.int:
+        """Return -1: the tensor is on the cpu."""
+    def dim_order(self) -> tuple[builtins.int, ...]:
+        """Return the dimensions from the one with the largest steps in memory to the smallest."""
+    def untyped_storage(self) -> UntypedStorage:
+        """Return the bytes that the tensor lies in."""
+    def storage_offset(self) -> builtins.int:
+        """Return where in its memory the first element lies, in elements."""
+    def new(self, *data: Any) -> Tensor:
+        """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data."""
+    def new_empty_strided(
+        self,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        *,
+        dtype: DtypeLike = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return unspecified values of a size, with strides of your own, in this tensor's dtype."""
+    def sum_to_size(self, *size: Any) -> Tensor:
+        """Return the sum to a size that broadcasts to that of the tensor."""
+    def apply_(self, callable: Callable[[Any], Any]) -> Self:
+        """Replace each element by what a Python function makes of it; slow. Returns the tensor."""
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Self:
+        """Replace each element by what a Python function makes of it and that of another tensor."""
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Self:
+        """Replace each element by what a Python function makes of it and those of two tensors."""
     def index_put_(
         self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
     ) -> Self:

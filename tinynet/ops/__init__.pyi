@@ -69,6 +69,7 @@ __all__ = [
     "as_strided",
     "as_strided_",
     "as_tensor",
+    "asarray",
     "asin",
     "asin_",
     "asinh",
@@ -120,6 +121,7 @@ __all__ = [
     "combinations",
     "concat",
     "concatenate",
+    "conj",
     "copysign",
     "corrcoef",
     "cos",
@@ -154,6 +156,7 @@ __all__ = [
     "einsum",
     "empty",
     "empty_like",
+    "empty_strided",
     "eq",
     "equal",
     "erf",
@@ -168,6 +171,7 @@ __all__ = [
     "expm1",
     "expm1_",
     "eye",
+    "fill",
     "fill_",
     "fix",
     "fix_",
@@ -186,6 +190,7 @@ __all__ = [
     "frac_",
     "frexp",
     "from_numpy",
+    "frombuffer",
     "full",
     "full_like",
     "gather",
@@ -217,7 +222,13 @@ __all__ = [
     "index_select",
     "inner",
     "inverse",
+    "is_complex",
+    "is_conj",
     "is_floating_point",
+    "is_neg",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
     "is_tensor",
     "isclose",
     "isfinite",
@@ -258,6 +269,7 @@ __all__ = [
     "logical_xor",
     "logit",
     "logit_",
+    "logspace",
     "logsumexp",
     "lt",
     "lu",
@@ -327,6 +339,7 @@ __all__ = [
     "randn_like",
     "randperm",
     "ravel",
+    "real",
     "reciprocal",
     "reciprocal_",
     "relu",
@@ -335,6 +348,8 @@ __all__ = [
     "renorm",
     "repeat_interleave",
     "reshape",
+    "resolve_conj",
+    "resolve_neg",
     "result_type",
     "roll",
     "rot90",
@@ -343,6 +358,8 @@ __all__ = [
     "row_stack",
     "rsqrt",
     "rsqrt_",
+    "rsub",
+    "scalar_tensor",
     "scatter",
     "scatter_add",
     "scatter_reduce",
@@ -604,6 +621,16 @@ def as_strided_(
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
 
+def asarray(
+    obj: Any,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return data as a tensor, sharing memory with a tensor or array where that is possible."""
+
 def asin(self: Tensor) -> Tensor:
     """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
 
@@ -768,6 +795,9 @@ def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along an existing dimension."""
 
+def conj(self: Tensor) -> Tensor:
+    """Return the tensor itself: real numbers are their own conjugates."""
+
 def copysign(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the size of ``self`` with the sign of ``other`` (-0.0 counts as negative)."""
 
@@ -890,6 +920,16 @@ def empty_like(
 ) -> Tensor:
     """Return unspecified values in the shape and dtype of a tensor."""
 
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor with unspecified values, and strides (in elements) of your own."""
+
 def eq(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where the elements are equal."""
 
@@ -933,6 +973,9 @@ def eye(
     n: int, m: int | None = None, *, dtype: DtypeLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a matrix with ones on the diagonal."""
+
+def fill(self: Tensor, value: float) -> Tensor:
+    """Return the shape and dtype of ``self`` full of one value."""
 
 def fill_(self: Tensor, value: Tensor | float) -> Tensor:
     """Write one value to this tensor and return it."""
@@ -987,6 +1030,16 @@ def frexp(self: Tensor) -> Frexp:
 
 def from_numpy(array: Array) -> Tensor:
     """Return a tensor that shares the memory of a numpy array."""
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: dtypes.dtype,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor in one dimension that shares the memory of a buffer, such as a bytearray."""
 
 def full(
     size: Sequence[int],
@@ -1124,8 +1177,26 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
 def inverse(self: Tensor) -> Tensor:
     """Return the inverses of matrices; ``linalg.inv`` does the same."""
 
+def is_complex(input: Tensor) -> bool:
+    """Return False: there are no complex tensors."""
+
+def is_conj(self: Tensor) -> bool:
+    """Return False: there are no complex tensors."""
+
 def is_floating_point(input: Tensor) -> bool:
     """Return True if the elements are floating-point numbers."""
+
+def is_neg(self: Tensor) -> bool:
+    """Return False: negatives are computed, not marked."""
+
+def is_nonzero(self: Tensor) -> bool:
+    """Return whether the only element is nonzero."""
+
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape."""
+
+def is_signed(self: Tensor) -> bool:
+    """Return whether the dtype has negative values."""
 
 def is_tensor(obj: Any) -> bool:
     """Return True if ``obj`` is a tensor."""
@@ -1196,7 +1267,13 @@ def lgamma(self: Tensor) -> Tensor:
     """Return the logarithm of the size of the gamma function."""
 
 def linspace(
-    start: float, end: float, steps: int, *, dtype: DtypeLike = None, requires_grad: bool = False
+    start: Tensor | float,
+    end: Tensor | float,
+    steps: int,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return ``steps`` values, evenly spaced from ``start`` to ``end`` inclusive."""
 
@@ -1256,6 +1333,18 @@ def logit(self: Tensor, eps: float | None = None) -> Tensor:
 
 def logit_(self: Tensor, eps: float | None = None) -> Tensor:
     """Write the result of ``logit`` to this tensor and return it."""
+
+def logspace(
+    start: Tensor | float,
+    end: Tensor | float,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return ``steps`` powers of ``base``, whose exponents are evenly spaced."""
 
 def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Return the logarithm of the sum of the exponentials over the dimensions, without overflow."""
@@ -1562,6 +1651,9 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = N
 def ravel(self: Tensor) -> Tensor:
     """Return the elements in one dimension."""
 
+def real(input: Tensor) -> Tensor:
+    """Return the tensor itself: there are no complex tensors."""
+
 def reciprocal(self: Tensor) -> Tensor:
     """Return one over each element."""
 
@@ -1592,6 +1684,12 @@ def repeat_interleave(
 def reshape(self: Tensor, *size: Ints) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy."""
 
+def resolve_conj(self: Tensor) -> Tensor:
+    """Return the tensor itself: no conjugate is pending."""
+
+def resolve_neg(self: Tensor) -> Tensor:
+    """Return the tensor itself: no negative is pending."""
+
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """Return the dtype of an operation on two tensors or numbers."""
 
@@ -1615,6 +1713,12 @@ def rsqrt(self: Tensor) -> Tensor:
 
 def rsqrt_(self: Tensor) -> Tensor:
     """Write the result of ``rsqrt`` to this tensor and return it."""
+
+def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """Return ``other - alpha * self``."""
+
+def scalar_tensor(s: float, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
+    """Return a number as a 0-d tensor, of the default dtype unless given."""
 
 def scatter(
     self: Tensor,

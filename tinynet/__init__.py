@@ -10,6 +10,7 @@ from numpy import newaxis as newaxis
 from tinynet import autograd as autograd
 from tinynet import data as data
 from tinynet import exchange as exchange
+from tinynet import func as func
 from tinynet import nn as nn
 from tinynet import optim as optim
 from tinynet import utils as utils

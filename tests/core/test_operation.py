@@ -1,6 +1,7 @@
 """Declared operations: what a declaration may say, and what their functions refuse."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -319,3 +320,10 @@ def test_a_formula_may_not_use_names_that_the_compiler_needs(name):
             declared.grad(self=eval(f"lambda grad, {name}: grad"))
     finally:
         del REGISTRY[declared.name]
+
+
+def test_functions_can_be_pickled():
+    for function in (tn.tanh, tn.mul, tn.softmax, tn.nn.functional.relu, tn.cat):
+        assert pickle.loads(pickle.dumps(function)) is function
+    layer = tn.nn.TransformerEncoderLayer(4, 2, activation=tn.tanh)
+    assert pickle.loads(pickle.dumps(layer)).activation is tn.tanh

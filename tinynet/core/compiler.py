@@ -93,7 +93,9 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
         function.__defaults__ = (*(declared.__defaults__ or ()), None)
     function.__kwdefaults__ = declared.__kwdefaults__
     function.__doc__ = declared.__doc__
-    function.__module__ = declared.__module__
+    # Where users find it, and pickle does: the module that declares it holds the operation itself.
+    public = (declared.__module__ or "").startswith("tinynet.ops.")
+    function.__module__ = "tinynet.ops" if public else declared.__module__
     function.__qualname__ = op.name
     function.__wrapped__ = declared  # type: ignore[attr-defined]  # signature for help()
     return function

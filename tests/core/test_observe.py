@@ -66,3 +66,17 @@ def test_nothing_is_left_behind():
     _, found = seen(lambda: None)
     tn.ones(2).exp()
     assert found == []
+
+
+def test_other_threads_are_not_observed_and_compute_as_ever():
+    seen, results = [], []
+
+    def run():
+        results.append((tn.ones(2) * 3).tolist())
+
+    with observing(lambda op, inputs, outputs, attributes: seen.append(op.name)):
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        assert (tn.ones(2) + 1).tolist() == [2.0, 2.0]
+    assert results == [[3.0, 3.0]] and seen == ["add"]

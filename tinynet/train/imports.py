@@ -37,8 +37,12 @@ class Importer:
         self.used_modules = False
         self._files: dict[Path, ModuleType] = {}
 
-    def find(self, reference: str) -> tuple[Any, str]:
+    def find(self, reference: str, folder: Path | None = None) -> tuple[Any, str]:
         """What a reference means, and the reference with an absolute path.
+
+        Args:
+            reference: ``"./file.py:Name"`` or ``"package.module:Name"``.
+            folder: what ``./file.py`` is relative to; by default the folder of the config.
 
         Raises:
             NotFoundError: no such file, module or name, or an error in it.
@@ -47,7 +51,7 @@ class Importer:
         if not place or not name:
             raise NotFoundError(f"{reference!r} is not {GRAMMAR}")
         if place.endswith(".py"):
-            path = (self.folder / place).resolve()
+            path = ((folder or self.folder) / place).resolve()
             if path not in self._files:
                 self._files[path] = self._load_file(path, place)
             return _attribute(self._files[path], name, place), f"{path}:{name}"

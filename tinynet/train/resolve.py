@@ -20,8 +20,9 @@ from tinynet.train.coerce import (
 from tinynet.train.components import FAMILIES, PART, Family
 from tinynet.train.config import SECTIONS, Config, RunSection, field_docs, settings
 from tinynet.train.imports import GRAMMAR, Importer, NotFoundError
+from tinynet.train.inherit import read_with_bases
 from tinynet.train.problems import Origin, Report, did_you_mean, one_of, sentence
-from tinynet.train.source import Source, override, read
+from tinynet.train.source import Source, override
 from tinynet.train.toml_lines import KeyPath
 from tinynet.train.toml_text import dotted, toml_value
 
@@ -44,7 +45,7 @@ def load_config(
     Raises:
         ConfigError: with every mistake in it, and where it stands.
     """
-    return resolve(read(path), overrides, out=out)
+    return resolve(read_with_bases(path), overrides, out=out)
 
 
 def resolve(
@@ -68,7 +69,8 @@ class _Resolver:
     def __init__(self, source: Source, report: Report) -> None:
         self.source = source
         self.report = report
-        self.importer = Importer(source.folder)
+        self.folders = list(dict.fromkeys([source.folder, *source.folders.values()]))
+        self.importer = Importer(source.folder, [str(f) for f in self.folders])
 
     def config(self) -> Config:
         tree = self.source.tree
@@ -77,15 +79,16 @@ class _Resolver:
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
         run = self.section("run")
         if isinstance(run, RunSection):  # modules may be in the folders that it names
-            self.importer = Importer(self.source.folder, run.path)
+            searched = [*map(str, self.folders), *run.path]
+            self.importer = Importer(self.source.folder, searched)
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
         self.report.raise_if_any()
         assert isinstance(run, RunSection)
         run = dataclasses.replace(run, name=run.name or Path(self.source.file).stem)
-        folder = str(self.source.folder.resolve())
-        if self.importer.used_modules and folder not in run.path:
+        if self.importer.used_modules:
             # So that the stored config finds them from wherever it is stored.
-            run = dataclasses.replace(run, path=(*run.path, folder))
+            resolved = [str(folder.resolve()) for folder in self.folders]
+            run = dataclasses.replace(run, path=tuple(dict.fromkeys([*run.path, *resolved])))
         origins = {dotted(path): o for path, o in self.source.origins.items()}
         return Config(run=run, **sections, file=self.source.file, origins=origins)
 
@@ -178,7 +181,7 @@ class _Resolver:
             text = f"there is no {name!r}{hint} There are: {one_of(names)} (or {GRAMMAR})"
             return self.problem((*path, "type"), text)
         try:
-            target, name = self.importer.find(name)
+            target, name = self.importer.find(name, self.source.folder_of(*path, "type"))
         except NotFoundError as error:
             return self.problem((*path, "type"), str(error))
         if not callable(target):

@@ -51,10 +51,11 @@ def _default(section: Any, key: str) -> Any:
 def _origin(config: Config, path: str) -> str:
     """Where a value came from; parts of it may have been overridden since."""
     whole = str(config.origin(path))
-    parts = {str(o) for p, o in config.origins.items() if p.startswith(f"{path}.")}
-    given = config.origins[path].kind if path in config.origins else ""
-    others = sorted(o for o in parts if given == "file" and not o.startswith(config.file))
-    return ", ".join([whole, *others])
+    own = config.origins.get(path)
+    if own is None or own.kind != "file":
+        return whole
+    parts = {o for p, o in config.origins.items() if p.startswith(f"{path}.")}
+    return ", ".join([whole, *sorted(str(o) for o in parts if o.file != own.file)])
 
 
 def _shown(value: Any) -> str:

@@ -35,12 +35,25 @@ class Source:
     texts: dict[KeyPath, str] = field(default_factory=dict)
     """What was typed for a value of the command line: a ``run.name`` of 5 is the text "5"."""
 
+    folders: dict[str, Path] = field(default_factory=dict)
+    """The folders of all files that it was put together from, by their names in messages."""
+
     def origin(self, *path: str | int) -> Origin:
         """Where a value was given, or else the nearest table around it."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.origins:
                 return self.origins[path[:length]]
         return Origin("file", self.file)
+
+    def folder_of(self, *path: str | int) -> Path:
+        """What a ``./file.py`` at this place is relative to: the folder of the file that says it."""
+        return self.folders.get(self.origin(*path).file, self.folder)
+
+    def forget(self, path: KeyPath) -> None:
+        """What stood at and below a place is gone, and so are its lines and texts."""
+        for known in (self.origins, self.texts):
+            for other in [p for p in known if p[: len(path)] == path]:
+                del known[other]
 
 
 def read(path: str | Path) -> Source:
@@ -135,7 +148,7 @@ def _assign(
             return
         done = (*done, step)
         if following is None:
-            _forget(source, done)
+            source.forget(done)
             place[step] = value
             source.origins[done] = origin
             if text is not None:
@@ -160,13 +173,6 @@ def _why_not(place: Any) -> str:
     if isinstance(place, list):
         return f"is a list of {len(place)}: its elements are 0 to {len(place) - 1}"
     return f"is {place!r}, which has no keys"
-
-
-def _forget(source: Source, path: KeyPath) -> None:
-    """What stood below a value that is replaced is gone, and so are its lines and texts."""
-    for known in (source.origins, source.texts):
-        for other in [p for p in known if p[: len(path)] == path]:
-            del known[other]
 
 
 def _toml_or_text(text: str) -> Any:

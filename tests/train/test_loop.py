@@ -10,7 +10,7 @@ import tinynet as tn
 from tinynet import nn, optim
 from tinynet.data import DataLoader, TensorDataset
 from tinynet.train import NonFiniteError, evaluate, fit
-from tinynet.train.loop import Totals, count_correct
+from tinynet.train.metrics import Totals
 from tinynet.train.seeds import derive, isolated, seed_all, states
 
 
@@ -95,6 +95,38 @@ def test_clipping():
     next(fit(model, loss, optimizer, [batch], 1, clip_norm=0.5))
     moved = np.array([model.weight.item(), model.bias.item()]) - start
     assert np.linalg.norm(moved) == pytest.approx(0.5, rel=1e-3)
+
+
+def test_clipping_of_values():
+    model, loss, optimizer = parts(lr=1)
+    start = np.array([model.weight.item(), model.bias.item()])
+    batch = (tn.full((4, 1), 100.0), tn.full((4, 1), -100.0))
+    next(fit(model, loss, optimizer, [batch], 1, clip_value=0.25))
+    moved = np.array([model.weight.item(), model.bias.item()]) - start
+    assert np.abs(moved) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("points, steps", [(16, 1), (24, 2)])
+def test_accumulated_gradients_are_those_of_one_large_batch(points, steps):
+    model, loss, optimizer = parts()
+    done = [*fit(model, loss, optimizer, line(points), epochs=2, accumulate=2)]
+    assert [step.number for step in done] == [*range(2 * steps)]
+    assert [len(step.batches) for step in done] == [2, 1][:steps] * 2
+    assert [step.ends_epoch for step in done] == [False, True][-steps:] * 2
+    whole, _, sgd = parts()
+    xs = tn.linspace(-1, 1, points).unsqueeze(1)
+    large = DataLoader(TensorDataset(xs, 3 * xs - 1), batch_size=16)
+    losses = [step.loss for step in fit(whole, nn.MSELoss(), sgd, large, epochs=2)]
+    assert model.weight.item() == pytest.approx(whole.weight.item(), rel=1e-6)
+    assert [step.loss for step in done] == pytest.approx(losses, rel=1e-6)
+
+
+def test_a_schedule_per_step_counts_steps_and_not_batches():
+    model, loss, optimizer = parts(lr=8)
+    schedule = optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+    flat = [(tn.zeros(4, 1), tn.zeros(4, 1))] * 3
+    steps = fit(model, loss, optimizer, flat, 2, schedule=schedule, per="step", accumulate=2)
+    assert [step.lr for step in steps] == [8, 4, 2, 1]
 
 
 def test_train_mode_at_the_start_of_each_epoch():
@@ -185,12 +217,6 @@ def test_no_accuracy_without_classes():
     model, loss, _ = parts()
     assert [*evaluate(model, loss, line())] == ["loss"]
     assert Totals().figures() == {}
-
-
-def test_pixels_as_classes():
-    scores = tn.zeros(2, 3, 4)
-    assert count_correct(scores, tn.zeros(2, 4, dtype=tn.int64)) == 8
-    assert count_correct(scores, tn.zeros(2, dtype=tn.int64)) is None
 
 
 class Noisy(nn.Module):

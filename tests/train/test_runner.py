@@ -32,10 +32,9 @@ def test_the_run_folder(write, digits, tmp_path, capsys):
     result = run(write(digits))
     assert result.folder.parent.as_posix() == "runs/digits"
     names = sorted(os.listdir(result.folder))
-    assert names[0] == "checkpoint.npz"
-    assert names[1] == "config.toml"
-    assert names[2].startswith("events.out.tfevents.")
-    assert names[3:] == ["metrics.jsonl", "run.json"]
+    assert names[:3] == ["best.npz", "checkpoint.npz", "config.toml"]
+    assert names[3].startswith("events.out.tfevents.")
+    assert names[4:] == ["metrics.jsonl", "run.json"]
     assert os.getcwd() == str(tmp_path)
 
     record = json.loads((result.folder / "run.json").read_text())
@@ -224,8 +223,8 @@ def test_the_checkpoint_has_all_that_going_on_needs(write, digits):
     result = run(write(config), quiet=True)
     state = checkpoints.load(result.folder / "checkpoint.npz")
     assert sorted(state) == sorted(
-        ["config", "epoch", "epoch_is_complete", "generators", "model", "optimizer", "schedule"]
-        + ["step", "test"]
+        ["best", "config", "ema", "epoch", "epoch_is_complete", "generators", "model", "optimizer"]
+        + ["schedule", "step", "test"]
     )
     assert (state["epoch"], state["step"], state["epoch_is_complete"]) == (2, 46, True)
     assert set(state["generators"]) == {"numpy", "python", "shuffle", "tinynet"}

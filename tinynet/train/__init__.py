@@ -17,6 +17,7 @@ from tinynet.train.problems import TrainError as TrainError
 from tinynet.train.problems import UsageError as UsageError
 from tinynet.train.resolve import load_config as load_config
 from tinynet.train.resolved import to_toml as to_toml
-from tinynet.train.runner import Result as Result
 from tinynet.train.runner import evaluate_run as evaluate_run
+from tinynet.train.runner import load_run as load_run
 from tinynet.train.runner import run as run
+from tinynet.train.training import Result as Result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +15,14 @@ from tinynet.train.components import FAMILIES, Family
 from tinynet.train.config import Config, DataSection
 from tinynet.train.imports import on_path
 from tinynet.train.loop import Loss, Schedule
+from tinynet.train.metrics import Totals, UnsuitableError
 from tinynet.train.problems import (
     ConfigError,
     Problem,
     UsageError,
     has_users_frames,
     in_users_code,
+    one_of,
 )
 from tinynet.train.seeds import derive, isolated, seed_all
 
@@ -40,6 +43,43 @@ class Parts:
     loss: Loss
     optimizer: optim.Optimizer
     schedule: Schedule | None
+
+    def tell_schedule(self, metrics: Mapping[str, float]) -> None:
+        """Hand the figure of a measurement to a schedule that waits for one."""
+        if isinstance(self.schedule, Waiting) and self.config.schedule is not None:
+            self.schedule.figure = metrics[self.config.schedule.monitor]
+
+
+class Waiting:
+    """A schedule whose ``step`` takes a figure, as one whose ``step`` takes nothing.
+
+    It stands still until there is a figure, and sees each figure once.
+    """
+
+    def __init__(self, schedule: Any) -> None:
+        self.schedule = schedule
+        self.figure: float | None = None
+
+    def step(self) -> None:
+        """Advance, if there is a figure that was not seen yet."""
+        if self.figure is not None:
+            self.schedule.step(self.figure)
+            self.figure = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the schedule, and the figure that it has not seen yet."""
+        return {"schedule": self.schedule.state_dict(), "figure": self.figure}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state_dict` returned."""
+        self.schedule.load_state_dict(state["schedule"])
+        self.figure = state["figure"]
+
+
+def _wants_figure(schedule: Any) -> bool:
+    """Whether ``step`` must be given something, as that of ReduceLROnPlateau."""
+    parameters = inspect.signature(schedule.step).parameters.values()
+    return any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 
 
 def build(config: Config) -> Parts:
@@ -63,7 +103,8 @@ def build(config: Config) -> Parts:
         schedule = None
         if config.schedule is not None:
             schedule = builder.make("schedule", config.schedule.component, optimizer)
-        builder.raise_if_any()
+            builder.raise_if_any()
+            schedule = Waiting(schedule) if _wants_figure(schedule) else schedule
     shuffle = Generator().manual_seed(derive(seed, "shuffle"))
     train_batches, test_batches = _batches(config.data, *sets, shuffle)
     seed_all(seed, "training")
@@ -166,52 +207,92 @@ def trial(parts: Parts) -> Any:
     Raises:
         UsageError: they do not fit; with the shapes.
     """
-    with isolated(parts.config.run.seed, "trial"):
-        batch = _first_batch(parts)
-        inputs, targets = batch
+    config = parts.config
+    with isolated(config.run.seed, "trial"):
+        inputs, targets = first_batch(parts, parts.train_set, config.data.batch_size)
+        model = copied(parts)
         try:
-            model = copy.deepcopy(parts.model)
+            outputs = model(inputs)
+            objective = parts.loss(outputs, targets)
+            objective.backward()
         except Exception as error:
-            place = parts.config.origin("model.type")
-            raise UsageError(
-                f"{place}: the model cannot be copied, which is needed to try it\n"
-                f"{in_users_code(error)}"
-            ) from error
-        try:
-            parts.loss(model(inputs), targets).backward()
-        except Exception as error:
-            raise UsageError(_misfit(parts.config, error, inputs, targets)) from error
+            raise UsageError(_misfit(config, error, inputs, targets)) from error
+        _try_metrics(config, outputs, targets, objective.item())
     return inputs
 
 
-def _first_batch(parts: Parts) -> Sequence[Any]:
+def copied(parts: Parts) -> nn.Module:
+    """The model again, for trials that leave no trace in it.
+
+    Raises:
+        UsageError: it cannot be copied.
+    """
+    try:
+        return copy.deepcopy(parts.model)
+    except Exception as error:
+        place = parts.config.origin("model.type")
+        raise UsageError(
+            f"{place}: the model cannot be copied, which is needed to try it\n"
+            f"{in_users_code(error)}"
+        ) from error
+
+
+def _try_metrics(config: Config, outputs: Any, targets: Any, loss: float) -> None:
+    """Whether the metrics can be computed, and all figures that are watched are there."""
+    totals = Totals(config.evaluation.metrics)
+    try:
+        totals.add(outputs, targets, loss)
+    except UnsuitableError as error:
+        place = config.origin("evaluation.metrics")
+        found = f"outputs are {shape_of(outputs)}, targets {shape_of(targets)}"
+        raise UsageError(f"{place}: evaluation.metrics: {error}; {found}") from None
+    figures = totals.figures()
+    watched = {"evaluation.monitor": config.evaluation.monitor}
+    if config.schedule is not None:
+        watched["schedule.monitor"] = config.schedule.monitor
+    for key, name in watched.items():
+        if name and name not in figures:
+            listed = one_of(figures)
+            raise UsageError(
+                f"{config.origin(key)}: {key}: {name!r} is not measured; what is: {listed} "
+                "(evaluation.metrics adds to it)"
+            )
+
+
+def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:
+    """The first examples of a data set as a batch.
+
+    Raises:
+        UsageError: there is none, or it is no pair.
+    """
     place = parts.config.origin("data.type")
     if not len(parts.train_batches):
         raise UsageError(
             f"{place}: the training set has {len(parts.train_set)} examples, fewer than "
             f"data.batch_size = {parts.config.data.batch_size}, and data.drop_last leaves none"
         )
-    plain = data.DataLoader(parts.train_set, batch_size=parts.config.data.batch_size)
+    plain = data.DataLoader(examples, batch_size=count)
     try:
         batch = next(iter(plain))
     except Exception as error:
-        text = f"{place}: no batch can be made of the training set\n{in_users_code(error)}"
+        text = f"{place}: no batch can be made of the data set\n{in_users_code(error)}"
         raise UsageError(text) from error
     if not isinstance(batch, Sequence) or len(batch) != 2:
-        raise UsageError(f"{place}: a batch must be a pair (inputs, targets), is {_shape(batch)}")
+        raise UsageError(f"{place}: a batch must be a pair (inputs, targets), is {shape_of(batch)}")
     return batch
 
 
 def _misfit(config: Config, error: Exception, inputs: Any, targets: Any) -> str:
     return (
         f"{config.origin('model.type')}: the model, the loss and the data do not fit together: "
-        f"inputs are {_shape(inputs)}, targets {_shape(targets)}\n{in_users_code(error)}"
+        f"inputs are {shape_of(inputs)}, targets {shape_of(targets)}\n{in_users_code(error)}"
     )
 
 
-def _shape(value: Any) -> str:
+def shape_of(value: Any) -> str:
+    """The shape and dtype of a tensor, or of all in a list or dict, as messages show them."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key!r}: {_shape(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key!r}: {shape_of(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return _listed(value)
     shape = getattr(value, "shape", None)
@@ -221,4 +302,4 @@ def _shape(value: Any) -> str:
 
 
 def _listed(values: Iterable[Any]) -> str:
-    return "(" + ", ".join(_shape(value) for value in values) + ")"
+    return "(" + ", ".join(shape_of(value) for value in values) + ")"

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from tinynet.explanations import all_pages, explain, topics
-from tinynet.train.folder import version
 from tinynet.train.problems import TrainError, UsageError
+from tinynet.train.provenance import version
 from tinynet.train.runner import evaluate_run, run
 
 _EPILOG = """\

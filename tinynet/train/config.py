@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tinynet.train.bind import Component
+from tinynet.train.metrics import METRICS, find
 from tinynet.train.problems import Origin
 
 
@@ -25,6 +26,11 @@ def _must(be: str, holds: Callable[[Any], bool]) -> Mapping[str, Any]:
 
 
 _POSITIVE = _must("be at least 1", lambda value: value >= 1)
+_FIGURE = _must(
+    f"be loss or a metric ({', '.join(METRICS)})",
+    lambda name: name in ("", "loss") or find(name) is not None,
+)
+_NOT_NEGATIVE = _must("not be negative", lambda value: value >= 0)
 _FOLDER_NAME = _must(
     "be a name for a folder, without slashes or control characters",
     lambda name: (
@@ -61,6 +67,9 @@ class RunSection:
 
     path: tuple[str, ...] = ()
     """More folders in which modules named by a `type` are searched."""
+
+    init_from: str = ""
+    """A run folder, or a checkpoint in one, whose weights the model begins with."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,14 @@ class OptimizerSection:
     )
     """Gradients are scaled down together when their total 2-norm is above this."""
 
+    clip_value: float | None = field(
+        default=None, metadata=_must("be greater than 0", lambda value: value > 0)
+    )
+    """No element of a gradient may be further from 0 than this."""
+
+    accumulate: int = field(default=1, metadata=_POSITIVE)
+    """So many batches make one step, with the mean of their gradients."""
+
 
 @dataclass(frozen=True)
 class ScheduleSection:
@@ -127,6 +144,45 @@ class ScheduleSection:
 
     per: Literal["epoch", "step"] = "epoch"
     """Whether it advances after each epoch or after each step."""
+
+    monitor: str = field(default="loss", metadata=_FIGURE)
+    """The figure of the test set that a schedule which waits for one (ReduceLROnPlateau) sees."""
+
+
+@dataclass(frozen=True)
+class EvaluationSection:
+    """What is measured on the test set, and what follows from it."""
+
+    metrics: tuple[str, ...] | None = field(
+        default=None,
+        metadata=_must(
+            f"be a list of metrics ({', '.join(METRICS)})",
+            lambda names: all(find(name) is not None for name in names),
+        ),
+    )
+    """What is measured beside the loss; if left out, the accuracy if the targets are classes."""
+
+    monitor: str = field(default="", metadata=_FIGURE)
+    """The figure that says which weights are best; if left out, the first metric, else the loss."""
+
+    patience: int = field(default=0, metadata=_NOT_NEGATIVE)
+    """Training stops after so many measurements without a new best; 0 means that it goes on."""
+
+    min_delta: float = field(default=0.0, metadata=_NOT_NEGATIVE)
+    """A new best is better than the one before by more than this."""
+
+    samples: int = field(default=0, metadata=_NOT_NEGATIVE)
+    """For so many test examples, TensorBoard shows what the model says at each measurement."""
+
+
+@dataclass(frozen=True)
+class EmaSection:
+    """A moving average of the weights, which is what is then measured; left out, there is none."""
+
+    decay: float = field(
+        default=0.999, metadata=_must("be between 0 and 1", lambda value: 0 < value < 1)
+    )
+    """How much of the average stays at each step."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +195,8 @@ class Config:
     loss: LossSection
     optimizer: OptimizerSection
     schedule: ScheduleSection | None = None
+    evaluation: EvaluationSection = field(default_factory=EvaluationSection)
+    ema: EmaSection | None = None
 
     file: str = ""
     """The file it was read from."""
@@ -162,7 +220,17 @@ SECTIONS: dict[str, type] = {
     "loss": LossSection,
     "optimizer": OptimizerSection,
     "schedule": ScheduleSection,
+    "evaluation": EvaluationSection,
+    "ema": EmaSection,
 }
+
+LEFT_OUT: dict[str, Callable[[], Any]] = {
+    "run": RunSection,
+    "schedule": lambda: None,
+    "evaluation": EvaluationSection,
+    "ema": lambda: None,
+}
+"""The sections that a config can do without, and what stands in their place."""
 
 
 def settings(section: type) -> dict[str, dataclasses.Field[Any]]:
@@ -170,7 +238,7 @@ def settings(section: type) -> dict[str, dataclasses.Field[Any]]:
 
     Example:
         >>> [*settings(RunSection)]
-        ['name', 'seed', 'epochs', 'eval_every', 'log_every', 'out', 'path']
+        ['name', 'seed', 'epochs', 'eval_every', 'log_every', 'out', 'path', 'init_from']
     """
     return {f.name: f for f in dataclasses.fields(section) if f.name != "component"}
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import os
-import platform
-import sys
 import time
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from tinynet.exchange.files import write_atomically
 from tinynet.train.problems import TrainError
@@ -35,6 +29,16 @@ class RunFolder:
     def checkpoint(self) -> Path:
         """The latest state of everything."""
         return self.path / "checkpoint.npz"
+
+    @property
+    def best(self) -> Path:
+        """The weights that were best on the test set, where that is watched."""
+        return self.path / "best.npz"
+
+    @property
+    def diff(self) -> Path:
+        """What was not committed in the git repository of the config, as ``git diff`` says it."""
+        return self.path / "changes.diff"
 
     @property
     def record(self) -> Path:
@@ -96,26 +100,3 @@ def append_line(path: Path, line: str) -> None:
             file.write(line + "\n")
     except OSError as error:
         raise TrainError(f"{path} cannot be written ({error.strerror})") from error
-
-
-def surroundings() -> dict[str, Any]:
-    """What a run depends on besides its config: command line, versions, platform."""
-    return {
-        "command": sys.argv,
-        "working_directory": os.getcwd(),
-        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "versions": {
-            "tinynet": version(),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
-        "platform": platform.platform(),
-    }
-
-
-def version() -> str:
-    """The version of tinynet, as far as it is installed."""
-    try:
-        return metadata.version("tinynet")
-    except metadata.PackageNotFoundError:  # run from a checkout
-        return "unknown"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ import numpy as np
 from tinynet import nn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
-from tinynet.nn.utils import clip_grad_norm_
+from tinynet.nn.utils import clip_grad_norm_, clip_grad_value_
 from tinynet.optim import Optimizer
+from tinynet.train.metrics import Totals
 from tinynet.train.problems import TrainError
 from tinynet.train.seeds import isolated
 
@@ -34,6 +36,18 @@ class Schedule(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Batch:
+    """What happened to one batch of a step."""
+
+    inputs: Any
+    targets: Any
+    outputs: Any
+    """What the model said before the weights changed."""
+
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """What one step of training did."""
 
@@ -42,17 +56,32 @@ class Step:
 
     epoch: int
     batch: int
-    """The place of the batch in its epoch, from 0."""
+    """The place of its last batch in the epoch, from 0."""
 
     ends_epoch: bool
-    inputs: Any
-    targets: Any
-    outputs: Any
-    """What the model said before the weights changed."""
+    batches: tuple[Batch, ...]
+    """Its batches: one, unless gradients are accumulated."""
 
     loss: float
+    """The mean of the losses of its batches."""
+
     lr: float
     """The learning rate that the step used (of the first parameter group)."""
+
+    @property
+    def inputs(self) -> Any:
+        """The inputs of its last batch."""
+        return self.batches[-1].inputs
+
+    @property
+    def targets(self) -> Any:
+        """The targets of its last batch."""
+        return self.batches[-1].targets
+
+    @property
+    def outputs(self) -> Any:
+        """The outputs for its last batch."""
+        return self.batches[-1].outputs
 
 
 class NonFiniteError(TrainError):
@@ -77,6 +106,8 @@ def fit(
     schedule: Schedule | None = None,
     per: Literal["epoch", "step"] = "epoch",
     clip_norm: float | None = None,
+    clip_value: float | None = None,
+    accumulate: int = 1,
     first_step: int = 0,
 ) -> Iterator[Step]:
     """Train, one step per iteration: what else is to be done between steps is up to the caller.
@@ -90,6 +121,9 @@ def fit(
         schedule: advances between two steps or epochs, according to `per`.
         per: ``"epoch"`` or ``"step"``.
         clip_norm: gradients are scaled down together when their total 2-norm is above this.
+        clip_value: before that, no element of a gradient may be further from 0 than this.
+        accumulate: so many batches make one step, with the mean of their gradients; the last step
+            of an epoch takes what is left.
         first_step: the number of the first step, when going on.
 
     Raises:
@@ -109,32 +143,52 @@ def fit(
         model.train()
         if schedule is not None and per == "epoch" and number:
             schedule.step()
-        for index, batch in enumerate(batches):
-            if schedule is not None and per == "step" and number:
-                schedule.step()
+        done: list[Batch] = []
+        for index, (inputs, targets) in enumerate(batches):
+            begins = not done
+            if begins:
+                of_step = min(accumulate, len(batches) - index)
+                if schedule is not None and per == "step" and number:
+                    schedule.step()
             where = (epoch, number, index, len(batches))
-            inputs, targets = batch
             outputs = model(inputs)
             objective = loss(outputs, targets)
             value = objective.item()
             if not math.isfinite(value):
                 raise NonFiniteError(f"the loss is {value}", *where)
-            optimizer.zero_grad()
-            objective.backward()
+            if begins:
+                optimizer.zero_grad()
+            (objective if of_step == 1 else objective / of_step).backward()
+            done.append(Batch(inputs, targets, outputs, value))
+            if len(done) < of_step:
+                continue
             wrong = next(_non_finite(parameters), None)
             if wrong is not None:
                 raise NonFiniteError(f"the gradient of {_name(model, wrong)} is not finite", *where)
-            if clip_norm is not None:
-                clip_grad_norm_(parameters, clip_norm)
+            _clip(parameters, clip_value, clip_norm)
             lr = float(optimizer.param_groups[0]["lr"])
             optimizer.step()
-            ends = index + 1 == len(batches)
-            yield Step(number, epoch, index, ends, inputs, targets, outputs, value, lr)
-            number += 1
+            mean = sum(batch.loss for batch in done) / of_step
+            yield Step(number, epoch, index, index + 1 == len(batches), tuple(done), mean, lr)
+            number, done = number + 1, []
 
 
-def evaluate(model: nn.Module, loss: Loss, batches: Iterable[Sequence[Any]]) -> dict[str, float]:
-    """The mean loss and, for class indices, the accuracy (0 to 1) of a model in eval mode.
+def _clip(parameters: list[Tensor], value: float | None, norm: float | None) -> None:
+    if value is not None:
+        clip_grad_value_(parameters, value)
+    if norm is not None:
+        clip_grad_norm_(parameters, norm)
+
+
+def evaluate(
+    model: nn.Module,
+    loss: Loss,
+    batches: Iterable[Sequence[Any]],
+    *,
+    metrics: Sequence[str] | None = None,
+    seed: int = 0,
+) -> dict[str, float]:
+    """The mean loss and the metrics of a model in eval mode.
 
     Neither the modes of the modules nor any random stream is different afterwards, so measuring
     more often does not change how training goes on.
@@ -143,6 +197,9 @@ def evaluate(model: nn.Module, loss: Loss, batches: Iterable[Sequence[Any]]) -> 
         model: is called with the inputs of each batch, in eval mode and without a graph.
         loss: is called with the outputs and targets of each batch.
         batches: pairs (inputs, targets).
+        metrics: names from `tinynet.train.metrics`; left out, the accuracy (0 to 1) if the targets
+            are classes.
+        seed: what random numbers drawn meanwhile follow from.
 
     Example:
         >>> always_first = nn.Linear(1, 2)
@@ -152,67 +209,32 @@ def evaluate(model: nn.Module, loss: Loss, batches: Iterable[Sequence[Any]]) -> 
         >>> evaluate(always_first, nn.CrossEntropyLoss(), pairs)["accuracy"]
         0.75
     """
-    totals = Totals()
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
-        with no_grad(), isolated():
-            for inputs, targets in batches:
-                outputs = model(inputs)
-                totals.add(outputs, targets, loss(outputs, targets).item())
-    finally:
-        for module, training in modes:
-            module.training = training
+    totals = Totals(metrics)
+    measure(model, loss, batches, totals, seed)
     return totals.figures()
 
 
-class Totals:
-    """Sums over the examples of an epoch, and the means that follow from them."""
-
-    def __init__(self) -> None:
-        self.examples = 0
-        self._loss = 0.0
-        self._correct: int | None = 0
-
-    def add(self, outputs: Any, targets: Any, loss: float) -> None:
-        """Count a batch; its loss is the mean over its examples."""
-        examples = len(targets)
-        self.examples += examples
-        self._loss += loss * examples
-        correct = count_correct(outputs, targets)
-        self._correct = (
-            None if correct is None or self._correct is None else self._correct + correct
-        )
-
-    def figures(self) -> dict[str, float]:
-        """``loss`` and, where there are classes, ``accuracy``; empty before the first batch."""
-        if not self.examples:
-            return {}
-        figures = {"loss": self._loss / self.examples}
-        if self._correct is not None:
-            figures["accuracy"] = self._correct / self.examples
-        return figures
+def measure(
+    model: nn.Module, loss: Loss, batches: Iterable[Sequence[Any]], totals: Totals, seed: int = 0
+) -> None:
+    """Add all batches to the totals, as `evaluate` does."""
+    with as_evaluated(model, seed):
+        for inputs, targets in batches:
+            outputs = model(inputs)
+            totals.add(outputs, targets, loss(outputs, targets).item())
 
 
-def count_correct(outputs: Any, targets: Any) -> int | None:
-    """How often the largest output is that of the target class; None if targets are no classes.
-
-    Args:
-        outputs: (batch, classes, ...), floating.
-        targets: (batch, ...), integers.
-
-    Example:
-        >>> count_correct(tn.tensor([[0.1, 0.9], [0.8, 0.2]]), tn.tensor([1, 1]))
-        1
-        >>> count_correct(tn.zeros(2, 1), tn.zeros(2, 1)) is None
-        True
-    """
-    if not (isinstance(outputs, Tensor) and isinstance(targets, Tensor)):
-        return None
-    scores, classes = outputs.detach().numpy(), targets.numpy()
-    if classes.dtype.kind not in "iu" or scores.ndim != classes.ndim + 1:
-        return None
-    return int(np.count_nonzero(scores.argmax(axis=1) == classes))
+@contextlib.contextmanager
+def as_evaluated(model: nn.Module, seed: int = 0) -> Iterator[None]:
+    """In eval mode, without a graph, and without a trace in any random stream."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        with no_grad(), isolated(seed):
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
 
 
 def _non_finite(parameters: Iterable[Tensor]) -> Iterator[Tensor]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
+import json
+import math
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 _FORMAT = "{desc} {percentage:3.0f}%|{bar}| {remaining}, {rate_fmt}{postfix}"
 _REFRESH = 0.1  # seconds between two updates of the figures beside a bar
@@ -41,36 +44,61 @@ def brief_figures(figures: Mapping[str, float]) -> str:
     return ", ".join(f"{short} {_number(*pair, digits=3)}" for short, pair in shown.items())
 
 
+def as_json(content: Mapping[str, Any]) -> str:
+    """One line of JSON; what is no number there (NaN, infinity) becomes null.
+
+    Example:
+        >>> as_json({"epoch": 1, "test": {"loss": float("nan")}})
+        '{"epoch": 1, "test": {"loss": null}}'
+    """
+    return json.dumps(_finite(content), ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _number(name: str, value: float, digits: int = 4) -> str:
-    if name.endswith("accuracy"):
+    if name.endswith("accuracy") or name.rpartition("/")[2].startswith("top"):
         return f"{100 * value:.{digits - 2}f} %"
     return f"{value:.{digits}g}"
 
 
 class Progress:
-    """Shows each epoch: nothing at all if quiet, else a bar on a terminal, else one plain line.
+    """Shows each epoch: a bar on a terminal, else one plain line; or JSON; or nothing.
 
     Bars go to stderr and lines to stdout, so a log file of either never holds control characters.
 
     Args:
         epochs: how many there will be.
         examples: how many examples an epoch has.
-        quiet: show nothing.
+        show: ``"text"``, ``"json"`` (one object per epoch) or ``"nothing"``.
     """
 
-    def __init__(self, epochs: int, examples: int, *, quiet: bool = False) -> None:
+    def __init__(
+        self, epochs: int, examples: int, show: Literal["text", "json", "nothing"] = "text"
+    ) -> None:
         self.epochs = epochs
         self.examples = examples
-        self._make_bar = None if quiet or not sys.stderr.isatty() else _tqdm()
+        self._json = show == "json"
+        self._make_bar = _tqdm() if show == "text" and sys.stderr.isatty() else None
         # With a bar on the screen and the output in a file, the file gets its lines all the same.
-        self._lines = not quiet and not (self._make_bar is not None and sys.stdout.isatty())
+        both_on_screen = self._make_bar is not None and sys.stdout.isatty()
+        self._lines = show == "text" and not both_on_screen
         self._bar: Any = None
-        self._started = self._shown = 0.0
+        self._began = self._started = self._shown = 0.0
+        self._first = 0
         self._seen = 0
 
     def start(self, epoch: int) -> None:
         """An epoch (from 0) begins."""
         self._started, self._shown, self._seen = time.perf_counter(), 0.0, 0
+        if not self._began:
+            self._began, self._first = self._started, epoch
         if self._make_bar is not None:
             self._bar = self._make_bar(
                 total=self.examples,
@@ -90,15 +118,24 @@ class Progress:
                 self._bar.set_postfix_str(brief_figures(figures), refresh=False)
                 self._shown = time.perf_counter()
 
-    def finish(self, epoch: int, figures: Mapping[str, float]) -> None:
+    def finish(self, epoch: int, step: int, figures: Mapping[str, float]) -> None:
         """An epoch is over, and measured."""
-        seconds = max(time.perf_counter() - self._started, 1e-9)
+        now = time.perf_counter()
+        speed = self._seen / max(now - self._started, 1e-9)
         if self._bar is not None:
             self._bar.set_postfix_str(brief_figures(figures), refresh=False)
             self.close()
+        if self._json:
+            row = {"epoch": epoch + 1, "step": step, **figures, "examples/s": round(speed, 1)}
+            print(as_json(row), flush=True)
         if self._lines:
-            speed = f"{self._seen / seconds:,.0f} examples/s"
-            print(f"{self._title(epoch)}: {describe_figures(figures)}, {speed}", flush=True)
+            text = f"{describe_figures(figures)}, {speed:,.0f} examples/s"
+            print(f"{self._title(epoch)}: {text}{self._time_left(epoch, now)}", flush=True)
+
+    def _time_left(self, epoch: int, now: float) -> str:
+        left = self.epochs - epoch - 1
+        per_epoch = (now - self._began) / (epoch + 1 - self._first)
+        return f", {datetime.timedelta(seconds=math.ceil(left * per_epoch))} left" if left else ""
 
     def close(self) -> None:
         """Leave the screen tidy; what comes next starts on a line of its own."""

@@ -18,15 +18,13 @@ from tinynet.train.coerce import (
     is_mapping,
 )
 from tinynet.train.components import FAMILIES, PART, Family
-from tinynet.train.config import SECTIONS, Config, RunSection, field_docs, settings
+from tinynet.train.config import LEFT_OUT, SECTIONS, Config, RunSection, field_docs, settings
 from tinynet.train.imports import GRAMMAR, Importer, NotFoundError
 from tinynet.train.inherit import read_with_bases
 from tinynet.train.problems import Origin, Report, did_you_mean, one_of, sentence
 from tinynet.train.source import Source, override
 from tinynet.train.toml_lines import KeyPath
 from tinynet.train.toml_text import dotted, toml_value
-
-OPTIONAL = ("run", "schedule")
 
 
 def load_config(
@@ -85,6 +83,8 @@ class _Resolver:
         self.report.raise_if_any()
         assert isinstance(run, RunSection)
         run = dataclasses.replace(run, name=run.name or Path(self.source.file).stem)
+        if run.init_from:
+            run = dataclasses.replace(run, init_from=str(Path(run.init_from).resolve()))
         if self.importer.used_modules:
             # So that the stored config finds them from wherever it is stored.
             resolved = [str(folder.resolve()) for folder in self.folders]
@@ -113,12 +113,10 @@ class _Resolver:
         return cls(**values)
 
     def left_out(self, name: str) -> Any:
-        if name == "run":
-            return RunSection()
-        if name not in OPTIONAL:
-            names = one_of(FAMILIES[name].names())
-            self.problem((name,), f"section [{name}] is missing; its type can be: {names}")
-        return None
+        if name in LEFT_OUT:
+            return LEFT_OUT[name]()
+        names = one_of(FAMILIES[name].names())
+        return self.problem((name,), f"section [{name}] is missing; its type can be: {names}")
 
     def setting(self, cls: type, section: str, key: str, given: Any) -> Any:
         """A key that the section itself has."""
@@ -237,7 +235,8 @@ class _Resolver:
 
     def folder_for(self, path: KeyPath) -> Path:
         """What a relative path is relative to: the config's folder if it stands in the file."""
-        return self.source.folder if self.source.origin(*path).kind == "file" else Path()
+        is_in_file = self.source.origin(*path).kind == "file"
+        return self.source.folder_of(*path) if is_in_file else Path()
 
     def problem(self, path: KeyPath, text: str) -> Any:
         """Note a mistake; the result is None, for callers that have nothing else to return."""

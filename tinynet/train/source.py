@@ -46,7 +46,7 @@ class Source:
         return Origin("file", self.file)
 
     def folder_of(self, *path: str | int) -> Path:
-        """What a ``./file.py`` at this place is relative to: the folder of the file that says it."""
+        """What a ``./file.py`` at a place is relative to: the folder of the file that says it."""
         return self.folders.get(self.origin(*path).file, self.folder)
 
     def forget(self, path: KeyPath) -> None:

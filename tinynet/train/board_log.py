@@ -1,0 +1,67 @@
+"""What a run writes for TensorBoard, under which names."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from tinynet.board import SummaryWriter
+from tinynet.dtypes import Array
+from tinynet.train.build import Parts, first_batch
+from tinynet.train.loop import Step, as_evaluated
+from tinynet.train.predictions import are_classes, confusion_table, rows_of, table_of
+
+
+class BoardLog:
+    """Scalars per step and per epoch, the graph, pictures and samples."""
+
+    def __init__(self, writer: SummaryWriter, parts: Parts) -> None:
+        self.writer = writer
+        self.parts = parts
+
+    def graph(self, example_inputs: Any) -> None:
+        """Once per run; a model whose graph cannot be drawn can be trained all the same."""
+        try:
+            self.writer.add_graph(self.parts.model, (example_inputs,))
+        except Exception as error:
+            text = f"the graph of the model is not written. {type(error).__name__}: {error}"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+    def step(self, step: Step) -> None:
+        """``train/loss`` and ``lr``."""
+        self.writer.add_scalar("train/loss", step.loss, step.number)
+        self.writer.add_scalar("lr", step.lr, step.number)
+
+    def epoch(self, step: Step, figures: Mapping[str, float], test: Mapping[str, float]) -> None:
+        """All figures of an epoch, and those of the test set also over the steps."""
+        for name, value in test.items():
+            self.writer.add_scalar(name, value, step.number)
+        for name, value in figures.items():
+            self.writer.add_scalar(f"epoch/{name.replace('/', '_')}", value, step.epoch + 1)
+        self.writer.flush()
+
+    def confusion(self, counts: Array | None, step: Step) -> None:
+        """The confusion matrix as a table: rows are the true classes."""
+        if counts is not None:
+            self.writer.add_text("test/confusion_matrix", confusion_table(counts), step.number)
+
+    def samples(self, count: int, step: Step) -> None:
+        """What the model says about the first test examples.
+
+        A model with a method ``samples(count)`` that returns a text is asked for that, too.
+        """
+        parts, model = self.parts, self.parts.model
+        with as_evaluated(model, parts.config.run.seed):
+            inputs, targets = first_batch(parts, parts.test_set, count)
+            outputs = model(inputs)
+            own = getattr(model, "samples", None)
+            made = own(count) if callable(own) else None
+        rows = rows_of(outputs, targets, classes=are_classes(outputs, targets))
+        self.writer.add_text("test/samples", table_of(rows), step.number)
+        if isinstance(made, str):
+            self.writer.add_text("samples", made, step.number)
+
+    def close(self) -> None:
+        """Everything is on the disk afterwards."""
+        self.writer.close()

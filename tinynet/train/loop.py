@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -84,13 +85,24 @@ class Step:
         return self.batches[-1].outputs
 
 
+class _Place(NamedTuple):
+    """Where in the training something happened, each from 0."""
+
+    epoch: int
+    number: int
+    batch: int
+    batches: int
+
+
 class NonFiniteError(TrainError):
     """A loss or gradient is NaN or infinite; the step was not taken."""
 
-    def __init__(self, what: str, epoch: int, number: int, batch: int, batches: int) -> None:
-        self.what, self.epoch, self.number, self.batch = what, epoch, number, batch
+    def __init__(self, what: str, where: _Place) -> None:
+        self.what = what
+        self.epoch, self.number, self.batch, batches = where
         super().__init__(
-            f"{what} in epoch {epoch + 1}, step {number + 1} (batch {batch + 1} of {batches}); "
+            f"{what} in epoch {self.epoch + 1}, step {self.number + 1} "
+            f"(batch {self.batch + 1} of {batches}); "
             "stopped before the weights were changed.\n"
             "  A smaller learning rate, optimizer.clip_norm, or a look at this batch may help."
         )
@@ -143,34 +155,51 @@ def fit(
         model.train()
         if schedule is not None and per == "epoch" and number:
             schedule.step()
-        done: list[Batch] = []
-        for index, (inputs, targets) in enumerate(batches):
-            begins = not done
-            if begins:
-                of_step = min(accumulate, len(batches) - index)
-                if schedule is not None and per == "step" and number:
-                    schedule.step()
-            where = (epoch, number, index, len(batches))
-            outputs = model(inputs)
-            objective = loss(outputs, targets)
-            value = objective.item()
-            if not math.isfinite(value):
-                raise NonFiniteError(f"the loss is {value}", *where)
-            if begins:
-                optimizer.zero_grad()
-            (objective if of_step == 1 else objective / of_step).backward()
-            done.append(Batch(inputs, targets, outputs, value))
-            if len(done) < of_step:
-                continue
+        for first, batches_of_step in _groups(batches, accumulate):
+            if schedule is not None and per == "step" and number:
+                schedule.step()
+            where = _Place(epoch, number, first, len(batches))
+            done = _accumulate(model, loss, optimizer, batches_of_step, where)
             wrong = next(_non_finite(parameters), None)
             if wrong is not None:
-                raise NonFiniteError(f"the gradient of {_name(model, wrong)} is not finite", *where)
+                raise NonFiniteError(f"the gradient of {_name(model, wrong)} is not finite", where)
             _clip(parameters, clip_value, clip_norm)
             lr = float(optimizer.param_groups[0]["lr"])
             optimizer.step()
-            mean = sum(batch.loss for batch in done) / of_step
+            mean = sum(batch.loss for batch in done) / len(done)
+            index = first + len(done) - 1
             yield Step(number, epoch, index, index + 1 == len(batches), tuple(done), mean, lr)
-            number, done = number + 1, []
+            number += 1
+
+
+def _accumulate(
+    model: nn.Module, loss: Loss, optimizer: Optimizer, group: list[Sequence[Any]], where: _Place
+) -> list[Batch]:
+    """Forward and backward of the batches of one step: the gradient is that of their mean loss."""
+    done: list[Batch] = []
+    for inputs, targets in group:
+        outputs = model(inputs)
+        objective = loss(outputs, targets)
+        value = objective.item()
+        if not math.isfinite(value):
+            raise NonFiniteError(
+                f"the loss is {value}", where._replace(batch=where.batch + len(done))
+            )
+        if not done:
+            optimizer.zero_grad()
+        (objective if len(group) == 1 else objective / len(group)).backward()
+        done.append(Batch(inputs, targets, outputs, value))
+    return done
+
+
+def _groups(batches: Batches, size: int) -> Iterator[tuple[int, list[Sequence[Any]]]]:
+    """So many batches at a time, with the place of the first; the last group may be smaller."""
+    source = iter(batches)
+    for first in itertools.count(0, size):
+        group = list(itertools.islice(source, size))
+        if not group:
+            return
+        yield first, group
 
 
 def _clip(parameters: list[Tensor], value: float | None, norm: float | None) -> None:

@@ -1,6 +1,8 @@
 """Datasets, the DataLoader, readers of files, transforms, and the bundled data set."""
 
 from tinynet.data import transforms as transforms
+from tinynet.data.byte_pairs import BPETokenizer as BPETokenizer
+from tinynet.data.characters import CharTokenizer as CharTokenizer
 from tinynet.data.cifar import CIFAR10 as CIFAR10
 from tinynet.data.cifar import CIFAR100 as CIFAR100
 from tinynet.data.collate import default_collate as default_collate
@@ -21,3 +23,6 @@ from tinynet.data.sampler import RandomSampler as RandomSampler
 from tinynet.data.sampler import Sampler as Sampler
 from tinynet.data.sampler import SequentialSampler as SequentialSampler
 from tinynet.data.sampler import SubsetRandomSampler as SubsetRandomSampler
+from tinynet.data.text import PythonSources as PythonSources
+from tinynet.data.text import Text as Text
+from tinynet.data.tokenizer import Tokenizer as Tokenizer

@@ -7,11 +7,44 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.nn.classes.run import signature
 
 from .record import RECORD
-from .trajectories import ALGORITHMS, OPTIONS, SCHEDULES, answers, final_parameters, forms, rates_of
+from .refusals import REFUSED
+from .trajectories import (
+    ALGORITHMS,
+    LBFGS,
+    MUON,
+    OPTIONS,
+    SCHEDULES,
+    SPARSE,
+    answers,
+    error,
+    final_parameters,
+    forms,
+    lbfgs_parameters,
+    muon_parameters,
+    rates_of,
+    sparse_parameters,
+)
 
 EXPECTED = json.loads(RECORD.read_text())
+
+
+def assert_same(got, expected, tolerance):
+    """Nested lists and dicts of numbers that are close."""
+    if isinstance(expected, dict):
+        assert list(got) == list(expected)
+        for key in expected:
+            assert_same(got[key], expected[key], tolerance)
+    elif isinstance(expected, list):
+        assert len(got) == len(expected)
+        for one, other in zip(got, expected, strict=True):
+            assert_same(one, other, tolerance)
+    elif isinstance(expected, float):
+        assert got == pytest.approx(expected, rel=tolerance, abs=tolerance)
+    else:
+        assert got == expected
 
 
 def assert_close(got, expected, tolerance=1e-9):
@@ -35,9 +68,36 @@ def test_float32(label):
     assert_close(final_parameters(tn, label, "float32"), EXPECTED["parameters"][label], 1e-4)
 
 
+@pytest.mark.parametrize("label", MUON)
+def test_muon(label):
+    assert_same(muon_parameters(tn, label), EXPECTED["Muon"][label], 1e-9)
+    assert_same(muon_parameters(tn, label, "float32"), EXPECTED["Muon"][label], 1e-3)
+
+
+@pytest.mark.parametrize("label", SPARSE)
+def test_sparse_gradients(label):
+    assert_same(sparse_parameters(tn, label), EXPECTED["sparse"][label], 1e-9)
+
+
+@pytest.mark.parametrize("label", LBFGS)
+def test_lbfgs(label):
+    assert_same(lbfgs_parameters(tn, label), EXPECTED["LBFGS"][label], 1e-9)
+
+
 @pytest.mark.parametrize("label", SCHEDULES)
 def test_learning_rates(label):
     assert_close(rates_of(tn, label), EXPECTED["rates"][label], 1e-12)
+
+
+@pytest.mark.parametrize("name", EXPECTED["signatures"])
+def test_the_parameters_of_the_constructor_and_their_defaults(name):
+    assert signature(getattr(tn.optim, name)) == EXPECTED["signatures"][name]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    assert EXPECTED["refused"][name] != "nothing was raised"
+    assert error(tn, REFUSED[name]) == EXPECTED["refused"][name]
 
 
 @pytest.mark.parametrize("name", EXPECTED["forms"])
@@ -55,10 +115,14 @@ def test_the_record_is_of_the_version_that_the_project_follows():
 
 
 @pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore:Sparse invariant")
 def test_the_record_is_what_pytorch_says_today():
     live = answers(importlib.import_module("torch"))
     for label, expected in EXPECTED["parameters"].items():
         assert_close(live["parameters"][label], expected, 1e-12)
     for label, expected in EXPECTED["rates"].items():
         assert_close(live["rates"][label], expected, 1e-12)
-    assert json.loads(json.dumps(live["forms"])) == EXPECTED["forms"]
+    for part in ("Muon", "sparse", "LBFGS"):
+        assert_same(live[part], EXPECTED[part], 1e-9)
+    for part in ("forms", "signatures", "refused"):
+        assert json.loads(json.dumps(live[part])) == EXPECTED[part]

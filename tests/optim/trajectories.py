@@ -4,6 +4,10 @@ import itertools
 
 import numpy as np
 
+from tests.nn.classes.run import error_text, signature
+
+from .refusals import CLASSES, REFUSED
+
 STEPS = 20
 SHAPES = [(3, 2), (4,), (), (2, 1, 2)]
 
@@ -64,6 +68,7 @@ OPTIONS = {
         {}, {"centered": True, "alpha": 0.7}, {"momentum": 0.9}, {"momentum": 0.5, "centered": True}
     ),
     "Rprop": _variants({}, {"etas": (0.3, 1.5), "step_sizes": (0.01, 0.1)}, weight_decay=False),
+    "Adafactor": _variants({}, {"beta2_decay": -0.5, "eps": (1e-3, 0.1), "d": 4.0}),
 }
 # Options under which all of the state is in use.
 FORMS = {
@@ -71,7 +76,10 @@ FORMS = {
     "Adam": {"amsgrad": True},
     "AdamW": {"amsgrad": True},
     "RMSprop": {"momentum": 0.9, "centered": True},
-    **{n: {} for n in ("Adadelta", "Adagrad", "Adamax", "ASGD", "NAdam", "RAdam", "Rprop")},
+    **{
+        n: {}
+        for n in ("Adadelta", "Adafactor", "Adagrad", "Adamax", "ASGD", "NAdam", "RAdam", "Rprop")
+    },
 }
 
 
@@ -156,13 +164,116 @@ def rates_of(lib, label):
     return descend(lib, made, params, range(STEPS), schedule)
 
 
+# ---- algorithms that need gradients, parameters or closures of their own ------------------------
+
+MUON = {
+    "default": {},
+    "plain": {"nesterov": False, "weight_decay": 0.0, "ns_steps": 3},
+    "adamw": {"adjust_lr_fn": "match_rms_adamw", "momentum": 0.5, "eps": 0.1},
+    "original": {"adjust_lr_fn": "original", "ns_coefficients": (2.0, -1.5, 0.5)},
+}
+SPARSE = {
+    "SGD": ("SGD", {}),
+    "SGD maximize": ("SGD", {"maximize": True}),
+    "SGD momentum": ("SGD", {"momentum": 0.9}),
+    "SGD dampening": ("SGD", {"momentum": 0.9, "dampening": 0.2, "maximize": True}),
+    "SGD nesterov": ("SGD", {"momentum": 0.9, "nesterov": True}),
+    "Adagrad": ("Adagrad", {}),
+    "Adagrad options": (
+        "Adagrad",
+        {"lr_decay": 0.1, "initial_accumulator_value": 0.2, "eps": 0.1, "maximize": True},
+    ),
+    "SparseAdam": ("SparseAdam", {}),
+    "SparseAdam options": ("SparseAdam", {"betas": (0.5, 0.7), "eps": 0.1, "maximize": True}),
+}
+LBFGS = {
+    f"{search} {options}": {"line_search_fn": search, **options}
+    for search in (None, "strong_wolfe")
+    for options in ({}, {"max_iter": 4}, {"history_size": 2, "max_iter": 6}, {"max_eval": 1},
+                    {"lr": 0.3, "max_iter": 5}, {"tolerance_grad": 0.1}, {"tolerance_change": 0.01})
+}  # fmt: skip
+
+
+def muon_parameters(lib, label, dtype="float64"):
+    random = np.random.RandomState(0)
+    starts = [random.standard_normal(s) for s in ((3, 2), (2, 5), (4, 4))]
+    params = [lib.tensor(s.astype(dtype)).requires_grad_() for s in starts]
+    made = lib.optim.Muon(params, lr=0.05, **MUON[label])
+    descend(lib, made, params, range(STEPS))
+    return [p.detach().numpy().tolist() for p in params]
+
+
+def sparse_parameters(lib, label):
+    """The table after 20 steps, and its dense state."""
+    name, options = SPARSE[label]
+    random = np.random.RandomState(1)
+    table = lib.nn.Embedding(6, 3, sparse=True).double()
+    with lib.no_grad():
+        table.weight.copy_(lib.tensor(random.standard_normal((6, 3))))
+    made = getattr(lib.optim, name)(table.parameters(), lr=0.05, **options)
+    for step in range(STEPS):
+        made.zero_grad()
+        rows = table(lib.tensor(random.randint(0, 5, 4)))
+        (rows.sin() * lib.tensor(random.standard_normal((4, 3)))).sum().backward()
+        assert table.weight.grad.is_sparse
+        if step % 4 != 3:
+            made.step()
+    return [table.weight.detach().numpy().tolist(), plain(made.state_dict()["state"])]
+
+
+def lbfgs_parameters(lib, label):
+    """Parameters and losses of four steps down a curved valley; the state after them."""
+    start = ([-0.7, 0.4, 0.5], [[0.3], [0.7]])
+    valley, bowl = (lib.tensor(np.array(s)).requires_grad_() for s in start)
+    idle = lib.tensor(np.ones(2)).requires_grad_()
+    made = lib.optim.LBFGS([valley, bowl, idle], **LBFGS[label])
+    losses = []
+
+    def closure():
+        made.zero_grad()
+        loss = ((1 - valley[:-1]) ** 2 + 2 * (valley[1:] - valley[:-1] ** 2) ** 2).sum()
+        loss = loss + (bowl.sin() * bowl).sum() * (1 + valley[0] * valley[0])
+        loss.backward()
+        losses.append(loss.item())
+        return loss
+
+    returned = [made.step(closure).item() for _ in range(4)]
+    numbers = [valley.detach().tolist(), bowl.detach().tolist(), idle.detach().tolist()]
+    return [numbers, losses, returned, plain(made.state_dict()["state"])]
+
+
+def plain(value):
+    """A state with lists in the place of tensors and strings for keys."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if hasattr(value, "to_dense"):
+        return value.to_dense().tolist()
+    return value
+
+
 def answers(lib):
     """All that is recorded."""
     return {
         "parameters": {label: final_parameters(lib, label) for label in ALGORITHMS},
+        "Muon": {label: muon_parameters(lib, label) for label in MUON},
+        "sparse": {label: sparse_parameters(lib, label) for label in SPARSE},
+        "LBFGS": {label: lbfgs_parameters(lib, label) for label in LBFGS},
         "rates": {label: rates_of(lib, label) for label in SCHEDULES},
         "forms": {name: forms(lib, name) for name in FORMS},
+        "signatures": {name: signature(getattr(lib.optim, name)) for name in CLASSES},
+        "refused": {name: error(lib, program) for name, program in REFUSED.items()},
     }
+
+
+def error(lib, program):
+    """Class and first sentence of what a program raises."""
+    try:
+        program(lib)
+    except Exception as raised:
+        return error_text(raised)
+    return "nothing was raised"
 
 
 def forms(lib, name):

@@ -92,24 +92,33 @@ def unpacked(
                     f"{list(p.shape)}. Got {list(value.shape)} instead."
                 )
         state[p] = {
-            name: wrap(counted(value))
-            if name in numbers and not isinstance(value, Tensor)
-            else _copied(p, name, value, fused)
+            name: _number(name, value, fused)
+            if name in numbers or (name == "step" and isinstance(value, Tensor))
+            else _copied(p, value)
             for name, value in held.items()
         }
     return state
 
 
-def _copied(p: Tensor, name: str, value: Any, fused: bool) -> Any:
-    """Return a copy of one value, in the dtype of its parameter; the step count keeps its own."""
+def _number(name: str, value: Any, fused: bool) -> Tensor:
+    """Return a copy of a 0-d entry, in its own dtype: a resumed run is the uninterrupted one.
+
+    PyTorch casts all but the count of steps to the parameter's dtype.
+    """
+    if not isinstance(value, Tensor):
+        return wrap(counted(value))
+    array = value._array
+    return wrap(array.astype(np.float32) if fused and name == "step" else array.copy())
+
+
+def _copied(p: Tensor, value: Any) -> Any:
+    """Return a copy of one value, in the dtype of its parameter."""
     if isinstance(value, Tensor):
         array = value._array
-        if name == "step":
-            return wrap(array.astype(np.float32) if fused else array.copy())
         both_float = array.dtype.kind == "f" and p._array.dtype.kind == "f"
         return wrap(array.astype(p._array.dtype if both_float else array.dtype))
     if isinstance(value, dict):
-        return {k: _copied(p, k, v, fused) for k, v in value.items()}
+        return {k: _copied(p, v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(_copied(p, "", v, fused) for v in value)
+        return type(value)(_copied(p, v) for v in value)
     return value

@@ -1,0 +1,144 @@
+"""Programs that must be refused, in PyTorch and here, with the same first sentence."""
+
+import itertools
+
+PLAIN = ("SGD", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "Adagrad", "Adadelta", "RMSprop",
+         "Rprop", "ASGD", "LBFGS", "SparseAdam", "Adafactor")  # fmt: skip
+CLASSES = (*PLAIN, "Muon")
+WITH_BETAS = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "SparseAdam")
+
+BAD = {
+    **{(name, "lr"): {"lr": -0.5} for name in CLASSES},
+    ("SparseAdam", "lr 0"): {"lr": 0.0},
+    ("SGD", "momentum"): {"momentum": -0.1},
+    ("SGD", "nesterov"): {"nesterov": True},
+    ("SGD", "dampened nesterov"): {"nesterov": True, "momentum": 0.9, "dampening": 0.1},
+    **{
+        (name, "weight_decay"): {"weight_decay": -1.0}
+        for name in CLASSES
+        if name not in ("Rprop", "LBFGS", "SparseAdam")
+    },
+    **{
+        (name, "eps"): {"eps": -1.0}
+        for name in ("Adam", "Adamax", "NAdam", "RAdam", "Adagrad", "Adadelta", "RMSprop",
+                     "SparseAdam")
+    },
+    ("SparseAdam", "eps 0"): {"eps": 0.0},
+    **{
+        (name, f"beta {i}"): {"betas": (1.0, 0.9) if i == 0 else (0.9, -0.1)}
+        for name, i in itertools.product(WITH_BETAS, (0, 1))
+    },
+    ("Adam", "betas of two kinds"): {"betas": (0, 0.9)},
+    ("Adagrad", "lr_decay"): {"lr_decay": -1.0},
+    ("Adagrad", "start"): {"initial_accumulator_value": -1.0},
+    ("Adadelta", "rho"): {"rho": 1.5},
+    ("NAdam", "momentum_decay"): {"momentum_decay": -1.0},
+    ("RMSprop", "momentum"): {"momentum": -1.0},
+    ("RMSprop", "alpha"): {"alpha": -1.0},
+    ("Rprop", "etas"): {"etas": (1.0, 1.2)},
+    ("Adafactor", "beta2_decay"): {"beta2_decay": 0.1},
+    ("Adafactor", "eps 0"): {"eps": (-1.0, 0.1)},
+    ("Adafactor", "eps 1"): {"eps": (None, -0.1)},
+    ("Adafactor", "d"): {"d": 0.5},
+    ("Muon", "momentum"): {"momentum": -1.0},
+    ("Muon", "adjust_lr_fn"): {"adjust_lr_fn": "other"},
+    **{
+        (name, "fused and foreach"): {"fused": True, "foreach": True}
+        for name in ("SGD", "Adam", "Adagrad")
+    },
+}  # fmt: skip
+
+
+def bad_option(name, options):
+    def program(lib):
+        getattr(lib.optim, name)([lib.ones(2, 2, requires_grad=True)], **options)
+
+    return program
+
+
+def long_lr(name):
+    def program(lib):
+        getattr(lib.optim, name)([lib.ones(2, 2, requires_grad=True)], lr=lib.ones(2))
+
+    return program
+
+
+def sparse(name, **options):
+    """A step with the gradient of a sparse embedding."""
+
+    def program(lib):
+        table = lib.nn.Embedding(3, 2, sparse=True)
+        optimizer = getattr(lib.optim, name)(table.parameters(), **options)
+        table(lib.tensor([1])).sum().backward()
+        optimizer.step()
+
+    return program
+
+
+def dense_for_sparse(lib):
+    p = lib.ones(2, requires_grad=True)
+    p.grad = lib.ones(2)
+    lib.optim.SparseAdam([p]).step()
+
+
+def tensor_lr_foreach(lib):
+    lib.optim.Adam([lib.ones(2, requires_grad=True)], lr=lib.tensor(0.1), foreach=True)
+
+
+def groups_of_lbfgs(lib):
+    groups = [{"params": [lib.ones(1, requires_grad=True)]} for _ in range(2)]
+    lib.optim.LBFGS(groups)
+
+
+def lbfgs_without_closure(lib):
+    lib.optim.LBFGS([lib.ones(1, requires_grad=True)]).step()
+
+
+def lbfgs_search(lib):
+    p = lib.ones(1, requires_grad=True)
+    optimizer = lib.optim.LBFGS([p], line_search_fn="armijo")
+
+    def closure():
+        loss = (p * p).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+
+
+def muon_of_a_vector(lib):
+    lib.optim.Muon([lib.ones(3, requires_grad=True)])
+
+
+def muon_steps(lib):
+    p = lib.ones(3, 2, requires_grad=True)
+    p.grad = lib.ones(3, 2)
+    lib.optim.Muon([p], ns_steps=100).step()
+
+
+def muon_coefficients(lib):
+    p = lib.ones(3, 2, requires_grad=True)
+    p.grad = lib.ones(3, 2)
+    lib.optim.Muon([p], ns_coefficients=(1.0, 2.0)).step()
+
+
+REFUSED = {
+    **{" ".join(key): bad_option(key[0], options) for key, options in BAD.items()},
+    **{f"{name} long lr": long_lr(name) for name in CLASSES},
+    **{
+        f"{name} sparse": sparse(name)
+        for name in PLAIN
+        if name not in ("SGD", "Adagrad", "SparseAdam", "LBFGS")
+    },
+    "Muon sparse": sparse("Muon"),
+    "SGD sparse weight_decay": sparse("SGD", weight_decay=0.1),
+    "Adagrad sparse weight_decay": sparse("Adagrad", weight_decay=0.1),
+    "SparseAdam dense": dense_for_sparse,
+    "Adam tensor lr foreach": tensor_lr_foreach,
+    "LBFGS groups": groups_of_lbfgs,
+    "LBFGS without closure": lbfgs_without_closure,
+    "LBFGS search": lbfgs_search,
+    "Muon vector": muon_of_a_vector,
+    "Muon steps": muon_steps,
+    "Muon coefficients": muon_coefficients,
+}

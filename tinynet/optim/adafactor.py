@@ -1,0 +1,138 @@
+"""Adafactor."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.optim.optimizer import Optimizer
+from tinynet.optim.options import Group, Params, counted, number, refuse_long_lr
+
+
+class Adafactor(Optimizer):
+    """Adafactor: Adam's scaling from one number per row and one per column.
+
+    For a matrix the squares of the gradient are kept as the averages r of its rows and c of its
+    columns, and ``v = r c / mean(r)``; a vector keeps v itself. At step t, both take over
+    ``t^beta2_decay`` of the new squares, and ``u = g / sqrt(v)``,
+    ``p = p - max(eps[1], rms(p)) * min(lr, 1 / sqrt(t)) * u / max(1, rms(u) / d)``. Shazeer and
+    Stern (2018), "Adafactor: Adaptive Learning Rates with Sublinear Memory Cost".
+
+    Args:
+        params: parameters, groups of them, or named ones; see ``Optimizer``.
+        lr: largest learning rate, >= 0.
+        beta2_decay: power of the step in the share of new squares, <= 0.
+        eps: the smallest root of v (None: the dtype's), and the smallest size of a parameter.
+        d: size of u above which it is clipped, >= 1.
+        weight_decay: factor of the decay ``p = p * (1 - lr * weight_decay)``, >= 0.
+        foreach: accepted for compatibility; it changes nothing.
+        maximize: go up instead of down.
+
+    Raises:
+        ValueError: an option is out of range.
+
+    Example:
+        >>> x = tn.tensor([4.0], requires_grad=True)
+        >>> optimizer = optim.Adafactor([x], lr=0.125)
+        >>> (x * x).sum().backward()
+        >>> optimizer.step()
+        >>> x
+        tensor([3.5000], requires_grad=True)
+    """
+
+    numbers = ("step",)
+    shaped = ("variance",)
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        eps1, eps2 = group["eps"]
+        for what, value, good in (
+            ("Learning rate should be >= 0", group["lr"], group["lr"] >= 0),
+            ("beta2_decay should be <= 0", group["beta2_decay"], group["beta2_decay"] <= 0),
+            ("epsilon1 should be >= 0", eps1, eps1 is None or eps1 >= 0),
+            ("epsilon2 should be >= 0", eps2, eps2 >= 0),
+            ("Clipping threshold d should be >= 1", group["d"], group["d"] >= 1),
+            ("weight_decay should be >= 0", group["weight_decay"], group["weight_decay"] >= 0),
+        ):
+            if not good:
+                raise ValueError(f"{what} but is: {value}")
+
+    def update(self, param: Array, grad: Array, state: dict[str, Any], group: Group) -> None:
+        """Change ``param`` in place."""
+        if not state:
+            state["step"] = counted()
+            state.update(_zeros(grad))
+        step = state["step"]
+        step += 1
+        t, lr, (eps1, eps2) = float(step), number(group["lr"]), group["eps"]
+        eps1 = np.finfo(param.dtype).eps if eps1 is None else eps1
+        rate = max(eps2, _rms(param)) * min(lr, 1 / math.sqrt(t))
+        if group["weight_decay"]:
+            param *= 1 - lr * group["weight_decay"]
+        move = _variance(grad, state, t ** group["beta2_decay"], eps1)
+        np.maximum(move, eps1 * eps1, out=move)
+        np.sqrt(move, move)
+        np.divide(grad, move, move)
+        move *= rate / max(1.0, _rms(move) / group["d"])
+        if group["maximize"]:
+            param += move
+        else:
+            param -= move
+
+
+def _zeros(grad: Array) -> dict[str, Array]:
+    """Return the averages of squares at the start."""
+    if grad.ndim < 2:
+        return {"variance": np.zeros_like(grad)}
+    rows, columns = grad.shape[:-1], grad.shape[:-2] + grad.shape[-1:]
+    return {
+        "row_var": np.zeros((*rows, 1), grad.dtype),
+        "col_var": np.zeros((*columns[:-1], 1, columns[-1]), grad.dtype),
+    }
+
+
+def _variance(grad: Array, state: dict[str, Any], share: float, least: float) -> Array:
+    """Take over the new squares; return the average of squares of each element, a new array."""
+    squares = grad * grad
+    if grad.ndim < 2:
+        average = state["variance"]
+        average += (squares - average) * share
+        return average.copy()
+    rows, columns = state["row_var"], state["col_var"]
+    rows += (squares.mean(-1, keepdims=True) - rows) * share
+    columns += (squares.mean(-2, keepdims=True) - columns) * share
+    np.multiply(rows, columns, squares)
+    squares /= np.maximum(rows.mean(-2, keepdims=True), least)
+    return squares
+
+
+def _rms(x: Array) -> float:
+    """Return the root of the mean of squares."""
+    return float(np.linalg.norm(x)) / math.sqrt(x.size)

@@ -1,0 +1,90 @@
+"""Adam for sparse gradients."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.optim.optimizer import Optimizer
+from tinynet.optim.options import Group, Params, number, refuse_betas, refuse_long_lr
+
+
+class SparseAdam(Optimizer):
+    """Adam that moves only the rows which a sparse gradient has, and their averages.
+
+    Rows without gradient keep their averages, unlike in Adam, where these fade; so this is not
+    Adam's result, but it costs only what the rows cost. See ``Adam`` for the formula.
+
+    Args:
+        params: parameters, groups of them, or named ones; see ``Optimizer``. Their gradients must
+            be sparse, as those of ``nn.Embedding(sparse=True)``.
+        lr: learning rate, > 0.
+        betas: how much of the two averages is kept, each in [0, 1).
+        eps: added to the root, > 0.
+        maximize: go up instead of down.
+
+    Raises:
+        ValueError: an option is out of range.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> _ = table.weight.detach().fill_(1.0)
+        >>> optimizer = optim.SparseAdam(table.parameters(), lr=0.5)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> optimizer.step()
+        >>> table.weight.detach()
+        tensor([[1.0000],
+                [1.0000],
+                [0.5000]])
+    """
+
+    shaped = ("exp_avg", "exp_avg_sq")
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        maximize: bool = False,
+    ):
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+
+    def check(self, group: Group) -> None:
+        """Raise ValueError if an option of a group is out of range."""
+        refuse_long_lr(group)
+        for name, what in (("lr", "learning rate"), ("eps", "epsilon value")):
+            if not group[name] > 0:
+                raise ValueError(f"Invalid {what}: {group[name]}")
+        refuse_betas(group["betas"])
+
+    def refuse(self, sparse: bool, group: Group) -> None:
+        """Raise RuntimeError for dense gradients."""
+        if not sparse:
+            raise RuntimeError(
+                "SparseAdam does not support dense gradients, please consider Adam instead"
+            )
+
+    def update(self, param: Array, grad: Any, state: dict[str, Any], group: Group) -> None:
+        """Change the rows of ``param`` that the gradient has."""
+        if "step" not in state:
+            state.update(step=0, exp_avg=np.zeros_like(param), exp_avg_sq=np.zeros_like(param))
+        state["step"] += 1
+        t, (beta1, beta2) = float(state["step"]), group["betas"]
+        rows = grad.coalesce()
+        index, values = rows.index, -rows.values if group["maximize"] else rows.values
+        averages = []
+        for name, new, kept in (
+            ("exp_avg", values, beta1),
+            ("exp_avg_sq", values * values, beta2),
+        ):
+            average = state[name][index]
+            average += (new - average) * (1 - kept)
+            state[name][index] = average
+            averages.append(average)
+        mean, square = averages
+        rate = number(group["lr"]) * math.sqrt(1 - beta2**t) / (1 - beta1**t)
+        param[index] -= rate * (mean / (np.sqrt(square) + group["eps"]))

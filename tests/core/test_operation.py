@@ -1,6 +1,7 @@
 """Declared operations: what a declaration may say, and what their functions refuse."""
 
 import itertools
+import operator
 import pickle
 
 import numpy as np
@@ -327,3 +328,44 @@ def test_functions_can_be_pickled():
         assert pickle.loads(pickle.dumps(function)) is function
     layer = tn.nn.TransformerEncoderLayer(4, 2, activation=tn.tanh)
     assert pickle.loads(pickle.dumps(layer)).activation is tn.tanh
+
+
+# ---- operators ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split(),
+)
+def test_operators_have_their_reflected_and_their_in_place_forms(name):
+    forward = getattr(operator, f"{name}_" if name in ("and", "or") else name)
+    augmented = getattr(operator, f"i{name}")
+    a, b = tn.tensor([[6, 3], [2, 5]]), tn.tensor([[1, 2], [2, 1]])
+    expected = forward(a.numpy(), b.numpy())
+    assert forward(a, b).tolist() == expected.tolist()
+    if name == "matmul":  # of tensors only, as in PyTorch
+        return
+    assert forward(a.numpy(), b).tolist() == expected.tolist()  # an array: the reflected form
+    if name != "truediv":
+        target = a.clone()
+        assert augmented(target, b) is target and target.tolist() == expected.tolist()
+    for stranger in ("a", None, [1]):
+        with pytest.raises(TypeError):
+            forward(a, stranger)
+        if name != "mod":  # of a text: formatting
+            with pytest.raises(TypeError):
+                forward(stranger, a)
+        with pytest.raises(TypeError):
+            augmented(a.clone(), stranger)
+
+
+def test_what_is_no_tensor_is_called_by_the_name_of_its_parameter():
+    for call, shown in (
+        (lambda: tn.exp("a"), "input"),
+        (lambda: tn.mul("a", tn.ones(1)), "input"),
+        (lambda: tn.mm([1.0], tn.ones(1, 1)), "input"),
+        (lambda: tn.mm(tn.ones(1, 1), 2.0), "mat2"),
+    ):
+        place = 1 if shown == "input" else 2
+        with pytest.raises(TypeError, match=rf"'{shown}' \(position {place}\) must be Tensor"):
+            call()

@@ -255,7 +255,7 @@ class Operation:
         ]
         kind = dtypes.result_type(counted) if counted else None
         made = []
-        for position, (name, x) in enumerate(zip(self.tensors, inputs, strict=True)):
+        for position, x in enumerate(inputs):
             if isinstance(x, Tensor):
                 made.append(x)
             elif type(x) in _NUMBERS and kind is not None and self.numbers:
@@ -265,8 +265,7 @@ class Operation:
             elif isinstance(x, (np.ndarray, np.generic)):
                 made.append(wrap(np.asarray(x)))
             else:
-                shown = "input" if name == "self" else name
-                raise errors.must_be_tensor(self.name, shown, position + 1, x)
+                raise self._no_tensor(position, x)
         return self.function(*made, **rest)
 
     def operands(self, inputs: tuple[Any, ...], rest: dict[str, Any]) -> Any:
@@ -276,10 +275,14 @@ class Operation:
         return NotImplemented
 
     def _refuse(self, inputs: tuple[Any, ...]) -> None:
-        for position, (name, x) in enumerate(zip(self.tensors, inputs, strict=True)):
+        for position, x in enumerate(inputs):
             if not isinstance(x, Tensor):
-                shown = "input" if name == "self" else name
-                raise errors.must_be_tensor(self.name, shown, position + 1, x)
+                raise self._no_tensor(position, x)
+
+    def _no_tensor(self, position: int, x: Any) -> TypeError:
+        name = self.tensors[position]
+        shown = "input" if name == "self" else name
+        return errors.must_be_tensor(self.name, shown, position + 1, x)
 
 
 # Names of the compiled functions' own, see core/source.py.

@@ -9,7 +9,7 @@ from typing import Any
 def parameters(function: Any) -> tuple[str, ...]:
     """Return the names of a function's parameters."""
     code = function.__code__
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]  # type: ignore[no-any-return]
+    return code.co_varnames[: code.co_argcount]  # type: ignore[no-any-return]
 
 
 def saved_arrays(op: Any) -> list[str]:

@@ -8,15 +8,13 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tinynet import dtypes
 from tinynet.core.size import Size
 from tinynet.core.tensor import Tensor, counter_of, wrap
 from tinynet.core.version import Version
 from tinynet.core.views import set_requires_grad
 from tinynet.dtypes import Array
-from tinynet.exchange.memory import Layout, placed
+from tinynet.exchange.memory import Layout, native, placed
 from tinynet.exchange.structure import LAZY, hides
 from tinynet.nn.parameter import Buffer, Parameter
 
@@ -116,8 +114,7 @@ class Decoder:
         return array if "object" not in entry else array[...]
 
     def _tensor(self, entry: dict[str, Any]) -> Tensor:
-        array = self._array(entry, "$tensor")
-        array = np.asarray(array, dtypes.of(array).numpy)  # in the order of bytes of this machine
+        array = native(self._array(entry, "$tensor"))
         t = wrap(array)
         t._counter = self._versions.setdefault(entry["$tensor"], counter_of(t))
         t = _AS_KIND[entry.get("kind", "Tensor")](t)

@@ -82,7 +82,7 @@ def name_of(file: StrPath | IO[bytes]) -> str:
 
 @contextlib.contextmanager
 def opened(file: StrPath | IO[bytes]) -> Iterator[IO[bytes]]:
-    """Open a path for reading, or take a file object as it is; it can be sought in.
+    """Open a path for reading, or take a file object, from its beginning; it can be sought in.
 
     Raises:
         OSError: there is no such file, or it may not be read; the message has its path.
@@ -97,6 +97,8 @@ def opened(file: StrPath | IO[bytes]) -> Iterator[IO[bytes]]:
         seekable = file.seekable()
     except AttributeError:
         seekable = hasattr(file, "seek") and hasattr(file, "tell")
+    if seekable:
+        file.seek(0)
     yield file if seekable else io.BytesIO(file.read())
 
 

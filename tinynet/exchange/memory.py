@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.dtypes import Array
 
 _ALIGNMENT = 16
@@ -155,3 +156,13 @@ def placed(array: Array, layout: Layout) -> Array:
     if kind.hasobject:
         raise ValueError("an array of objects")
     return np.ndarray(layout.shape, kind, memory, layout.offset, layout.strides)
+
+
+def native(array: Array) -> Array:
+    """Return an array in a dtype of tinynet, with the order of bytes of this machine.
+
+    Raises:
+        TypeError: tinynet has no such dtype.
+    """
+    array = np.asarray(array, array.dtype.newbyteorder("="))
+    return np.asarray(array, dtypes.of(array).numpy)  # the very object: some look for it

@@ -82,7 +82,7 @@ def load(
     Checkpoints of ``tinynet train`` are read, too.
 
     Args:
-        f: a path, or a file open for reading in binary mode that can be sought in.
+        f: a path, or a file open for reading in binary mode, which is read from its beginning.
         map_location: only the cpu; there for PyTorch's signature.
         weights_only: the same either way, since a file cannot contain anything that runs.
         mmap: only False: a mapped file would not be compared with its checksums. Use
@@ -134,14 +134,13 @@ def read_archive(file: IO[bytes], path: str, kinds: Mapping[str, str]) -> Any:
     """Return the data of an archive.
 
     Args:
-        file: is read from its beginning.
+        file: stands at its beginning.
         path: what messages call it.
         kinds: name of the JSON member -> the format that it must state.
 
     Raises:
         ExchangeError: see ``load``.
     """
-    file.seek(0)
     head = file.read(16)
     if not head.startswith(b"PK"):
         raise ExchangeError(path, _EXPECTED, described(head))

@@ -35,7 +35,7 @@ STORABLE = (
     "dicts, OrderedDicts, Counters, lists, tuples, numbers, strings, bytes, None, Tensors, "
     "Parameters, Buffers, numpy arrays and numbers, dtypes and Sizes"
 )
-_DEPTH = 100  # levels of nesting: each costs some of Python's own, of which there are 1,000
+DEPTH = 100  # levels of nesting: each costs some of Python's own, of which there are 1,000
 _LONG_INT = 10_000  # bits; Python refuses to write much longer ones as decimals
 
 
@@ -178,8 +178,8 @@ class Encoder:
     def _container(self, value: Any, path: Path) -> Any:
         if id(value) in self._open:
             raise UnstorableError(path, "contains itself")
-        if len(path) >= _DEPTH:
-            raise UnstorableError(path, f"is nested in more than {_DEPTH} levels")
+        if len(path) >= DEPTH:
+            raise UnstorableError(path, f"is nested in more than {DEPTH} levels")
         self._open.add(id(value))
         tag = _CONTAINERS[type(value)]
         encoded: Any

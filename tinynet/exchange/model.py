@@ -1,0 +1,136 @@
+"""A module's weights in a .safetensors file, where each tensor may stand only once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import IO
+
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.exchange.files import StrPath
+from tinynet.exchange.memory import bounds
+from tinynet.exchange.safetensors import load_file, save_file, shared
+from tinynet.nn.module import Module
+
+
+def save_model(
+    model: Module,
+    filename: StrPath | IO[bytes],
+    metadata: Mapping[str, str] | None = None,
+    force_contiguous: bool = True,
+) -> None:
+    """Write the ``state_dict`` of a module to a .safetensors file, tied tensors once.
+
+    Of tensors that share memory the one that covers all of it is stored, of several the first by
+    name; the metadata tells under which name the others are stored.
+
+    Args:
+        model: the module.
+        filename: a path, or a file open for writing in binary mode.
+        metadata: further texts by name.
+        force_contiguous: write tensors in row-major order; otherwise refuse other ones.
+
+    Raises:
+        RuntimeError: tensors share memory, and none of them covers all of it.
+        ValueError: a tensor is not contiguous, and shall not be made so.
+
+    Example:
+        >>> path = getfixture("tmp_path") / "tied.safetensors"
+        >>> def tied():
+        ...     model = nn.Sequential(nn.Embedding(3, 2), nn.Linear(2, 3, bias=False))
+        ...     model[1].weight = model[0].weight
+        ...     return model
+        >>> model = tied()
+        >>> tn.exchange.save_model(model, path)
+        >>> list(tn.exchange.load_file(path))
+        ['0.weight']
+        >>> tn.exchange.load_model(tied(), path)
+        (set(), [])
+    """
+    state = dict(model.state_dict())
+    texts = dict(metadata or {})
+    for kept, others in _duplicates(state).items():
+        for name in others:
+            texts.setdefault(name, kept)
+            del state[name]
+    for name, t in state.items():
+        if not force_contiguous and not t.is_contiguous():
+            raise ValueError(
+                f"You are trying to save a non contiguous tensor: `{name}` which is not allowed. "
+                "Or use save_model(..., force_contiguous=True)."
+            )
+    save_file(state, filename, texts if metadata is not None or texts else None)
+
+
+def load_model(
+    model: Module,
+    filename: StrPath | IO[bytes],
+    strict: bool = True,
+    device: str = "cpu",
+) -> tuple[set[str], list[str]]:
+    """Copy the tensors of a .safetensors file into a module, also where the module ties some.
+
+    Args:
+        model: the module.
+        filename: a path, or a file open for reading in binary mode.
+        strict: names that are missing or left over are errors.
+        device: only the cpu.
+
+    Returns:
+        The names of the module that the file has not, and those of the file that the module has
+        not.
+
+    Raises:
+        RuntimeError: names or shapes do not match.
+
+    Example: see ``save_model``.
+    """
+    given = load_file(filename, device)
+    tied = _duplicates(dict(model.state_dict()), given)
+    report = model.load_state_dict(given, strict=False)
+    missing, unexpected = set(report.missing_keys), list(report.unexpected_keys)
+    for name in (name for others in tied.values() for name in others):
+        if name in missing:
+            missing.remove(name)
+        else:  # the file has it twice, and the module only once
+            unexpected.append(name)
+    if strict and (missing or unexpected):
+        text = f"Error(s) in loading state_dict for {type(model).__name__}:"
+        for what, names in (("Missing", missing), ("Unexpected", unexpected)):
+            if names:
+                listed = ", ".join(f'"{name}"' for name in sorted(names))
+                text += f"\n    {what} key(s) in state_dict: {listed}"
+        raise RuntimeError(text)
+    return missing, unexpected
+
+
+def _duplicates(
+    state: Mapping[str, Tensor], preferred: Collection[str] = ()
+) -> dict[str, list[str]]:
+    """Return which names to leave out because others share their memory: kept -> left out.
+
+    Args:
+        state: tensors by name.
+        preferred: names to keep rather than others.
+    """
+    arrays = {name: t._array for name, t in state.items()}
+    found: dict[str, list[str]] = {}
+    for names in shared(arrays):
+        complete = sorted(name for name in names if _covers(arrays[name], names, arrays))
+        if not complete:
+            raise RuntimeError(
+                "Error while trying to find names to remove to save state dict, but found no "
+                f"suitable name to keep for saving amongst: {sorted(names)}. None is covering the "
+                "entire storage."
+            )
+        kept = next((name for name in complete if name in preferred), complete[0])
+        found[kept] = sorted(name for name in names if name != kept)
+    return found
+
+
+def _covers(array: Array, names: Collection[str], arrays: Mapping[str, Array]) -> bool:
+    """Return whether an array has all elements of the memory that some arrays lie in."""
+    low, high = bounds(array)
+    ends = [bounds(arrays[name]) for name in names]
+    whole = low == min(end[0] for end in ends) and high == max(end[1] for end in ends)
+    return whole and high - low == array.nbytes

@@ -1,0 +1,226 @@
+"""Reading the files of ``torch.save`` (.pt, .pth), without PyTorch and without running anything.
+
+A file is a zip archive with a pickle and one member for the bytes of each storage; up to PyTorch
+1.5, several pickles and then the bytes. ``opcodes.py`` reads the pickles, ``pytorch_names.py``
+lists what can be named in them: what a ``state_dict`` of a module, optimizer or scheduler needs.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import zipfile
+from collections.abc import Callable
+from typing import IO, Any
+
+import numpy as np
+
+from tinynet.core.device import device
+from tinynet.dtypes import Array
+from tinynet.exchange.files import ExchangeError, StrPath, described, name_of, opened, reason
+from tinynet.exchange.opcodes import Reader, RefusedError
+from tinynet.exchange.pytorch_names import (
+    BFLOAT16,
+    BUILDERS,
+    FUNCTIONS,
+    KINDS,
+    VALUES,
+    Storage,
+    StorageType,
+)
+from tinynet.exchange.safetensors import warn_of_bfloat16
+
+_EXPECTED = "a file of torch.save with tensors, numbers, texts and containers of them"
+_MAGIC = 0x1950A86A20F9469CFC6C  # the number that files of PyTorch up to 1.5 begin with
+_PROTOCOL = 1001
+
+
+def load_pytorch(f: StrPath | IO[bytes], map_location: Any = "cpu") -> Any:
+    """Return what ``torch.save`` wrote: state_dicts, with tinynet's tensors in them.
+
+    No code of the file is run, whatever it contains: names of functions and classes that are not
+    on a short list are refused. Of a module, store the ``state_dict()``. All tensors come to the
+    cpu; those that share memory share it again. bfloat16, which tinynet has not, is read as
+    float32, exactly, with a warning.
+
+    Args:
+        f: a path, or a file open for reading in binary mode.
+        map_location: only the cpu.
+
+    Raises:
+        OSError: there is no such file, or it may not be read.
+        ExchangeError: it is damaged, or there is something in it that is not on the list; the
+            message names it.
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> tn.exchange.save_pytorch({"w": tn.ones(2), "epoch": 3}, file)
+        >>> tn.exchange.load_pytorch(file)
+        {'w': tensor([1., 1.]), 'epoch': 3}
+    """
+    device(map_location)
+    path = name_of(f)
+    with opened(f) as file:
+        head = file.read(16)
+        file.seek(0)
+        try:
+            if head.startswith(b"PK"):
+                with zipfile.ZipFile(file) as archive:
+                    return _read_zip(archive, path)
+            if head.startswith(b"\x80"):
+                return _read_legacy(file, path)
+        except ExchangeError:
+            raise
+        except RefusedError as error:
+            raise ExchangeError(path, _EXPECTED, _explained(str(error))) from None
+        except Exception as error:  # damage shows in as many ways as there are bytes
+            raise ExchangeError(path, _EXPECTED, f"damage ({reason(error)})") from error
+    raise ExchangeError(path, _EXPECTED, described(head))
+
+
+def _explained(found: str) -> str:
+    """Return what was refused, and what to do where somebody stored a whole object."""
+    name = found.removeprefix("the name ")
+    if name == found:
+        return found
+    top = name.partition(".")[0]
+    if top in sys.stdlib_module_names or name.startswith(("torch._", "torch.storage")):
+        return f"{found}, which is not on the list of what is read"
+    return f"{found}, which is not on the list: in PyTorch, store the state_dict() of the object"
+
+
+class _Storages:
+    """The storages that a pickle refers to, each read once.
+
+    Args:
+        memory: returns the elements of a storage by key, dtype and count.
+    """
+
+    def __init__(self, memory: Callable[[str, str, int], Array]):
+        self._memory = memory
+        self._known: dict[str, tuple[Storage, str]] = {}
+
+    def unpickle(self, file: IO[bytes]) -> Any:
+        """Return the data of a pickle."""
+        return Reader(FUNCTIONS, VALUES, self.get, KINDS, BUILDERS).read(file)
+
+    def get(self, reference: Any) -> Storage:
+        """Return the storage that a pickle refers to."""
+        word, kind, key, _location, count, *view = reference
+        if word != "storage" or not isinstance(kind, StorageType) or not isinstance(key, str):
+            raise RefusedError(f"the persistent id {reference!r:.200}")
+        if type(count) is not int or count < 0:
+            raise RefusedError(f"a storage of {count!r:.200} elements")
+        if key not in self._known:
+            self._known[key] = Storage(self._memory(key, kind.name, count)), kind.name
+        storage, dtype = self._known[key]
+        if dtype != kind.name:
+            raise RefusedError(f"the storage {key!r} as {dtype} and as {kind.name}")
+        if view and view[0] is not None:  # a part of another one, in old files
+            _key, start, length = view[0]
+            return storage.part(start, length)
+        return storage
+
+    def warn(self, path: str) -> None:
+        """Say what was read in another dtype than the file has."""
+        count = sum(dtype == BFLOAT16 for _, dtype in self._known.values())
+        if count:
+            warn_of_bfloat16(path, f"{count} storage(s)")
+
+
+def _empty(dtype: str, count: int) -> Array:
+    return np.empty(count, np.float32 if dtype == BFLOAT16 else dtype)
+
+
+def _fill(array: Array, data: bytes, dtype: str, order: str) -> None:
+    """Write the bytes of a file to an array."""
+    values = np.frombuffer(data, np.uint16 if dtype == BFLOAT16 else dtype)
+    if order != sys.byteorder:
+        values = values.byteswap()
+    if dtype == BFLOAT16:
+        array[...] = (values.astype(np.uint32) << 16).view(np.float32)
+    else:
+        array[...] = values
+
+
+def _item_size(dtype: str) -> int:
+    return 2 if dtype == BFLOAT16 else np.dtype(dtype).itemsize
+
+
+# ---- a zip archive: PyTorch 1.6 and later -------------------------------------------------------
+
+
+def _read_zip(archive: zipfile.ZipFile, path: str) -> Any:
+    names = set(archive.namelist())
+    pickles = [name for name in names if name.rpartition("/")[2] == "data.pkl"]
+    if len(pickles) != 1:
+        listed = ", ".join(map(repr, sorted(names)[:3]))
+        raise ExchangeError(path, "a zip archive with one data.pkl", f"one with {listed}")
+    folder = pickles[0].removesuffix("data.pkl")
+    if f"{folder}constants.pkl" in names:
+        raise ExchangeError(path, _EXPECTED, "a TorchScript program: store its state_dict()")
+    order = "little"
+    if f"{folder}byteorder" in names:
+        order = archive.read(f"{folder}byteorder").decode()
+        if order not in ("little", "big"):
+            raise ExchangeError(path, "'little' or 'big'", repr(order), f"{folder}byteorder")
+
+    def memory(key: str, dtype: str, count: int) -> Array:
+        name = f"{folder}data/{key}"
+        if name not in names:
+            raise ExchangeError(path, f"the member {name}", "none")
+        size, found = count * _item_size(dtype), archive.getinfo(name).file_size
+        if size != found:
+            raise ExchangeError(path, f"{size} bytes ({count} of {dtype})", str(found), name)
+        array = _empty(dtype, count)
+        _fill(array, archive.read(name), dtype, order)
+        return array
+
+    storages = _Storages(memory)
+    with archive.open(pickles[0]) as file:
+        data = storages.unpickle(file)
+    storages.warn(path)
+    return data
+
+
+# ---- pickles, then bytes: up to PyTorch 1.5, and later on request -------------------------------
+
+
+def _read_legacy(file: IO[bytes], path: str) -> Any:
+    magic = Reader().read(file)
+    if magic != _MAGIC:
+        found = f"a pickle of {magic!r:.100}, not of torch.save"
+        raise ExchangeError(path, _EXPECTED, found)
+    protocol, system = Reader().read(file), Reader().read(file)
+    if protocol != _PROTOCOL or not system["little_endian"]:
+        found = f"version {protocol!r:.100} of {system!r:.200}"
+        raise ExchangeError(path, f"version {_PROTOCOL}, written little-endian", found)
+    place = file.tell()
+    left = file.seek(0, 2) - place
+    file.seek(place)
+    arrays: dict[str, tuple[Array, str]] = {}
+
+    def memory(key: str, dtype: str, count: int) -> Array:
+        nonlocal left
+        left -= count * _item_size(dtype)
+        if left < 0:
+            raise ExchangeError(path, f"storage {key!r} of {count} {dtype}", "the end of the file")
+        arrays[key] = _empty(dtype, count), dtype
+        return arrays[key][0]
+
+    storages = _Storages(memory)
+    data = storages.unpickle(file)
+    keys = Reader().read(file)
+    if sorted(keys) != sorted(arrays):
+        raise ExchangeError(path, f"storages {sorted(arrays)!r:.200}", f"{sorted(keys)!r:.200}")
+    for key in keys:
+        array, dtype = arrays[key]
+        count = int.from_bytes(file.read(8), "little")
+        raw = file.read(math.prod(array.shape) * _item_size(dtype))
+        if count != array.size or len(raw) != count * _item_size(dtype):
+            found = f"{count}, and {len(raw)} bytes"
+            raise ExchangeError(path, f"{array.size} elements of {dtype}", found, f"storage {key}")
+        _fill(array, raw, dtype, "little")
+    storages.warn(path)
+    return data

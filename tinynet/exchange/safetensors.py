@@ -1,0 +1,358 @@
+"""Reading and writing .safetensors files, with the names of the ``safetensors`` package.
+
+What is written here is what the package writes, byte for byte, and what it writes is read here.
+Nothing in such a file can run code.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.callsite import warn
+from tinynet.core.device import device as cpu_device
+from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.core.version import Version
+from tinynet.dtypes import Array
+from tinynet.exchange import header
+from tinynet.exchange.files import ExchangeError, StrPath, name_of, opened, write_to
+from tinynet.exchange.header import METADATA, NAMES, Entry
+from tinynet.exchange.memory import native, overlapping
+from tinynet.nn.parameter import is_lazy
+
+_DTYPES = {name: getattr(dtypes, dtype).numpy.newbyteorder("<") for dtype, name in NAMES.items()}
+BFLOAT16 = "BF16"
+
+
+# ---- writing ------------------------------------------------------------------------------------
+
+
+def save_file(
+    tensors: dict[str, Tensor],
+    filename: StrPath | IO[bytes],
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write tensors to a .safetensors file; until it is complete, an old one stays.
+
+    The bytes are those that ``safetensors.torch.save_file`` writes for equal tensors. Tensors that
+    are not contiguous are written in row-major order (the package refuses them).
+
+    Args:
+        tensors: by name. ``requires_grad`` and history are not stored.
+        filename: a path, or a file open for writing in binary mode.
+        metadata: texts by name.
+
+    Raises:
+        ValueError: something is not a dense tensor.
+        RuntimeError: tensors share memory: ``save_model`` stores each of them once.
+        OSError: the file cannot be written; an old one is as it was.
+
+    Example:
+        >>> path = getfixture("tmp_path") / "model.safetensors"
+        >>> model = nn.Linear(2, 1)
+        >>> tn.exchange.save_file(model.state_dict(), path, {"epoch": "3"})
+        >>> model.load_state_dict(tn.exchange.load_file(path))
+        <All keys matched successfully>
+    """
+    parts = _parts(tensors, metadata)
+    write_to(filename, lambda file: file.writelines(parts))
+
+
+def save(tensors: dict[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
+    """Return what ``save_file`` would write.
+
+    Example:
+        >>> tn.exchange.safetensors.save({})
+        b'\\x08\\x00\\x00\\x00\\x00\\x00\\x00\\x00{}      '
+    """
+    return b"".join(_parts(tensors, metadata))
+
+
+def _parts(tensors: dict[str, Tensor], metadata: Mapping[str, str] | None) -> list[Any]:
+    """Return the header and the data of each tensor."""
+    _check_tensors(tensors)
+    _check_metadata(metadata)
+    arrays = {name: t._array for name, t in tensors.items()}
+    _refuse_shared(arrays)
+    kinds = {name: NAMES[dtypes.of(array).name] for name, array in arrays.items()}
+    entries: dict[str, Entry] = {}
+    data: list[Any] = []
+    end = 0
+    for name in header.in_order(kinds.items()):
+        array = np.ascontiguousarray(arrays[name], _DTYPES[kinds[name]])
+        begin, end = end, end + array.nbytes
+        entries[name] = Entry(kinds[name], arrays[name].shape, begin, end)
+        data.append(array.reshape(-1).view(np.uint8))
+    return [header.build(entries, metadata), *data]
+
+
+def _check_tensors(tensors: Any) -> None:
+    if not isinstance(tensors, dict):
+        raise ValueError(f"Expected a dict of [str, tinynet.Tensor] but received {type(tensors)}")
+    for name, t in tensors.items():
+        if not isinstance(name, str):
+            raise TypeError(f"Expected a dict of [str, tinynet.Tensor] but received a key {name!r}")
+        if not isinstance(t, Tensor):
+            raise ValueError(
+                f"Key `{name}` is invalid, expected tinynet.Tensor but received {type(t)}"
+            )
+        if is_lazy(t):
+            raise ValueError(f"Key `{name}` is a lazy parameter without values yet.")
+    if METADATA in tensors:
+        raise ValueError(f"Key `{METADATA}` is invalid: a file keeps its metadata there.")
+    sparse = [name for name, t in tensors.items() if t.is_sparse]
+    if sparse:
+        raise ValueError(
+            f"You are trying to save a sparse tensors: `{sparse}` which this library does not "
+            "support. You can make it a dense tensor before saving with `.to_dense()` but be aware "
+            "this might make a much larger file than needed."
+        )
+
+
+def _check_metadata(metadata: Any) -> None:
+    if metadata is None:
+        return
+    pairs = [item for pair in metadata.items() for item in pair]
+    for item in pairs:
+        if not isinstance(item, str):
+            raise TypeError(
+                f"The 'metadata' parameter must map texts to texts. Got {item!r} instead."
+            )
+
+
+def _refuse_shared(arrays: Mapping[str, Array]) -> None:
+    groups = shared(arrays)
+    if groups:
+        listed = ", ".join("{" + ", ".join(map(repr, sorted(group))) + "}" for group in groups)
+        raise RuntimeError(
+            "Some tensors share memory, this will lead to duplicate memory on disk and potential "
+            f"differences when loading them again: [{listed}]. A potential way to correctly save "
+            "your model is to use `save_model`."
+        )
+
+
+def shared(arrays: Mapping[str, Array]) -> list[list[str]]:
+    """Return the names of arrays that lie in overlapping memory, for two or more."""
+    names = list(arrays)
+    groups = overlapping(list(arrays.values()))
+    return [[names[i] for i in group] for group in groups if len(group) > 1]
+
+
+# ---- reading ------------------------------------------------------------------------------------
+
+
+def load_file(filename: StrPath | IO[bytes], device: Any = "cpu") -> dict[str, Tensor]:
+    """Return the tensors of a .safetensors file by name.
+
+    The file is mapped into memory: what is not used is not read. Writing to the tensors does not
+    change the file; changing the file in place (not replacing it) may change the tensors.
+    bfloat16, which tinynet has not, is read as float32, exactly, with a warning that names the
+    tensors.
+
+    Args:
+        filename: a path, or a file open for reading in binary mode.
+        device: only the cpu.
+
+    Raises:
+        OSError: there is no such file, or it may not be read.
+        ExchangeError: it is damaged, or has a tensor of a dtype that tinynet has not; ``safe_open``
+            reads the others.
+
+    Example:
+        >>> path = getfixture("tmp_path") / "a.safetensors"
+        >>> tn.exchange.save_file({"b": tn.ones(2), "a": tn.tensor(True)}, path)
+        >>> tn.exchange.load_file(path)
+        {'b': tensor([1., 1.]), 'a': tensor(True)}
+    """
+    return safe_open(filename, device=device).get_tensors()
+
+
+def load(data: bytes) -> dict[str, Tensor]:
+    """Return the tensors in the contents of a .safetensors file.
+
+    Example:
+        >>> tn.exchange.safetensors.load(tn.exchange.safetensors.save({"a": tn.ones(2)}))
+        {'a': tensor([1., 1.])}
+    """
+    return _Contents(bytearray(data), "<bytes>").tensors()
+
+
+class _Contents:
+    """The memory of a file, what its header says, and the tensors that lie in it."""
+
+    def __init__(self, data: Any, path: str):
+        self.data, self.path = data, path
+        self.header = header.read(data, path)
+        self._versions: dict[str, Version] = {}
+
+    def entry(self, name: str) -> Entry:
+        entries = self.header.entries
+        if name not in entries:
+            listed = f"{', '.join(map(repr, list(entries)[:8]))}{', ...' * (len(entries) > 8)}"
+            raise KeyError(f"{self.path} contains no tensor {name!r}. It has {listed or 'none'}")
+        return entries[name]
+
+    def array(self, name: str) -> Array:
+        """Return the values of a tensor, bfloat16 as 16-bit integers."""
+        entry = self.entry(name)
+        kind = np.dtype("<u2") if entry.dtype == BFLOAT16 else _DTYPES.get(entry.dtype)
+        where = f"tensor {name!r}"
+        if kind is None:
+            known = f"a dtype that tinynet has ({', '.join(_DTYPES)}, or BF16)"
+            raise ExchangeError(self.path, known, entry.dtype, where)
+        array: Array = np.ndarray(entry.shape, kind, self.data, self.header.start + entry.begin)
+        if not array.flags.aligned:
+            array = array.copy()
+        if kind.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
+            found = str(int(array.view(np.uint8).max()))
+            raise ExchangeError(self.path, "0 or 1 in each byte of BOOL", found, where)
+        return array
+
+    def wrapped(self, name: str, array: Array) -> Tensor:
+        """Return (a part of) the values of a tensor; those of one name have one version."""
+        if self.entry(name).dtype == BFLOAT16:
+            return wrap((array.astype(np.uint32) << 16).view(np.float32))
+        t = wrap(native(array))
+        t._counter = self._versions.setdefault(name, counter_of(t))
+        return t
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return all tensors."""
+        names = list(self.header.entries)
+        self.note_bfloat16(names)
+        arrays = {name: self.array(name) for name in names}
+        return {name: self.wrapped(name, array) for name, array in arrays.items()}
+
+    def note_bfloat16(self, names: Iterable[str]) -> None:
+        read = [name for name in names if self.entry(name).dtype == BFLOAT16]
+        if read:
+            listed = ", ".join(map(repr, read[:5])) + (", ..." if len(read) > 5 else "")
+            warn_of_bfloat16(self.path, f"{len(read)} tensor(s): {listed}")
+
+
+def warn_of_bfloat16(path: str, what: str) -> None:
+    """Say what is not of the dtype that the file has."""
+    warn(
+        f"{path}: bfloat16 read as float32 with equal values, since tinynet has no bfloat16, "
+        f"for {what}"
+    )
+
+
+class safe_open:  # noqa: N801  # the package's name
+    """A .safetensors file that is open for reading tensors one by one.
+
+    The header is read and checked at once, the data of a tensor when it is asked for. Tensors stay
+    valid after the file is closed; two that were asked for by the same name share their memory.
+
+    Args:
+        filename: a path, or a file open for reading in binary mode.
+        framework: ``"pt"`` for Tensors, ``"np"`` for numpy arrays.
+        device: only the cpu.
+
+    Raises:
+        OSError: there is no such file, or it may not be read.
+        ExchangeError: it is damaged.
+
+    Example:
+        >>> path = getfixture("tmp_path") / "a.safetensors"
+        >>> tn.exchange.save_file({"a": tn.ones(2, 3), "b": tn.zeros(2)}, path, {"made": "here"})
+        >>> with tn.exchange.safe_open(path) as file:
+        ...     print(file.keys(), file.metadata())
+        ...     print(file.get_slice("a").get_shape(), file.get_slice("a")[:, 1])
+        ['a', 'b'] {'made': 'here'}
+        [2, 3] tensor([1., 1.])
+    """
+
+    def __init__(self, filename: StrPath | IO[bytes], framework: str = "pt", device: Any = "cpu"):
+        if framework not in ("pt", "pytorch", "torch", "np", "numpy", "tinynet"):
+            raise ValueError(
+                f"The 'framework' parameter must be 'pt' or 'np'. Got {framework!r} instead."
+            )
+        cpu_device(device)
+        self._arrays = framework in ("np", "numpy")
+        path = name_of(filename)
+        self._contents: _Contents | None = _Contents(_memory(filename, path), path)
+
+    def __enter__(self) -> safe_open:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._contents = None
+
+    def _open(self) -> _Contents:
+        if self._contents is None:
+            raise ValueError("the file is closed: read from it inside its `with` block")
+        return self._contents
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def keys(self) -> list[str]:
+        """Return the names of all tensors, sorted."""
+        return sorted(self._open().header.entries)
+
+    def offset_keys(self) -> list[str]:
+        """Return the names of all tensors in the order of their data."""
+        return list(self._open().header.entries)
+
+    def metadata(self) -> dict[str, str] | None:
+        """Return the texts that were stored by name; None if there are none."""
+        return self._open().header.metadata
+
+    def get_tensor(self, name: str) -> Any:
+        """Return one tensor.
+
+        Raises:
+            KeyError: there is none of that name.
+            ExchangeError: tinynet has not its dtype.
+        """
+        return self.get_slice(name)[...]
+
+    def get_tensors(self) -> dict[str, Any]:
+        """Return all tensors by name, in the order of their data."""
+        tensors = self._open().tensors()
+        return {k: t._array for k, t in tensors.items()} if self._arrays else tensors
+
+    def get_slice(self, name: str) -> TensorSlice:
+        """Return one tensor of which parts can be read by indexing."""
+        contents = self._open()
+        contents.entry(name)
+        return TensorSlice(contents, name, self._arrays)
+
+
+class TensorSlice:
+    """A tensor of an open file: ``part[2:5, ::2]`` reads that part only."""
+
+    def __init__(self, contents: _Contents, name: str, arrays: bool):
+        self._contents, self._name, self._arrays = contents, name, arrays
+
+    def get_shape(self) -> list[int]:
+        """Return the shape of the whole tensor."""
+        return list(self._contents.entry(self._name).shape)
+
+    def get_dtype(self) -> str:
+        """Return the name of the dtype as the file has it, such as ``"F32"``."""
+        return self._contents.entry(self._name).dtype
+
+    def __getitem__(self, index: Any) -> Any:
+        parts = index if isinstance(index, tuple) else (index,)
+        for part in parts:
+            if not (part is ... or isinstance(part, (int, slice))):
+                raise TypeError(f"only integers, slices and ... can be read. Got {part!r} instead.")
+        self._contents.note_bfloat16([self._name])
+        array = self._contents.array(self._name)[(*parts, ...) if ... not in parts else parts]
+        t = self._contents.wrapped(self._name, array)
+        return t._array if self._arrays else t
+
+
+def _memory(file: StrPath | IO[bytes], path: str) -> Any:
+    """Return the contents of a file: mapped, privately, where that can be done."""
+    with opened(file) as handle:
+        if isinstance(file, (str, os.PathLike)) and os.fstat(handle.fileno()).st_size:
+            return mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY)
+        return bytearray(handle.read())

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-StrPath = str | os.PathLike[str]
+from tinynet.data.files import FormatError
+from tinynet.data.files import StrPath as StrPath
 
 # How files begin that may be taken for one another.
 _BEGINNINGS = (
@@ -23,8 +24,8 @@ _BEGINNINGS = (
 )
 
 
-class ExchangeError(ValueError):
-    """A file is not what it should be: truncated, damaged, hostile, or of another format.
+class ExchangeError(FormatError):
+    """A file of weights is not what it should be: truncated, damaged, hostile, of another format.
 
     Attributes:
         path: the file.
@@ -38,17 +39,6 @@ class ExchangeError(ValueError):
         ...
         tinynet.exchange.files.ExchangeError: a.safetensors, tensor 'x': expected 8 bytes, found 3
     """
-
-    def __init__(self, path: StrPath, expected: str, found: str, where: str = ""):
-        super().__init__(path, expected, found, where)  # as they are: so it can be pickled
-        self.path = os.fspath(path)
-        self.expected = expected
-        self.found = found
-        self.where = where
-
-    def __str__(self) -> str:
-        place = f"{self.path}, {self.where}" if self.where else self.path
-        return f"{place}: expected {self.expected}, found {self.found}"
 
 
 def described(head: bytes) -> str:

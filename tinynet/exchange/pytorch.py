@@ -85,7 +85,8 @@ def _explained(found: str) -> str:
     if name == found:
         return found
     top = name.partition(".")[0]
-    if top in sys.stdlib_module_names or name.startswith(("torch._", "torch.storage")):
+    known = {"numpy", *sys.stdlib_module_names}
+    if top in known or name.startswith(("torch._", "torch.storage")):
         return f"{found}, which is not on the list of what is read"
     return f"{found}, which is not on the list: in PyTorch, store the state_dict() of the object"
 

@@ -330,6 +330,18 @@ def test_functions_can_be_pickled():
     assert pickle.loads(pickle.dumps(layer)).activation is tn.tanh
 
 
+@pytest.mark.parametrize("name", "c edges f m o out r t v freed results wanted".split())
+def test_each_of_these_names_is_refused(name):
+    scope = {}
+    exec(f"def tested_{name}(self, /, {name}): return self", scope)
+    declared = operation(methods=False)(scope[f"tested_{name}"])
+    try:
+        with pytest.raises(TypeError, match=f"uses the name {name!r}, which compiled functions"):
+            declared.grad(self=eval(f"lambda grad, {name}: grad"))
+    finally:
+        del REGISTRY[declared.name]
+
+
 # ---- operators ----------------------------------------------------------------------------------
 
 

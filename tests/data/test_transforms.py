@@ -95,6 +95,13 @@ def test_convert_image_dtype_refuses(source, target):
         T.ConvertImageDtype("float32")
 
 
+def test_to_dtype():
+    image = tn.tensor([[0, 255]], dtype=tn.uint8)
+    assert T.ToDtype(tn.float32)(image).tolist() == [[0, 255]]
+    assert T.ToDtype(tn.float32, scale=True)(image).tolist() == [[0, 1]]
+    assert T.ToDtype(tn.float64)(image).dtype is tn.float64
+
+
 def test_normalize(image):
     before = image.clone()
     result = T.Normalize([1, 2], [0.5, 4])(image)
@@ -112,6 +119,10 @@ def test_normalize_refuses():
         T.Normalize(1, 2)(tn.ones(1, 2, 2, dtype=tn.uint8))
     with pytest.raises(ValueError, match="'std' parameter of Normalize must not be 0"):
         T.Normalize([1, 2], [1, 0])
+    for shape in ((2, 3, 3), (3, 3)):
+        with pytest.raises(ValueError, match=r"size \(..., C, H, W\). Got tensor.size\(\) = \["):
+            T.Normalize([1, 2, 3], 1)(tn.ones(shape))
+    assert T.Normalize(1, [2])(tn.tensor([1.0, 2.0])).tolist() == [0, 0.5]
     with pytest.raises(TypeError, match="Normalize: img should be Tensor Image"):
         T.Normalize(1, 2)(np.ones((1, 2, 2)))
 

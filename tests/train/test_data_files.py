@@ -66,7 +66,7 @@ def test_a_path_is_relative_to_the_config(config):
     assert images.shape == (4, 16)
     assert images.dtype is tn.float32
     pipeline = repr(parts.train_set.transform)
-    steps = ["ConvertImageDtype", "RandomCrop", "RandomHorizontalFlip", "Normalize", "_Flatten"]
+    steps = ["ToDtype", "RandomCrop", "RandomHorizontalFlip", "Normalize", "_Flatten"]
     places = [pipeline.index(step) for step in steps]
     assert places == sorted(places)
     assert "RandomCrop" not in repr(parts.test_set.transform)

@@ -1,12 +1,15 @@
 """Datasets, the DataLoader, readers of files, transforms, and the bundled data set."""
 
 from tinynet.data import transforms as transforms
+from tinynet.data.arrays import NPY as NPY
+from tinynet.data.arrays import NPZ as NPZ
 from tinynet.data.byte_pairs import BPETokenizer as BPETokenizer
 from tinynet.data.characters import CharTokenizer as CharTokenizer
 from tinynet.data.cifar import CIFAR10 as CIFAR10
 from tinynet.data.cifar import CIFAR100 as CIFAR100
 from tinynet.data.collate import default_collate as default_collate
 from tinynet.data.collate import default_convert as default_convert
+from tinynet.data.csv_rows import CSV as CSV
 from tinynet.data.dataset import Dataset as Dataset
 from tinynet.data.dataset import Subset as Subset
 from tinynet.data.dataset import TensorDataset as TensorDataset

@@ -9,7 +9,7 @@ from tinynet import dtypes
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.data.files import FormatError, StrPath
 from tinynet.data.rows import Rows
-from tinynet.data.transforms import Compose, ConvertImageDtype, Transform
+from tinynet.data.transforms import Compose, ToDtype, Transform
 from tinynet.dtypes import Array
 
 
@@ -38,8 +38,8 @@ class LabelledImages(Rows):
         flatten: bool,
         normalize: bool,
     ):
-        numbers = ConvertImageDtype(dtypes.float32) if normalize else _AsFloat()
-        steps = [numbers, augment, transform, _Flatten() if flatten else None]
+        floats = ToDtype(dtypes.float32, scale=normalize)
+        steps = [floats, augment, transform, _Flatten() if flatten else None]
         chain = Compose([part for step in steps for part in _parts(step)])
         super().__init__([images, labels], chain, target_transform)
 
@@ -68,15 +68,6 @@ def _parts(step: Any) -> list[Any]:
     if type(step) is Compose:
         return [part for inner in step.transforms for part in _parts(inner)]
     return [] if step is None else [step]
-
-
-class _AsFloat(Transform):
-    """float32, with the same values."""
-
-    batched = True
-
-    def __call__(self, image: Tensor) -> Tensor:
-        return wrap(image._array.astype(np.float32))
 
 
 class _Flatten(Transform):

@@ -19,4 +19,5 @@ from tinynet.data.transforms.frame import Pad as Pad
 from tinynet.data.transforms.values import ConvertImageDtype as ConvertImageDtype
 from tinynet.data.transforms.values import Normalize as Normalize
 from tinynet.data.transforms.values import OneHot as OneHot
+from tinynet.data.transforms.values import ToDtype as ToDtype
 from tinynet.data.transforms.values import ToTensor as ToTensor

@@ -121,12 +121,12 @@ class Lambda(Transform):
         return "Lambda()"
 
 
-def image_array(image: Any, name: str) -> Array:
-    """The array of an image; TypeError if it is none."""
+def image_array(image: Any, name: str, least: int = 2) -> Array:
+    """Return the array of an image; TypeError if it is none, or has too few dimensions."""
     if not isinstance(image, Tensor):
         raise TypeError(f"{name}: img should be Tensor Image. Got {type(image)}")
     array = image._array
-    if array.ndim < 2:
+    if array.ndim < least:
         raise TypeError(
             f"{name}: Tensor is not an image. "
             f"Got the shape {list(array.shape)}, which has no height and width."

@@ -109,6 +109,31 @@ def _between_integers(array: Array, target: Any) -> Array:
     return array.astype(target) * target.type((largest[1] + 1) // (largest[0] + 1))
 
 
+class ToDtype(Transform):
+    """The same numbers in another dtype.
+
+    Args:
+        dtype: what to convert to.
+        scale: do what ``ConvertImageDtype`` does instead.
+
+    Example:
+        >>> tn.data.transforms.ToDtype(tn.float32)(tn.tensor([0, 255]))
+        tensor([  0., 255.])
+    """
+
+    batched = True
+
+    def __init__(self, dtype: dtypes.dtype, scale: bool = False):
+        self.dtype = dtype
+        self.scale = scale
+        self._scaled = ConvertImageDtype(dtype)
+
+    def __call__(self, image: Tensor) -> Tensor:
+        if self.scale:
+            return self._scaled(image)
+        return wrap(image._array.astype(self.dtype.numpy, copy=False))
+
+
 class Normalize(Transform):
     """``(image - mean) / std``, for each channel.
 
@@ -119,7 +144,7 @@ class Normalize(Transform):
 
     Raises:
         TypeError: the image is not a floating-point tensor.
-        ValueError: a std is 0.
+        ValueError: a std is 0, or the image has another number of channels.
 
     Example:
         >>> tn.data.transforms.Normalize([0.5], [0.25])(tn.tensor([[[0.0, 1.0]]]))
@@ -134,21 +159,33 @@ class Normalize(Transform):
         self.mean = mean
         self.std = std
         self._inplace = inplace
-        # Not (x - mean) * (1 / std): rounding would differ from torchvision's.
-        self._mean, self._std = (np.asarray(v, np.float64).reshape(-1, 1, 1) for v in (mean, std))
+        self._mean, self._std = (_per_channel(value) for value in (mean, std))
         if not self._std.all():
             raise ValueError(f"The 'std' parameter of Normalize must not be 0. Got {std} instead.")
 
     def __call__(self, image: Tensor) -> Tensor:
-        array = image_array(image, "Normalize")
+        array = image_array(image, "Normalize", 0)
         if array.dtype.kind != "f":
             raise TypeError(
                 f"Input tensor should be a float tensor. Got tinynet.{array.dtype.name}."
             )
+        channels = max(self._mean.size, self._std.size)
+        if channels > 1 and (array.ndim < 3 or array.shape[-3] != channels):
+            raise ValueError(
+                "Expected tensor to be a tensor image of size (..., C, H, W). "
+                f"Got tensor.size() = {list(array.shape)} for {channels} channels."
+            )
+        # Not (image - mean) * (1 / std): its rounding would differ from torchvision's.
         mean, std = (v.astype(array.dtype) for v in (self._mean, self._std))
         out = np.subtract(array, mean, out=array if self._inplace else None)
         np.divide(out, std, out=out)
         return image if self._inplace else wrap(out)
+
+
+def _per_channel(value: float | Sequence[float]) -> Array:
+    """One number for all, without dimensions, or one per channel."""
+    array = np.asarray(value, np.float64)
+    return array.reshape(()) if array.size == 1 else array.reshape(-1, 1, 1)
 
 
 class OneHot(Transform):

@@ -5,20 +5,9 @@ import pytest
 
 from tests.board import reader
 from tinynet.board import BoardWarning, SummaryWriter
-from tinynet.board.graph import (
-    ATTRIBUTE_LIMIT,
-    Graph,
-    GraphBuilder,
-    Names,
-    Node,
-    Operation,
-    Result,
-    Slot,
-    Source,
-    clean,
-    problems,
-    show,
-)
+from tinynet.board.build import GraphBuilder, Operation, Result, Source
+from tinynet.board.graph import Graph, Node, Slot, problems
+from tinynet.board.names import ATTRIBUTE_LIMIT, Names, clean, show
 
 
 def build(*entries, names=None):

@@ -5,6 +5,6 @@
 see a model run, `writer` is the face.
 """
 
-from tinynet.board.recorder import Arguments as Arguments
 from tinynet.board.storage import BoardWarning as BoardWarning
+from tinynet.board.structures import Arguments as Arguments
 from tinynet.board.writer import SummaryWriter as SummaryWriter

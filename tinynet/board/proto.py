@@ -1,10 +1,10 @@
 """The few protocol buffer messages that tensorboardX does not ship, encoded by hand.
 
 A message is a sequence of fields; a field is a key (number and wire type, as a varint) and a
-payload. Only the length-delimited kind is needed here: sub-messages, strings and bytes look alike
-on the wire.
+payload. Two kinds are needed here: numbers, and the length-delimited kind (sub-messages, strings and
+bytes look alike on the wire).
 Source: https://protobuf.dev/programming-guides/encoding/; field numbers from TensorFlow's
-    config.proto.
+    config.proto, step_stats.proto, tensor_description.proto, allocation_description.proto.
 """
 
 from __future__ import annotations
@@ -41,11 +41,30 @@ def field(number: int, payload: bytes) -> bytes:
     return varint(number << 3 | _LENGTH_DELIMITED) + varint(len(payload)) + payload
 
 
-def run_metadata(graph_def: bytes) -> bytes:
-    """The RunMetadata message around one serialised GraphDef: how a tagged graph is stored.
+def integer(number: int, value: int) -> bytes:
+    """One field that holds a number >= 0.
+
+    Example:
+        >>> from tinynet.board.proto import integer
+        >>> integer(2, 300)
+        b'\\x10\\xac\\x02'
+    """
+    return varint(number << 3) + varint(value)
+
+
+def string(number: int, value: str) -> bytes:
+    """One field that holds a text."""
+    return field(number, value.encode())
+
+
+def run_metadata(graph_def: bytes | None, step_stats: bytes | None = None) -> bytes:
+    """The RunMetadata message around one serialised GraphDef, and the times of its nodes.
 
     One function graph per message: with several, TensorBoard prefixes the names of their nodes, and
     spoils control inputs (``graph_1/^x``).
     """
-    pre_optimization_graph, function_graphs = 2, 4
-    return field(function_graphs, field(pre_optimization_graph, graph_def))
+    step_stats_field, pre_optimization_graph, function_graphs = 1, 2, 4
+    message = b"" if step_stats is None else field(step_stats_field, step_stats)
+    if graph_def is not None:
+        message += field(function_graphs, field(pre_optimization_graph, graph_def))
+    return message

@@ -1,134 +1,138 @@
 """Which call of which module an operation belongs to, as a name scope.
 
-Note [Calls, not modules]
-`tinynet.core.scope.stack` says which modules run, but two calls of one module look the same
-there: `self.relu(self.relu(x))`. Forward hooks, registered while recording, see where a call
-begins and ends; the stack corrects them when a forward was left by an exception that the model
-caught, and for modules that are not part of the model (made in its forward), which have no hooks.
+Calls, not modules: in `self.relu(self.relu(x))` one module runs twice, and each call has a scope of
+its own. `tinynet.core.scope` tells when a call begins and ends, so nothing is registered on the
+modules, and a forward that ends in an exception is followed, too.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tinynet.board.graph import Names, clean
-from tinynet.core import scope
+from tinynet.board.names import Names, clean
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    module: Any
-    path: str | None  # the attribute path in the model; None for a module that is not part of it
-    scope: str
+class Root:
+    """A model: a module that is called from outside of all modules, and the paths below it."""
 
-
-class CallScopes:
-    """The scopes of a model's calls: the class name of the model, then attribute paths.
-
-    A module that is called again gets a suffix: `Net/relu`, `Net/relu_1`. A module with several
-    paths in the model (shared) gets the one through the module that calls it.
-    """
-
-    def __init__(self, model: Any, names: Names) -> None:
-        self.root = clean(type(model).__name__)
-        self._names = names
-        self._calls: list[_Call] = []
-        self._used: set[str] = set()
+    def __init__(self, module: Any, label: str) -> None:
+        self.module = module
+        self.label = label
         self.modules: dict[int, Any] = {}
-        self._paths: dict[int, list[str]] = {}
-        for path, module in model.named_modules(remove_duplicate=False):
-            self.modules[id(module)] = module
-            self._paths.setdefault(id(module), []).append(path)
-            names.reserve(self.of_path(path))
+        self.paths: dict[int, list[str]] = {}
+        for path, below in module.named_modules(remove_duplicate=False):
+            self.modules[id(below)] = below
+            self.paths.setdefault(id(below), []).append(path)
 
     def of_path(self, path: str) -> str:
         """The scope of a module that is called once, by its attribute path."""
-        return "/".join([self.root, *(clean(part) for part in path.split(".") if part)])
+        return "/".join([self.label, *(clean(part) for part in path.split(".") if part)])
 
-    def paths(self) -> Iterator[tuple[str, Any]]:
+    def all_paths(self) -> Iterator[tuple[str, Any]]:
         """All modules with all their paths."""
         for key, module in self.modules.items():
-            for path in self._paths[key]:
+            for path in self.paths[key]:
                 yield path, module
 
-    @contextlib.contextmanager
-    def tracking(self) -> Iterator[None]:
-        """A context in which calls are followed, by hooks that are gone afterwards."""
-        depth = len(scope.stack)  # modules that were running before are not ours
-        handles = []
-        try:
-            for module in self.modules.values():
-                handles.append(module.register_forward_pre_hook(self._begin(depth)))
-                handles.append(module.register_forward_hook(self._end))
-            self._depth = depth
-            yield
-        finally:
-            for handle in handles:
-                handle.remove()
-            self._calls.clear()
 
-    def current(self) -> str:
-        """The scope of the operation that runs now."""
-        self._follow(scope.stack[self._depth :])
-        return self._calls[-1].scope if self._calls else self.root
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a module."""
 
-    def _begin(self, depth: int) -> Any:
-        def begin(module: Any, args: Any) -> None:
-            running = scope.stack[depth:]
-            if running and running[-1] is module:  # __call__ pushes before it runs the hooks
-                running.pop()
-            self._follow(running)
-            self._enter(module)
+    module: Any
+    scope: str
+    root: Root
+    path: str | None  # the attribute path in the root; None for a module that is not part of it
+    outer: Call | None
 
-        return begin
 
-    def _end(self, module: Any, args: Any, output: Any) -> None:
-        while self._calls:
-            if self._calls.pop().module is module:
+class Calls:
+    """The scopes of calls: the name of the model (its class, unless given), then attribute paths.
+
+    A module that is called again gets a suffix: `Net/relu`, `Net/relu_1`. A module with several
+    paths in the model (shared) gets the one through the module that calls it.
+
+    Args:
+        names: hands out the scopes.
+        models: the models that are known beforehand, by name.
+        outermost: is told of each call that no module makes, before its hooks run.
+    """
+
+    def __init__(
+        self, names: Names, models: Mapping[str, Any], outermost: Callable[[Call], None]
+    ) -> None:
+        self.roots: list[Root] = []
+        self.current: Call | None = None
+        self._names = names
+        self._outermost = outermost
+        self._used: set[str] = set()
+        for label, module in models.items():
+            self.add(module, clean(label))
+
+    def add(self, module: Any, label: str) -> Root:
+        """Make a model known."""
+        labels = {root.label for root in self.roots}
+        unique, number = label, 1
+        while unique in labels:
+            number += 1
+            unique = f"{label}{number}"
+        root = Root(module, unique)
+        self.roots.append(root)
+        for path, _ in root.all_paths():
+            self._names.reserve(root.of_path(path))
+        return root
+
+    def entered(self, module: Any) -> None:
+        """A call begins."""
+        outer = self.current
+        if outer is None:
+            root, path = self._outside(module)
+            wanted = root.of_path(path)
+        else:
+            root, found = outer.root, _through(module, outer)
+            if found is None:
+                call_scope = f"{outer.scope}/{clean(type(module).__name__)}"
+                self._enter(module, call_scope, root, None)
                 return
+            path = found
+            rest = None if outer.path is None else _below(path, outer.path)
+            wanted = root.of_path(path)
+            if rest is not None:
+                wanted = "/".join([outer.scope, *(clean(part) for part in rest.split("."))])
+        self._enter(module, wanted, root, path)
 
-    def _follow(self, running: list[Any]) -> None:
-        """Leave calls that ended unseen, enter modules that have no hooks."""
-        same = 0
-        for call, module in zip(self._calls, running, strict=False):
-            if call.module is not module:
-                break
-            same += 1
-        del self._calls[same:]
-        for module in running[same:]:
-            self._enter(module)
+    def left(self, module: Any) -> None:
+        """The innermost call has ended."""
+        if self.current is not None:  # one that began before we looked is not ours
+            self.current = self.current.outer
 
-    def _enter(self, module: Any) -> None:
-        caller = self._calls[-1] if self._calls else None
-        path = self._path(module, caller)
-        wanted = self._scope(module, path, caller)
+    def _outside(self, module: Any) -> tuple[Root, str]:
+        for root in self.roots:
+            if id(module) in root.paths:
+                return root, root.paths[id(module)][0]
+        return self.add(module, clean(type(module).__name__)), ""
+
+    def _enter(self, module: Any, wanted: str, root: Root, path: str | None) -> None:
         name = self._names.scope(wanted, again=path is None or wanted in self._used)
         self._used.add(wanted)
-        self._calls.append(_Call(module, path, name))
+        call = Call(module, name, root, path, self.current)
+        self.current = call
+        if call.outer is None:
+            self._outermost(call)
 
-    def _path(self, module: Any, caller: _Call | None) -> str | None:
-        paths = self._paths.get(id(module))
-        if paths is None:
-            return None
-        if caller is not None and caller.path is not None:
-            for path in paths:
-                if _below(path, caller.path) is not None:
-                    return path
-        return paths[0]
 
-    def _scope(self, module: Any, path: str | None, caller: _Call | None) -> str:
-        outer = caller.scope if caller is not None else self.root
-        if path is None:
-            return f"{outer}/{clean(type(module).__name__)}"
-        rest = None
-        if caller is not None and caller.path is not None:
-            rest = _below(path, caller.path)
-        if rest is None:
-            return self.of_path(path)
-        return "/".join([outer, *(clean(part) for part in rest.split("."))])
+def _through(module: Any, caller: Call) -> str | None:
+    """The path of a module that goes through its caller, or its first one; None for a stranger."""
+    paths = caller.root.paths.get(id(module))
+    if paths is None:
+        return None
+    if caller.path is not None:
+        for path in paths:
+            if _below(path, caller.path) is not None:
+                return path
+    return paths[0]
 
 
 def _below(path: str, outer: str) -> str | None:

@@ -16,8 +16,9 @@ import numpy as np
 
 from tinynet.board import tensorboardx
 from tinynet.board.graph import Graph, problems
-from tinynet.board.recorder import Arguments, record_forward
+from tinynet.board.recorder import record_forward
 from tinynet.board.storage import BoardWarning, EventFile
+from tinynet.board.structures import Arguments
 from tinynet.core.tensor import Tensor
 
 

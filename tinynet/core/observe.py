@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,9 +16,9 @@ import numpy as np
 
 from tinynet.dtypes import Array
 
-Callback = Callable[[Any, list[Array], list[Array], dict[str, Any]], None]
+Callback = Callable[..., None]
 
-observers: list[tuple[int, Callback]] = []
+observers: list[tuple[int, Callback]] = []  # thread, what to call; the times come as a fifth
 _lock = threading.Lock()
 
 
@@ -57,7 +58,7 @@ def report_write(what: str, array: Array, sources: Sequence[Array]) -> None:
     me = threading.get_ident()
     for thread, callback in [*observers]:
         if thread == me:
-            callback(Write(what), [array, *sources], [array], {})
+            callback(Write(what), [array, *sources], [array], {}, None)
 
 
 def _reporting(op: Any) -> Callable[..., Any]:
@@ -65,7 +66,9 @@ def _reporting(op: Any) -> Callable[..., Any]:
     names = op.attributes
 
     def report(*args: Any, **kwargs: Any) -> Any:
+        began = time.perf_counter_ns()
         result = kernel(*args, **kwargs)
+        times = began, time.perf_counter_ns()
         me = threading.get_ident()
         watching = [callback for thread, callback in observers if thread == me]
         if not watching:
@@ -89,21 +92,33 @@ def _reporting(op: Any) -> Callable[..., Any]:
         attributes = {**constants, **dict(zip(names, args[count:], strict=False)), **kwargs}
         outputs = list(result) if op.multiple else [result[0] if op.hidden else result]
         for callback in watching:
-            callback(op, inputs, outputs, attributes)
+            callback(op, inputs, outputs, attributes, times)
         return result
 
     return report
 
 
+def _without_times(callback: Callback) -> Callback:
+    def tell(op: Any, ins: list[Array], outs: list[Array], attributes: Any, times: Any) -> None:
+        callback(op, ins, outs, attributes)
+
+    return tell
+
+
 @contextlib.contextmanager
-def observing(callback: Callback) -> Iterator[None]:
+def observing(callback: Callback, timed: bool = False) -> Iterator[None]:
     """Call ``callback(op, inputs, outputs, attributes)`` for each operation of this thread.
 
     Inputs and outputs are the numpy arrays that go into and come out of the kernel, so ``id()``
     links a producer to its consumers; attributes are the arguments that are not tensors. A write
     in place is reported as a ``Write`` whose first input and output are the array written to.
+
+    Args:
+        callback: what to call.
+        timed: also pass when the kernel began and ended, as nanoseconds of
+            ``time.perf_counter_ns``; None for a write, which is reported when it is done.
     """
-    entry = (threading.get_ident(), callback)
+    entry = (threading.get_ident(), callback if timed else _without_times(callback))
     with _lock:
         observers.append(entry)
         if len(observers) == 1:

@@ -7,8 +7,11 @@ share it: names in messages may then be those of another thread, nothing else de
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import weakref
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 # (outer scope or None, weak reference to the module): weak, because a module may keep a tensor
 # of its own graph (a hidden state), whose nodes would keep the module.
@@ -40,6 +43,54 @@ def leave(outer: Scope | None) -> None:
     """Note that the innermost module has ended."""
     stack.pop()
     running.scope = outer
+
+
+# ---- seeing calls of modules: as in core/observe.py, by swapping the two functions ---------------
+
+
+class Follower(Protocol):
+    """What is told of the calls of modules of its thread."""
+
+    def entered(self, module: Any) -> None:
+        """A call begins; hooks of the module have not run yet."""
+
+    def left(self, module: Any) -> None:
+        """The call has ended, with a result or an exception."""
+
+
+_followers: list[tuple[int, Follower]] = []
+_plain = enter, leave
+
+
+def _reporting_enter(module: Any) -> Scope | None:
+    outer = _plain[0](module)
+    for thread, follower in [*_followers]:
+        if thread == threading.get_ident():
+            follower.entered(module)
+    return outer
+
+
+def _reporting_leave(outer: Scope | None) -> None:
+    module = stack[-1]
+    _plain[1](outer)
+    for thread, follower in [*_followers]:
+        if thread == threading.get_ident():
+            follower.left(module)
+
+
+@contextlib.contextmanager
+def following(follower: Follower) -> Iterator[None]:
+    """Tell ``follower`` of each call of a module that begins or ends in this thread."""
+    global enter, leave
+    entry = (threading.get_ident(), follower)
+    _followers.append(entry)
+    enter, leave = _reporting_enter, _reporting_leave
+    try:
+        yield
+    finally:
+        _followers.remove(entry)
+        if not _followers:
+            enter, leave = _plain
 
 
 def modules_of(scope: Scope | None) -> list[Any]:

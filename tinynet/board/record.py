@@ -1,0 +1,161 @@
+"""Recording a training step: the graphs of what really ran, with time and memory."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from tinynet.board.assemble import BACKWARD, FORWARD, OPTIMIZER, Assembly
+from tinynet.board.conceptual import conceptual
+from tinynet.board.fold import folded
+from tinynet.board.formats import dot, outline, pbtxt
+from tinynet.board.graph import Graph
+from tinynet.board.picture import picture
+from tinynet.board.watch import Watch
+
+MAX_NODES = 2000  # a browser stays quick with as many
+
+
+class Recording:
+    """What ran inside of ``with record(...) as rec:``, as graphs.
+
+    Attributes:
+        graphs: by name: ``"step"`` (everything), ``"forward"``, ``"backward"``, ``"optimizer"``, as
+            far as they ran, and the parts that the user named.
+        notes: what was folded away, as sentences.
+    """
+
+    def __init__(self, models: dict[str, Any], max_nodes: int) -> None:
+        self.graphs: dict[str, Graph] = {}
+        self.notes: list[str] = []
+        self._max_nodes = max_nodes
+        self._watch: Watch | None = Watch(models)
+        self._context = contextlib.ExitStack()
+
+    # ---- recording ----------------------------------------------------------------------------
+
+    def __enter__(self) -> Recording:
+        if self._watch is None:
+            raise RuntimeError("This recording has ended. Begin another one: board.record(...)")
+        self._context.enter_context(self._watch.started())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._context.close()
+        assert self._watch is not None
+        watch, self._watch = self._watch, None  # let go of all arrays, whatever happens
+        self._build(Assembly(watch))
+
+    @contextlib.contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """A context whose operations also make a graph of their own, of this name.
+
+        Args:
+            name: such as ``"generator"``; the same name may be used several times.
+
+        Raises:
+            RuntimeError: nothing is being recorded.
+        """
+        if self._watch is None:
+            raise RuntimeError("part() belongs inside of the `with` block of its recording")
+        before, self._watch.part = self._watch.part, name
+        try:
+            yield
+        finally:
+            if self._watch is not None:
+                self._watch.part = before
+
+    def _build(self, assembly: Assembly) -> None:
+        graph = assembly.graph
+        self.conceptual = conceptual(graph)
+        if len(graph.nodes) > self._max_nodes:
+            graph, self.notes = folded(graph)
+        self.graphs["step"] = graph
+        devices = {"forward": FORWARD, "backward": BACKWARD, "optimizer": OPTIMIZER}
+        for name, device in devices.items():
+            part = graph.part(lambda node, device=device: node.device == device)  # type: ignore[misc]
+            if any(node.cost for node in part.nodes):
+                self.graphs[name] = part
+        parts = assembly.parts
+        for name in dict.fromkeys(parts.values()):
+            self.graphs[name] = graph.part(lambda node, of=name: parts.get(node.name) == of)  # type: ignore[misc]
+
+    # ---- looking ------------------------------------------------------------------------------
+
+    def text(self, graph: str = "step") -> str:
+        """The graph as an indented text: modules, operations, shapes, lines, times."""
+        return outline(self._graph(graph), self.notes)
+
+    def dot(self, graph: str = "step") -> str:
+        """The graph in Graphviz's language, a cluster for each module."""
+        return dot(self._graph(graph))
+
+    def pbtxt(self, graph: str = "step") -> str:
+        """The graph as a text GraphDef, which TensorBoard's Graphs tab can upload."""
+        return pbtxt(self._graph(graph))
+
+    def svg(self, graph: str = "step", depth: int | None = None) -> str:
+        """The graph as a picture.
+
+        Args:
+            graph: its name.
+            depth: how many levels of scopes are opened; as many as stay readable unless given.
+        """
+        return picture(self._graph(graph), depth)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _graph(self, name: str) -> Graph:
+        if name not in self.graphs:
+            known = ", ".join(map(repr, self.graphs)) or "none: the recording has not ended"
+            raise KeyError(f"There is no graph {name!r}. There are: {known}")
+        return self.graphs[name]
+
+
+def record(*models: Any, max_nodes: int = MAX_NODES, **named: Any) -> Recording:
+    """Record what runs inside of a ``with`` block: forward, backward and updates, as graphs.
+
+    Nothing is traced and nothing runs twice: core reports each operation. Until the block ends,
+    the values of all operations are kept in memory; the results are bit-identical to those
+    without recording.
+
+    Args:
+        *models: modules, shown under the names of their classes. Others that are called are
+            found, too.
+        max_nodes: a graph with more nodes is folded: repeats become one node that says so.
+        **named: modules, shown under these names.
+
+    Example:
+        >>> from tinynet import board
+        >>> model, x = nn.Linear(2, 1), tn.ones(4, 2)
+        >>> sgd = optim.SGD(model.parameters(), lr=0.1)
+        >>> with board.record(model) as rec:
+        ...     loss = model(x).pow(2).mean()
+        ...     loss.backward()
+        ...     sgd.step()
+        >>> list(rec.graphs)
+        ['step', 'forward', 'backward', 'optimizer']
+        >>> [node.name for node in rec.graphs["backward"].nodes if node.op == "AddmmBackward0"]
+        ['backward/Linear/AddmmBackward0']
+    """
+    labelled: dict[str, Any] = {}
+    for model in models:
+        label, number = type(model).__name__, 1
+        while label in labelled or label in named:
+            number += 1
+            label = f"{type(model).__name__}{number}"
+        labelled[label] = model
+    for name, model in {**labelled, **named}.items():
+        if not callable(getattr(model, "named_modules", None)):
+            raise TypeError(
+                f"record() takes modules. Got {type(model).__name__} for {name!r} instead."
+            )
+    return Recording({**labelled, **named}, max_nodes)

@@ -5,6 +5,8 @@
 see a model run, `writer` is the face.
 """
 
+from tinynet.board.record import Recording as Recording
+from tinynet.board.record import record as record
 from tinynet.board.storage import BoardWarning as BoardWarning
 from tinynet.board.structures import Arguments as Arguments
 from tinynet.board.writer import SummaryWriter as SummaryWriter

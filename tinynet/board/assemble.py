@@ -40,7 +40,7 @@ class Assembly:
         self._watch = watch
         self._parameters: dict[int, str] = {}  # array -> the name of its node
         self._updates: list[tuple[Ran, Node]] = []  # of the optimizer step that runs
-        self._optimizer = ""
+        self._updater = ""
         self._used: set[str] = set()
         self._gradients = Gradients(self.builder, BACKWARD, self._parameters)
         self._main: Root | None = None
@@ -52,9 +52,9 @@ class Assembly:
 
     def _note(self, event: Any) -> None:
         before = len(self.graph.nodes)
-        if self._updates and not (isinstance(event, Ran) and event.op.title == self._optimizer):
+        if self._updates and not (isinstance(event, Ran) and event.op.title == self._updater):
             self._share_time()
-        if isinstance(event, Ran) and event.op.writes and event.op.title.endswith(".step"):
+        if isinstance(event, Ran) and self._is_update(event):
             self._update(event)
         elif isinstance(event, Ran):
             self._ran(event)
@@ -147,28 +147,48 @@ class Assembly:
 
     # ---- updates ------------------------------------------------------------------------------
 
+    def _is_update(self, event: Ran) -> bool:
+        """Whether it is a write to a parameter or a gradient, outside of modules."""
+        if not event.op.writes or event.call or event.visit:
+            return False
+        if event.op.title.endswith(".step") or id(event.inputs[0]) in self._parameters:
+            return True
+        node = self.builder.producer(event.inputs[0])
+        return node is not None and node.device in _LATER
+
     def _update(self, event: Ran) -> None:
-        """A node for the update of one parameter: the first edge is a reference, drawn as such."""
+        """A node for one write: the first edge is a reference, and drawn as such.
+
+        All that an optimizer (or the clipping of gradients) writes to stands in one scope, under
+        the names of the parameters.
+        """
         if not self._updates:
-            self._optimizer = event.op.title
+            self._updater = event.op.title
             wanted = clean(event.op.title.removesuffix(".step"))
             self._scope = self.builder.names.scope(wanted, again=wanted in self._used)
             self._used.add(wanted)
         array, *others = event.inputs
-        path = f"{self._scope}/{self._parameters.get(id(array), 'parameter')}"
+        before = self.builder.producer(array)
+        of = before.attributes.get("of", "") if before is not None else ""
+        path = f"{self._scope}/{self._parameters.get(id(array)) or of or 'tensor'}"
         inputs = [self.builder.reference(array, self._scope, OPTIMIZER)]
-        for number, other in enumerate(others):
+        kinds = ["gradient", *event.attributes.get("state", ())]
+        for kind, other in zip(kinds, others, strict=False):
+            if kind == "step":  # a counter: as an edge it only takes room
+                continue
             if self.builder.producer(other) is None:
-                name = f"{path}.state{number}" if number else f"{path}.gradient"
-                self.builder.source(Source(name, "State", other), OPTIMIZER)
+                self.builder.source(Source(f"{path}.{kind}", "State", other), OPTIMIZER)
             inputs.append(self.builder.reference(other, self._scope, OPTIMIZER))
-        node = self.builder.add(path, "AssignSub", inputs)
+        op = "AssignSub" if event.op.title.endswith(".step") else "Assign"
+        node = self.builder.add(path, op, inputs)
         node.device = OPTIMIZER
         node.attributes = {
             "operation": event.op.title,
             "elements": str(array.size),
             **source_line(event.site),
         }
+        if of:
+            node.attributes["of"] = of
         self.builder.produces(node, [array])
         self._updates.append((event, node))
 
@@ -176,7 +196,7 @@ class Assembly:
         """Share out the time of a step: parameters may be updated together, so by their size."""
         if not self._updates:
             return
-        start = self._updates[0][0].start
+        start = min(event.start for event, _ in self._updates)
         time = self._updates[-1][0].end - start
         sizes = [max(1, math.prod(node.outputs[0].shape)) for _, node in self._updates]
         for size, (_, node) in zip(sizes, self._updates, strict=True):

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tinynet.board.graph import Cost, Graph, Node, Slot
+from tinynet.board.graph import Cost, Graph, Node, Slot, producer
 from tinynet.board.names import Names, clean, join, show
 from tinynet.dtypes import Array
 
@@ -101,7 +101,7 @@ class GraphBuilder:
         op = operation.op
         if operation.writes and operation.inputs:  # not for a write that nothing went into
             op = _ASSIGNMENTS.get(op, "AssignSub" if op.endswith(".step") else "Assign")
-        node = self.add(join(operation.scope, operation.op), op, inputs + controls)
+        node = self.add(join(operation.scope, _label(operation, inputs)), op, inputs + controls)
         node.device, node.cost = operation.device, operation.cost
         node.attributes = {
             clean(key): show(value)
@@ -185,6 +185,13 @@ class GraphBuilder:
                 if f"^{write.node.name}" not in controls:
                     controls.append(f"^{write.node.name}")
         return controls
+
+
+def _label(operation: Operation, inputs: Sequence[str]) -> str:
+    """The name of a node; a write that is described in words is named by what it writes to."""
+    if operation.op.isidentifier() or not (operation.writes and inputs):
+        return operation.op
+    return f"{producer(inputs[0]).rpartition('/')[2]}.write"
 
 
 def slot(array: Array) -> Slot:

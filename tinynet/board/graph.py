@@ -13,7 +13,13 @@ from dataclasses import dataclass, field, replace
 from tinynet.board.names import JAVASCRIPT, scopes_of
 
 _VALID_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\-/]*")
-SOURCES = ("Input", "Parameter", "Buffer", "Const")  # operation types of what nothing computed
+SOURCES = (
+    "Input",
+    "Parameter",
+    "Buffer",
+    "State",
+    "Const",
+)  # operation types of what nothing computed
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """The few protocol buffer messages that tensorboardX does not ship, encoded by hand.
 
 A message is a sequence of fields; a field is a key (number and wire type, as a varint) and a
-payload. Two kinds are needed here: numbers, and the length-delimited kind (sub-messages, strings and
-bytes look alike on the wire).
+payload. Two kinds are needed here: numbers, and the length-delimited kind (sub-messages, strings
+and bytes look alike on the wire).
 Source: https://protobuf.dev/programming-guides/encoding/; field numbers from TensorFlow's
     config.proto, step_stats.proto, tensor_description.proto, allocation_description.proto.
 """

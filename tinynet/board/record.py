@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -13,7 +13,9 @@ from tinynet.board.fold import folded
 from tinynet.board.formats import dot, outline, pbtxt
 from tinynet.board.graph import Graph
 from tinynet.board.picture import picture
+from tinynet.board.publish import publish
 from tinynet.board.watch import Watch
+from tinynet.board.writer import SummaryWriter
 
 MAX_NODES = 2000  # a browser stays quick with as many
 
@@ -51,7 +53,7 @@ class Recording:
         self._context.close()
         assert self._watch is not None
         watch, self._watch = self._watch, None  # let go of all arrays, whatever happens
-        self._build(Assembly(watch))
+        self._build(Assembly(watch), watch.calls.classes)
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -72,11 +74,11 @@ class Recording:
             if self._watch is not None:
                 self._watch.part = before
 
-    def _build(self, assembly: Assembly) -> None:
+    def _build(self, assembly: Assembly, classes: Mapping[str, str]) -> None:
         graph = assembly.graph
-        self.conceptual = conceptual(graph)
         if len(graph.nodes) > self._max_nodes:
             graph, self.notes = folded(graph)
+        self.conceptual = conceptual(graph, classes, FORWARD)
         self.graphs["step"] = graph
         devices = {"forward": FORWARD, "backward": BACKWARD, "optimizer": OPTIMIZER}
         for name, device in devices.items():
@@ -112,6 +114,20 @@ class Recording:
 
     def _repr_svg_(self) -> str:
         return self.svg()
+
+    def write(self, writer: SummaryWriter, global_step: int | None = None) -> None:
+        """Write all graphs, with time and memory, for TensorBoard's Graphs tab.
+
+        The whole step becomes the graph of the run, if it has none yet; everything else is
+        selected by tag: ``step``, ``forward``, ``backward``, ``optimizer``, the parts that were
+        named, and ``modules`` (a conceptual graph).
+
+        Args:
+            writer: where to.
+            global_step: makes the tags say ``forward, step 100``, so that a run can hold several
+                recordings.
+        """
+        publish(writer, self.graphs, self.conceptual, self.notes, global_step)
 
     def _graph(self, name: str) -> Graph:
         if name not in self.graphs:

@@ -65,6 +65,7 @@ class Calls:
     ) -> None:
         self.roots: list[Root] = []
         self.current: Call | None = None
+        self.classes: dict[str, str] = {}  # scope of a call -> class of its module
         self._names = names
         self._outermost = outermost
         self._used: set[str] = set()
@@ -117,6 +118,7 @@ class Calls:
     def _enter(self, module: Any, wanted: str, root: Root, path: str | None) -> None:
         name = self._names.scope(wanted, again=path is None or wanted in self._used)
         self._used.add(wanted)
+        self.classes[name] = clean(type(module).__name__)
         call = Call(module, name, root, path, self.current)
         self.current = call
         if call.outer is None:

@@ -24,6 +24,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tinynet.board.graph import Graph, Node
+from tinynet.board.profile import step_stats
 from tinynet.board.proto import run_metadata
 
 FILE_VERSION = "brain.Event:2"
@@ -160,11 +161,28 @@ def run_graph(graph: Graph, walltime: float) -> bytes:
 
 
 def tagged_graph(tag: str, graph: Graph, walltime: float) -> bytes:
-    """A further graph of a run, selectable by its tag in the Graphs tab."""
-    content = run_metadata(graph_def(graph))
+    """A further graph of a run, selectable by its tag in the Graphs tab, with what it took."""
+    if any(node.cost is not None for node in graph.nodes):
+        content = run_metadata(graph_def(graph), step_stats(graph))
+        return _stored("graph_run_metadata", tag, content, walltime)
+    return _stored("graph_run_metadata_graph", tag, run_metadata(graph_def(graph)), walltime)
+
+
+def conceptual_graph(tag: str, keras: str, walltime: float) -> bytes:
+    """A graph of modules (the JSON of a Keras model): a tag with a "conceptual graph"."""
+    return _stored("graph_keras_model", tag, keras.encode(), walltime)
+
+
+def profile(tag: str, graph: Graph, walltime: float, step: int | None) -> bytes:
+    """What the nodes of the run's graph took, selectable by its tag in the Graphs tab."""
+    metadata = run_metadata(None, step_stats(graph))
+    tagged = load().TaggedRunMetadata(tag=tag, run_metadata=metadata)
+    return _event(walltime, step, tagged_run_metadata=tagged)
+
+
+def _stored(plugin: str, tag: str, content: bytes, walltime: float) -> bytes:
     tensor = load().TensorProto(dtype="DT_STRING", string_val=[content])
-    metadata = _metadata("graph_run_metadata_graph", b"1")
-    return _summary(walltime, None, tag=tag, tensor=tensor, metadata=metadata)
+    return _summary(walltime, None, tag=tag, tensor=tensor, metadata=_metadata(plugin, b"1"))
 
 
 def _event(walltime: float, step: int | None, **what: Any) -> bytes:

@@ -53,12 +53,18 @@ class Write:
         self.name = self.title = what
 
 
-def report_write(what: str, array: Array, sources: Sequence[Array]) -> None:
+def report_write(
+    what: str,
+    array: Array,
+    sources: Sequence[Array],
+    attributes: dict[str, Any] | None = None,
+    times: tuple[int, int] | None = None,
+) -> None:
     """Tell the observers of this thread that ``sources`` were written to ``array``."""
     me = threading.get_ident()
     for thread, callback in [*observers]:
         if thread == me:
-            callback(Write(what), [array, *sources], [array], {}, None)
+            callback(Write(what), [array, *sources], [array], attributes or {}, times)
 
 
 def _reporting(op: Any) -> Callable[..., Any]:
@@ -116,7 +122,7 @@ def observing(callback: Callback, timed: bool = False) -> Iterator[None]:
     Args:
         callback: what to call.
         timed: also pass when the kernel began and ended, as nanoseconds of
-            ``time.perf_counter_ns``; None for a write, which is reported when it is done.
+            ``time.perf_counter_ns``; None for most writes, which are reported when they are done.
     """
     entry = (threading.get_ident(), callback if timed else _without_times(callback))
     with _lock:

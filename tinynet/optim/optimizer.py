@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
@@ -194,8 +195,9 @@ class Optimizer:
                 self.refuse(sparse, group)
         site = here()
         for group, ready in todo:
+            began = time.perf_counter_ns()
             self._update_group(group, ready)
-            self._wrote(ready, site)
+            self._wrote(ready, site, began)
         return sum(len(ready) for _, ready in todo)
 
     def _update_group(self, group: Group, ready: list[tuple[Tensor, Array]]) -> None:
@@ -216,7 +218,7 @@ class Optimizer:
                 elif name not in held:
                     self.state[p][name] = wrap(value)
 
-    def _wrote(self, ready: list[tuple[Tensor, Array]], site: Site | None) -> None:
+    def _wrote(self, ready: list[tuple[Tensor, Array]], site: Site | None, began: int) -> None:
         """Count the writes to parameters that were updated, and tell who observes them."""
         what = f"{type(self).__name__}.step"
         for p, grad in ready:
@@ -224,8 +226,10 @@ class Optimizer:
             if not p._requires_grad:
                 self._diagnosis.frozen(self, p)
             if observe.observers:
-                held = [v._array for v in self.state.get(p, {}).values() if isinstance(v, Tensor)]
-                observe.report_write(what, p._array, [grad, *held])
+                state = {k: v for k, v in self.state.get(p, {}).items() if isinstance(v, Tensor)}
+                sources = [grad, *(v._array for v in state.values())]
+                times = began, time.perf_counter_ns()
+                observe.report_write(what, p._array, sources, {"state": list(state)}, times)
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step.

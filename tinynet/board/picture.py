@@ -1,0 +1,82 @@
+"""A graph as a picture: the outer scopes as boxes, coloured by forward, backward and update."""
+
+from __future__ import annotations
+
+from tinynet.board.formats import duration, size
+from tinynet.board.graph import SOURCES, Graph, Node
+from tinynet.board.svg import Arrow, Box, render
+
+_READABLE = 70  # boxes; more are only drawn if asked for
+_HIDDEN = ("Parameter", "Buffer", "State", "Const")
+_STYLES = {"fwd": "forward", "bwd": "backward", "opt": "optimizer"}
+
+
+def picture(graph: Graph, depth: int | None = None, title: str = "graph") -> str:
+    """The graph as SVG.
+
+    Parameters, constants and the state of optimizers are not drawn, nor are edges that carry saved
+    values from forward to backward: the mouse shows them.
+
+    Args:
+        graph: the graph.
+        depth: how many levels of scopes are opened; as many as stay readable unless given.
+        title: what the document is called.
+    """
+    nodes = [node for node in graph.nodes if node.op not in _HIDDEN]
+    deepest = max((node.name.count("/") for node in nodes), default=0)
+    if depth is None:
+        depths = range(deepest, 0, -1)
+        depth = next((d for d in depths if len({_box_of(n, d) for n in nodes}) <= _READABLE), 0)
+    groups: dict[str, list[Node]] = {}
+    for node in nodes:
+        groups.setdefault(_box_of(node, depth), []).append(node)
+    boxes = [_box(key, members) for key, members in groups.items()]
+    return render(boxes, _arrows(graph, nodes, depth), title)
+
+
+def _box_of(node: Node, depth: int) -> str:
+    """The box of a node: its scope down to a depth, or the node itself above it."""
+    return "/".join(node.name.split("/")[: depth + 1])
+
+
+def _box(key: str, members: list[Node]) -> Box:
+    first = members[0]
+    phase = first.device.rpartition("device:")[2].partition(":")[0]
+    style = _STYLES.get(phase, "source")
+    costs = [node.cost for node in members if node.cost is not None]
+    time = duration(sum(cost.time for cost in costs)) if costs else ""
+    shown = "/".join(key.split("/")[-2:])
+    if len(members) == 1 and first.name == key:
+        if first.op in (*SOURCES, "Output"):
+            style = "source"
+        elif first.op == "Repeated":
+            style = "folded"
+        op = first.attributes.get("operation", first.op)
+        kind = "" if op in shown else op
+        shape = str(first.outputs[0]) if first.outputs else first.attributes.get("value", "")
+        lines = [shown, kind, shape, time]
+        facts = [f"{name}: {value}" for name, value in first.attributes.items()]
+        return Box(key, tuple(filter(None, lines)), style, "\n".join([first.name, *facts]))
+    memory = size(sum(cost.memory for cost in costs))
+    lines = [shown, f"{len(members)} operations", f"{time}  {memory}".strip()]
+    names = [node.name for node in members]
+    more = [f"and {len(names) - 20} more"] if len(names) > 20 else []
+    return Box(key, tuple(lines), style, "\n".join([key, *names[:20], *more]), stacked=True)
+
+
+def _arrows(graph: Graph, nodes: list[Node], depth: int) -> list[Arrow]:
+    known = {node.name: node for node in nodes}
+    arrows: dict[tuple[str, str], Arrow] = {}
+    for node in nodes:
+        for source in node.producers:
+            before = known.get(source)
+            if before is None or (_phase(before) == "fwd" and _phase(node) == "bwd"):
+                continue
+            start, end = _box_of(before, depth), _box_of(node, depth)
+            if start != end:
+                arrows.setdefault((start, end), Arrow(start, end))
+    return list(arrows.values())
+
+
+def _phase(node: Node) -> str:
+    return node.device.rpartition("device:")[2].partition(":")[0]

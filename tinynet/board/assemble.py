@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.board.build import GraphBuilder, Operation, Result, Source, new_bytes
+from tinynet.board.build import GraphBuilder, Operation, Result, Source, assignment, new_bytes
 from tinynet.board.flops import flops
 from tinynet.board.gradients import Gradients, source_line
 from tinynet.board.graph import Cost, Graph, Node
@@ -98,11 +98,12 @@ class Assembly:
         if root is self._main:
             leaves = arguments.leaves()
         else:
-            leaves = arguments.leaves_of(event.call.module, root.label)
+            leaves = arguments.leaves_of(event.call.module)
         for name, leaf in leaves:
             array = _array(leaf)
             if isinstance(array, np.ndarray):
-                self.builder.source(Source(name, "Input", array), FORWARD)
+                source = Source(name, "Input", array, {"of": root.label})
+                self.builder.source(source, FORWARD)
             elif root is self._main:
                 constant = Source(name, "Input", None, {"value": show(leaf)})
                 self.builder.source(constant, FORWARD)
@@ -164,7 +165,7 @@ class Assembly:
         """
         if not self._updates:
             self._updater = event.op.title
-            wanted = clean(event.op.title.removesuffix(".step"))
+            wanted = clean(event.op.title.removesuffix(".step").strip("_"))
             self._scope = self.builder.names.scope(wanted, again=wanted in self._used)
             self._used.add(wanted)
         array, *others = event.inputs
@@ -179,8 +180,7 @@ class Assembly:
             if self.builder.producer(other) is None:
                 self.builder.source(Source(f"{path}.{kind}", "State", other), OPTIMIZER)
             inputs.append(self.builder.reference(other, self._scope, OPTIMIZER))
-        op = "AssignSub" if event.op.title.endswith(".step") else "Assign"
-        node = self.builder.add(path, op, inputs)
+        node = self.builder.add(path, assignment(event.op.title), inputs)
         node.device = OPTIMIZER
         node.attributes = {
             "operation": event.op.title,

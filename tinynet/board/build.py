@@ -11,8 +11,10 @@ side effects stays visible.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -100,7 +102,7 @@ class GraphBuilder:
         controls = self._controls(operation.inputs)
         op = operation.op
         if operation.writes and operation.inputs:  # not for a write that nothing went into
-            op = _ASSIGNMENTS.get(op, "AssignSub" if op.endswith(".step") else "Assign")
+            op = assignment(op)
         node = self.add(join(operation.scope, _label(operation, inputs)), op, inputs + controls)
         node.device, node.cost = operation.device, operation.cost
         node.attributes = {
@@ -194,9 +196,26 @@ def _label(operation: Operation, inputs: Sequence[str]) -> str:
     return f"{producer(inputs[0]).rpartition('/')[2]}.write"
 
 
+def assignment(what: str) -> str:
+    """The operation type of a write in place.
+
+    Example:
+        >>> from tinynet.board.build import assignment
+        >>> assignment("add_"), assignment("SGD.step"), assignment("zero_")
+        ('AssignAdd', 'AssignSub', 'Assign')
+    """
+    return _ASSIGNMENTS.get(what, "AssignSub" if what.endswith(".step") else "Assign")
+
+
 def slot(array: Array) -> Slot:
     """The shape and dtype of an array."""
-    return Slot(array.shape, array.dtype.name)
+    return Slot(array.shape, kind_of(array.dtype))
+
+
+@functools.cache
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """The name of a dtype, which numpy takes long to say."""
+    return dtype.name
 
 
 def new_bytes(inputs: Sequence[Array], outputs: Sequence[Array]) -> int:

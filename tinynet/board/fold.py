@@ -132,23 +132,25 @@ def _contracted(
     """The nodes with some of them contracted into one; None where that would make a cycle."""
     gone = set(names)
     members = [node for node in nodes if node.name in gone]
-    takes = list(dict.fromkeys(r for n in members for r in n.inputs if producer(r) not in gone))
-    slots: dict[str, int] = {}  # references to members from outside
-    outputs: list[Slot] = []
+    takes = {producer(r): r for n in reversed(members) for r in reversed(n.inputs)}
+    inputs = [takes[name] for name in reversed(takes) if name not in gone]  # one of each producer
     by_name = {node.name: node for node in members}
+    slots: dict[str, int] = {}  # references to members from outside -> output of the fold
+    outputs: list[Slot] = []  # one for each shape: nobody can look at hundreds
     # It stands where its last input is known; nobody may need it before.
-    place = max((order[producer(reference)] for reference in takes), default=-1)
-    place = max(place, min(order[node.name] for node in members))
+    place = max(order[producer(reference)] for reference in [*inputs, members[0].name])
     for node in nodes:
         for reference in node.inputs:
             source = producer(reference)
             if source in gone and node.name not in gone:
                 if order[node.name] <= place:
                     return None
-                if not reference.startswith("^") and reference not in slots:
-                    slots[reference] = len(slots)
-                    outputs.append(_slot_of(by_name[source], reference))
-    whole = replace(members[0], name=name, op="Repeated", inputs=takes, outputs=outputs)
+                if not reference.startswith("^"):
+                    shape = _slot_of(by_name[source], reference)
+                    if shape not in outputs:
+                        outputs.append(shape)
+                    slots[reference] = outputs.index(shape)
+    whole = replace(members[0], name=name, op="Repeated", inputs=inputs, outputs=outputs)
     whole.attributes = {"folded": show(note), "nodes": str(len(members))}
     whole.cost = _sum([node.cost for node in members if node.cost is not None])
     flops = sum(int(node.attributes.get("flops", 0)) for node in members)

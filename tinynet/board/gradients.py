@@ -10,11 +10,12 @@ right before the node of what reads it: hence "of its name".)
 from __future__ import annotations
 
 import bisect
+import functools
 from typing import Any
 
 import numpy as np
 
-from tinynet.board.build import GraphBuilder
+from tinynet.board.build import GraphBuilder, kind_of, slot
 from tinynet.board.graph import Cost, Node, Slot
 from tinynet.board.names import clean, show
 from tinynet.board.watch import Pass, Passed, Ran, Visit
@@ -71,7 +72,8 @@ class Gradients:
             found = self._of(edge[0])
             of = found[1].name if found else "a leaf"
             name = f"{scope}/grad_of_{clean(of.rpartition('/')[2])}"
-            node = self._builder.add(name, "Const", [])
+            # A control edge, not data: the pass begins when the value is there.
+            node = self._builder.add(name, "Const", [f"^{of}"] if found else [])
             node.device, node.outputs = self._device, [_form(edge)]
             node.attributes["of"] = of
             self._waiting.setdefault((id(event), id(edge[0])), []).append(node.name)
@@ -93,7 +95,7 @@ class Gradients:
             self._taken.add(found[0].stamp)
             self._link(found[1], node, event)
         self._save(node, event)
-        slots = {}
+        slots: dict[int, int] = {}
         for number, edge in enumerate(made.edges):
             if edge:
                 reference = f"{node.name}:{len(slots)}" if slots else node.name
@@ -174,11 +176,11 @@ def _form(edge: tuple[Any, int]) -> Slot:
     """Shape and dtype of the gradient that goes along an edge."""
     target, number = edge
     if isinstance(target, Tensor):
-        return Slot(target._array.shape, target._array.dtype.name)
+        return slot(target._array)
     shape, dtype = target.shape, target.dtype
     if target.multiple:
         shape, dtype = shape[number], dtype[number]
-    return Slot(tuple(shape), np.dtype(dtype).name)
+    return Slot(tuple(shape), kind_of(np.dtype(dtype)))
 
 
 def _module(made: Any) -> str:
@@ -187,6 +189,7 @@ def _module(made: Any) -> str:
     return "/".join(clean(part) for part in path.split(".")) if path else ""
 
 
+@functools.lru_cache(maxsize=1024)
 def source_line(site: Site | None) -> dict[str, str]:
     """The user's line as an attribute: `model.py:41 in forward   h = self.fc1(x)`."""
     place = locate(site)

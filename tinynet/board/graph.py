@@ -95,16 +95,24 @@ class Graph:
         """
         return "\n".join(_line(node) for node in self.nodes)
 
-    def part(self, keep: Callable[[Node], bool]) -> Graph:
-        """The graph of some nodes. What their data come from stands there too, without its inputs;
-        control edges from elsewhere are left out."""
+    def part(self, keep: Callable[[Node], bool], surroundings: bool = True) -> Graph:
+        """The graph of some nodes.
+
+        Args:
+            keep: which nodes.
+            surroundings: what their data come from stands there too, as an input. Control edges
+                from elsewhere are left out in any case.
+        """
         known = {node.name: node for node in self.nodes}
         kept = {name for name, node in known.items() if keep(node)}
-        around = {name for node in kept for name in known[node].producers} - kept
+        around: set[str] = set()
+        if surroundings:
+            around = {name for node in kept for name in known[node].producers} - kept
         nodes = []
         for name, node in known.items():
             if name in kept:
-                inside = [r for r in node.inputs if not r.startswith("^") or producer(r) in kept]
+                given = kept if not surroundings else kept | around
+                inside = [r for r in node.inputs if producer(r) in (kept if r[0] == "^" else given)]
                 nodes.append(replace(node, inputs=inside))
             elif name in around and node.op in SOURCES:
                 nodes.append(replace(node, inputs=[]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tinynet.board.formats import duration, size
-from tinynet.board.graph import SOURCES, Graph, Node
+from tinynet.board.graph import SOURCES, Graph, Node, producer
 from tinynet.board.svg import Arrow, Box, render
 
 _READABLE = 70  # boxes; more are only drawn if asked for
@@ -14,15 +14,15 @@ _STYLES = {"fwd": "forward", "bwd": "backward", "opt": "optimizer"}
 def picture(graph: Graph, depth: int | None = None, title: str = "graph") -> str:
     """The graph as SVG.
 
-    Parameters, constants and the state of optimizers are not drawn, nor are edges that carry saved
-    values from forward to backward: the mouse shows them.
+    Left out are parameters, constants, the state of optimizers, what only keeps books on buffers
+    (running statistics), and edges that carry saved values from forward to backward.
 
     Args:
         graph: the graph.
         depth: how many levels of scopes are opened; as many as stay readable unless given.
         title: what the document is called.
     """
-    nodes = [node for node in graph.nodes if node.op not in _HIDDEN]
+    nodes = _shown(graph)
     deepest = max((node.name.count("/") for node in nodes), default=0)
     if depth is None:
         depths = range(deepest, 0, -1)
@@ -31,7 +31,21 @@ def picture(graph: Graph, depth: int | None = None, title: str = "graph") -> str
     for node in nodes:
         groups.setdefault(_box_of(node, depth), []).append(node)
     boxes = [_box(key, members) for key, members in groups.items()]
-    return render(boxes, _arrows(graph, nodes, depth), title)
+    return render(boxes, _arrows(nodes, depth), title)
+
+
+def _shown(graph: Graph) -> list[Node]:
+    books: set[str] = set()  # buffers and constants, and what is computed of nothing else
+    found = []
+    for node in graph.nodes:
+        sources = node.producers
+        if node.op in ("Buffer", "Const") and _phase(node) == "fwd":
+            books.add(node.name)
+        elif sources and books.issuperset(sources):
+            books.add(node.name)
+        elif node.op not in _HIDDEN or (node.op == "Const" and _phase(node) == "bwd"):
+            found.append(node)
+    return found
 
 
 def _box_of(node: Node, depth: int) -> str:
@@ -41,8 +55,7 @@ def _box_of(node: Node, depth: int) -> str:
 
 def _box(key: str, members: list[Node]) -> Box:
     first = members[0]
-    phase = first.device.rpartition("device:")[2].partition(":")[0]
-    style = _STYLES.get(phase, "source")
+    style = _STYLES.get(_phase(first), "source")
     costs = [node.cost for node in members if node.cost is not None]
     time = duration(sum(cost.time for cost in costs)) if costs else ""
     shown = "/".join(key.split("/")[-2:])
@@ -51,30 +64,38 @@ def _box(key: str, members: list[Node]) -> Box:
             style = "source"
         elif first.op == "Repeated":
             style = "folded"
-        op = first.attributes.get("operation", first.op)
+        op = _name(first)
         kind = "" if op in shown else op
         shape = str(first.outputs[0]) if first.outputs else first.attributes.get("value", "")
         lines = [shown, kind, shape, time]
         facts = [f"{name}: {value}" for name, value in first.attributes.items()]
         return Box(key, tuple(filter(None, lines)), style, "\n".join([first.name, *facts]))
-    memory = size(sum(cost.memory for cost in costs))
-    lines = [shown, f"{len(members)} operations", f"{time}  {memory}".strip()]
+    memory = size(sum(cost.memory for cost in costs)) if any(c.memory for c in costs) else ""
+    inside = f"{len(members)} operations" if len(members) > 1 else _name(first)
+    lines = list(filter(None, [shown, inside, f"{time}  {memory}".strip()]))
     names = [node.name for node in members]
     more = [f"and {len(names) - 20} more"] if len(names) > 20 else []
     return Box(key, tuple(lines), style, "\n".join([key, *names[:20], *more]), stacked=True)
 
 
-def _arrows(graph: Graph, nodes: list[Node], depth: int) -> list[Arrow]:
+def _name(node: Node) -> str:
+    return node.attributes.get("operation", node.op)
+
+
+def _arrows(nodes: list[Node], depth: int) -> list[Arrow]:
     known = {node.name: node for node in nodes}
     arrows: dict[tuple[str, str], Arrow] = {}
     for node in nodes:
-        for source in node.producers:
-            before = known.get(source)
-            if before is None or (_phase(before) == "fwd" and _phase(node) == "bwd"):
+        for reference in node.inputs:
+            before = known.get(producer(reference))
+            if before is None:
                 continue
+            order_only = reference.startswith("^")
+            if not order_only and (_phase(before), _phase(node)) == ("fwd", "bwd"):
+                continue  # a saved value
             start, end = _box_of(before, depth), _box_of(node, depth)
             if start != end:
-                arrows.setdefault((start, end), Arrow(start, end))
+                arrows.setdefault((start, end), Arrow(start, end, dashed=order_only))
     return list(arrows.values())
 
 

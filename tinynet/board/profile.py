@@ -7,9 +7,12 @@ taken at least one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
-from tinynet.board.graph import Graph, Node, Slot
+import numpy as np
+
+from tinynet.board.graph import SOURCES, Graph, Node, Slot
 from tinynet.board.proto import field, integer, string
 
 # tensorflow/core/framework/types.proto
@@ -21,15 +24,16 @@ _ALLOCATOR = "numpy"
 
 
 def step_stats(graph: Graph) -> bytes:
-    """The StepStats message of a graph: every node that took time, by device.
+    """The StepStats message of a graph: all nodes by device.
 
-    Times begin with the first node.
+    Times begin with the first node. What nothing computed (parameters, inputs) took no time, but
+    has its memory; without an entry TensorBoard would draw it as unused.
     """
-    timed = [node for node in graph.nodes if node.cost is not None]
-    first = min((node.cost.start for node in timed if node.cost), default=0)
+    first = min((node.cost.start for node in graph.nodes if node.cost), default=0)
     devices: dict[str, list[Node]] = {}
-    for node in timed:
-        devices.setdefault(node.device, []).append(node)
+    for node in graph.nodes:
+        if node.cost or node.outputs:
+            devices.setdefault(node.device, []).append(node)
     return b"".join(field(1, _device(name, nodes, first)) for name, nodes in devices.items())
 
 
@@ -39,12 +43,20 @@ def _device(name: str, nodes: Iterable[Node], first: int) -> bytes:
 
 def _node(node: Node, first: int) -> bytes:
     """NodeExecStats: name, start, end relative to it, memory, outputs."""
-    assert node.cost is not None
-    start, took = (node.cost.start - first) // 1000, max(1, round(node.cost.time / 1000))
+    start = took = memory = 0
+    if node.cost is not None:
+        start, took = (node.cost.start - first) // 1000, max(1, round(node.cost.time / 1000))
+        memory = node.cost.memory
+    elif node.op in SOURCES:
+        memory = sum(_bytes(slot) for slot in node.outputs)
     times = integer(2, start) + integer(3, 0) + integer(4, took) + integer(5, took)
-    memory = string(1, _ALLOCATOR) + integer(2, node.cost.memory) + integer(3, node.cost.memory)
+    used = string(1, _ALLOCATOR) + integer(2, memory) + integer(3, memory)
     outputs = b"".join(field(7, _output(i, slot)) for i, slot in enumerate(node.outputs))
-    return string(1, node.name) + times + field(6, memory) + outputs
+    return string(1, node.name) + times + field(6, used) + outputs
+
+
+def _bytes(slot: Slot) -> int:
+    return math.prod(slot.shape) * np.dtype(slot.dtype).itemsize
 
 
 def _output(number: int, slot: Slot) -> bytes:

@@ -82,7 +82,9 @@ class Recording:
         self.graphs["step"] = graph
         devices = {"forward": FORWARD, "backward": BACKWARD, "optimizer": OPTIMIZER}
         for name, device in devices.items():
-            part = graph.part(lambda node, device=device: node.device == device)  # type: ignore[misc]
+            # Where saved values come from is an attribute of backward nodes: as edges, all of
+            # the forward would stand here again.
+            part = graph.part(lambda node, of=device: node.device == of, name != "backward")  # type: ignore[misc]
             if any(node.cost for node in part.nodes):
                 self.graphs[name] = part
         parts = assembly.parts

@@ -42,14 +42,14 @@ class Arguments:
             return flatten(self.args[0], "input")
         return flatten({**dict(enumerate(self.args)), **self.kwargs}, "input")
 
-    def leaves_of(self, module: Any, label: str) -> Iterator[tuple[str, Any]]:
-        """The leaves, named by the parameters of the module's forward: `Loss.target`."""
+    def leaves_of(self, module: Any) -> Iterator[tuple[str, Any]]:
+        """The leaves, named by the parameters of the module's forward: `target`."""
         try:
             bound = inspect.signature(module.forward).bind(*self.args, **self.kwargs).arguments
         except (TypeError, ValueError):  # a forward without a signature, or called wrongly
             bound = {**{str(i): arg for i, arg in enumerate(self.args)}, **self.kwargs}
         for name, value in bound.items():
-            yield from flatten(value, f"{label}.{clean(name)}")
+            yield from flatten(value, clean(name))
 
 
 def flatten(value: Any, name: str) -> Iterator[tuple[str, Any]]:

@@ -186,7 +186,7 @@ class Watch:
         came = task.pending.get(node)
         edges = [(number, edge) for number, edge in enumerate(node.edges) if edge]
         before = {number: _pending(task, edge) for number, edge in edges}
-        visit = Visit(self._passes[-1], node, _saved(node), self.part, time.perf_counter_ns())
+        visit = Visit(self._passes[-1], node, saved_values(node), self.part, time.perf_counter_ns())
         self.events.append(visit)
         self._visits.append(visit)
         try:
@@ -228,7 +228,7 @@ def _pending(task: Any, edge: tuple[Any, int]) -> Array | None:
     return _array(found[number] if isinstance(found, list) else found)
 
 
-def _saved(node: Any) -> dict[str, Any]:
+def saved_values(node: Any) -> dict[str, Any]:
     """What a node has saved for its turn: arrays and numbers by name."""
     inner = getattr(node, "inner", None) or node  # of CopySlices: the node of the write
     found = {name: getattr(inner, f"saved_{name}", None) for name in inner.saved}

@@ -1,0 +1,115 @@
+"""TensorBoard's Graphs tab in a real browser (Debian: apt install chromium chromium-driver)."""
+
+import contextlib
+import shutil
+import time
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+WINDOW = "--window-size=1360,900"
+
+# TensorBoard's elements are in nested shadow roots: this looks through all of them.
+_DEEP = """
+const found = [];
+const walk = (root) => {
+  for (const element of root.querySelectorAll('*')) {
+    if (element.matches(arguments[0])) found.push(element);
+    if (element.shadowRoot) walk(element.shadowRoot);
+  }
+};
+walk(document);
+return found;
+"""
+_DOUBLE_CLICK = """
+const shape = arguments[0].querySelector('.nodeshape');
+shape.dispatchEvent(new MouseEvent('dblclick', {bubbles: true, composed: true}));
+"""
+
+
+def missing():
+    """What is not installed; empty when a browser can be started."""
+    try:
+        import selenium  # noqa: F401
+    except ImportError:
+        return "pip install selenium"
+    return "" if CHROMIUM and DRIVER else "apt install chromium chromium-driver"
+
+
+class Graphs:
+    """The Graphs tab."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def find(self, selector):
+        return self.driver.execute_script(_DEEP, selector)
+
+    def wait(self, condition, what, seconds=40):
+        """Wait until a condition holds; say what was waited for otherwise."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = condition()
+            if found:
+                return found
+            time.sleep(0.1)
+        raise AssertionError(f"waited {seconds} s for {what}; nodes: {sorted(self.nodes())}")
+
+    def nodes(self):
+        """The names of all nodes that are drawn -> their elements."""
+        script = f"{_DEEP.replace('return found', 'const nodes = found')}"
+        script += "return nodes.map(node => [node.getAttribute('data-name'), node]);"
+        return dict(self.driver.execute_script(script, "g.node"))
+
+    def fills(self):
+        """The names of all nodes that are drawn -> the colours that they are filled with."""
+        script = f"{_DEEP.replace('return found', 'const nodes = found')}"
+        script += """return nodes.map(node => {
+            const shape = node.querySelector('.nodecolortarget');
+            return [node.getAttribute('data-name'), shape && getComputedStyle(shape).fill];
+        });"""
+        return dict(self.driver.execute_script(script, "g.node"))
+
+    def expand(self, name):
+        """Open a scope."""
+        node = self.wait(lambda: self.nodes().get(name), f"the node {name}")
+        self.driver.execute_script(_DOUBLE_CLICK, node)
+        below = f"{name}/"
+        self.wait(lambda: [n for n in self.nodes() if n.startswith(below)], f"{name} to open")
+
+    def choose_tag(self, tag):
+        items = {e.get_property("textContent").strip(): e for e in self.find("paper-item")}
+        self.driver.execute_script("arguments[0].click()", items[tag])
+
+    def choose(self, name):
+        """A radio button: op_graph, conceptual_graph, profile, compute_time, memory, device, ..."""
+        (button,) = self.wait(lambda: self._radio(name), f"the button {name}")
+        self.driver.execute_script("arguments[0].click()", button)
+
+    def _radio(self, name):
+        return [e for e in self.find("paper-radio-button") if e.get_property("name") == name]
+
+    def fit(self):
+        """Let the graph fill the screen, and wait for the movement to end."""
+        buttons = {e.get_property("textContent").strip(): e for e in self.find("paper-button")}
+        self.driver.execute_script("arguments[0].click()", buttons["Fit to screen"])
+        time.sleep(1.5)
+
+    def screenshot(self, path):
+        self.driver.save_screenshot(str(path))
+
+
+@contextlib.contextmanager
+def graphs(address):
+    """The Graphs tab of a TensorBoard, in a browser without a window."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", WINDOW):
+        options.add_argument(argument)
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    try:
+        driver.get(f"{address}#graphs")
+        yield Graphs(driver)
+    finally:
+        driver.quit()

@@ -1,0 +1,69 @@
+"""One library in a process of its own: answers on a pipe, and sleeps in between."""
+
+import importlib
+import pickle
+import sys
+from time import perf_counter, process_time
+from typing import Any
+
+from benchmarks.floor import Floor
+from benchmarks.workloads import BY_NAME, Training
+
+
+class Worker:
+    """What the other end of the pipe can ask for.
+
+    One thread is timed by the processor's clock, which stands still while others have the core.
+    """
+
+    def __init__(self, lib: Any, kind: type[Training], threads: int):
+        self.lib = lib
+        self.kind = kind
+        self.clock = process_time if threads == 1 else perf_counter
+        self.training: Any = None
+
+    def make(self, name: str) -> dict[str, Any]:
+        """Make a workload; return its weights."""
+        self.training = self.kind(self.lib, BY_NAME[name])
+        return self.training.initial  # type: ignore[no-any-return]
+
+    def losses(self, weights: dict[str, Any], count: int) -> list[float]:
+        """Return the losses of the first steps from these weights."""
+        self.training.start(weights)
+        return [self.training.step().item() for _ in range(count)]
+
+    def turn(self, count: int) -> float:
+        """Return the seconds per step of ``count`` steps, after two others, from the start."""
+        self.training.start(self.training.initial)
+        step, steps, clock = self.training.step, range(count), self.clock
+        step(), step()
+        start = clock()
+        for _ in steps:
+            step()
+        return (clock() - start) / count
+
+
+def main() -> None:
+    """Answer until the pipe is closed. Arguments: tinynet, torch or floor; number of threads."""
+    name, threads = sys.argv[1], int(sys.argv[2])
+    lib = importlib.import_module("tinynet" if name == "floor" else name)
+    if name == "torch":
+        lib.set_num_threads(threads)
+    kind = Floor if name == "floor" else Training
+    worker, asks, answers = Worker(lib, kind, threads), sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr
+    while True:
+        try:
+            method, *arguments = pickle.load(asks)
+        except EOFError:
+            return
+        try:
+            answer = getattr(worker, method)(*arguments)
+        except Exception as error:  # the other end raises it
+            answer = RuntimeError(f"{name}: {type(error).__name__}: {error}")
+        pickle.dump(answer, answers)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

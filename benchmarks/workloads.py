@@ -1,0 +1,149 @@
+"""The workloads: what is trained, on what, and how many times faster than PyTorch it shall be."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from benchmarks import models
+
+BATCHES = 8  # different batches that a workload goes through, again and again
+LETTERS = 96
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row of the table.
+
+    Attributes:
+        name: its name.
+        shown: the model in words.
+        batch: examples per step.
+        aim: examples per second over PyTorch's.
+        model: makes it, of the library that is passed.
+        optimizer: name of its class, and options.
+        data: makes the inputs and the targets of one batch.
+    """
+
+    name: str
+    shown: str
+    batch: int
+    aim: float
+    model: Callable[[Any], Any]
+    optimizer: tuple[str, dict[str, Any]]
+    data: Callable[[np.random.Generator], tuple[Any, Any]]
+
+
+SGD = ("SGD", {"lr": 0.01})
+MOMENTUM = ("SGD", {"lr": 0.01, "momentum": 0.9})
+ADAM = ("Adam", {"lr": 1e-3})
+ADAMW = ("AdamW", {"lr": 1e-3})
+
+
+def vectors(batch: int, *shape: int, classes: int = 10) -> Any:
+    """Return a maker of batches of numbers, with classes as targets."""
+    return lambda draw: (
+        draw.standard_normal((batch, *shape), dtype=np.float32),
+        draw.integers(0, classes, batch),
+    )
+
+
+def numbers(draw: np.random.Generator) -> tuple[Any, Any]:
+    """Return a number and a target of no use."""
+    return np.array(draw.standard_normal(), np.float32), np.zeros((), np.float32)
+
+
+def words(batch: int, length: int, rows: int, classes: int) -> Any:
+    """Return a maker of batches of words, with classes as targets."""
+    return lambda draw: (draw.integers(0, rows, (batch, length)), draw.integers(0, classes, batch))
+
+
+def text(batch: int, length: int) -> Any:
+    """Return a maker of batches of letters, each to be predicted from those before."""
+
+    def make(draw: np.random.Generator) -> tuple[Any, Any]:
+        letters = draw.integers(0, LETTERS, (batch, length + 1))
+        return letters[:, :-1].copy(), letters[:, 1:].copy()
+
+    return make
+
+
+def _lstm(width: int) -> Any:
+    return lambda lib: models.lstm(lib, LETTERS, width)
+
+
+ROWS = (
+    Workload("chain200", "200 dependent scalar operations", 1, 1.2,
+             lambda lib: models.chain(lib, 50), SGD, numbers),
+    Workload("mlp_small", "MLP 64-64-10", 32, 3.5,
+             lambda lib: models.mlp(lib, 64, 64, 10), MOMENTUM, vectors(32, 64)),
+    Workload("mlp_small_adamw", "MLP 64-64-10", 32, 3.5,
+             lambda lib: models.mlp(lib, 64, 64, 10), ADAMW, vectors(32, 64)),
+    Workload("mlp_mnist", "MLP 784-128-10", 64, 2.5,
+             lambda lib: models.mlp(lib, 784, 128, 10), MOMENTUM, vectors(64, 784)),
+    Workload("mlp_wide_adamw", "MLP 784-512-256-10", 128, 2.5,
+             lambda lib: models.mlp(lib, 784, 512, 256, 10), ADAMW, vectors(128, 784)),
+    Workload("embed_maxnorm", "Embedding(10000, 64, max_norm=1), mean of 32", 64, 10,
+             lambda lib: models.bag(lib, 10000, 64, 4), SGD, words(64, 32, 10000, 4)),
+    Workload("lstm_small", "LSTM 64, T 32", 16, 1.5, _lstm(64), ADAM, text(16, 32)),
+    Workload("lstm_medium", "LSTM 256, T 64", 32, 1.3, _lstm(256), ADAM, text(32, 64)),
+    Workload("gpt_micro", "GPT, 3 blocks, d 48, 4 heads, T 32", 8, 2,
+             lambda lib: models.gpt(lib, LETTERS, 32, 3, 48, 4), ADAMW, text(8, 32)),
+    Workload("gpt_small", "GPT, 4 blocks, d 128, 4 heads, T 64", 16, 2,
+             lambda lib: models.gpt(lib, LETTERS, 64, 4, 128, 4), ADAMW, text(16, 64)),
+    Workload("lenet", "LeNet-5, 28x28", 64, 1.5,
+             models.lenet, MOMENTUM, vectors(64, 1, 28, 28)),
+    Workload("resnet_tiny", "ResNet, 3 blocks 32-64-128, 32x32", 32, 1.0,
+             lambda lib: models.resnet(lib, (32, 64, 128)), MOMENTUM, vectors(32, 3, 32, 32)),
+)  # fmt: skip
+BY_NAME = {row.name: row for row in ROWS}
+
+
+class Training:
+    """One workload in one library.
+
+    Attributes:
+        step: runs the next training step and returns the loss.
+    """
+
+    def __init__(self, lib: Any, row: Workload):
+        self.lib, self.row = lib, row
+        self.model = row.model(lib)
+        draw = np.random.default_rng(0)
+        data = [row.data(draw) for _ in range(BATCHES)]
+        self.batches = [(lib.from_numpy(x), lib.from_numpy(y)) for x, y in data]
+        self.initial = self.weights()
+        self.start(self.initial)
+
+    def weights(self) -> dict[str, Any]:
+        """Return copies of the state of the model, as arrays."""
+        return {name: t.numpy().copy() for name, t in self.model.state_dict().items()}
+
+    def start(self, weights: dict[str, Any]) -> None:
+        """Begin anew, from these weights."""
+        self.initial = weights
+        with self.lib.no_grad():
+            own = {name: self.lib.from_numpy(array) for name, array in weights.items()}
+            self.model.load_state_dict(own)
+        name, options = self.row.optimizer
+        optimizer = getattr(self.lib.optim, name)(self.model.parameters(), **options)
+        self.step = self._step(optimizer)
+
+    def _step(self, optimizer: Any) -> Callable[[], Any]:
+        model, cross_entropy = self.model, self.lib.nn.functional.cross_entropy
+        batches = cycle(self.batches)
+
+        def step() -> Any:
+            x, y = next(batches)
+            optimizer.zero_grad()
+            out = model(x)
+            if y.ndim > 1:
+                out, y = out.flatten(0, 1), y.flatten()
+            loss = cross_entropy(out, y) if y.ndim else out
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step

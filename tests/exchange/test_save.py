@@ -309,6 +309,39 @@ def test_a_training_goes_on_where_it_was():
     assert first[2].get_last_lr() == second[2].get_last_lr()
 
 
+def optimizers():
+    kinds = [k for k in vars(optim).values() if isinstance(k, type)]
+    return [k for k in kinds if issubclass(k, optim.Optimizer) and k is not optim.Optimizer]
+
+
+@pytest.mark.parametrize("kind", optimizers(), ids=lambda k: k.__name__)
+def test_the_state_of_every_optimizer(kind):
+    def build():
+        table = nn.Embedding(4, 3, sparse=kind is optim.SparseAdam)
+        return table, kind([table.weight], lr=0.1)
+
+    def train(table, optimizer):
+        def closure():
+            optimizer.zero_grad()
+            loss = table(tn.tensor([1, 3])).pow(2).sum()
+            loss.backward()
+            return loss
+
+        for _ in range(2):
+            optimizer.step(closure)
+
+    first = build()
+    train(*first)
+    saved = round_trip([part.state_dict() for part in first])
+    second = build()
+    for part, state in zip(second, saved, strict=True):
+        part.load_state_dict(state)
+    for parts in (first, second):
+        train(*parts)
+    weights = [table.weight.detach().numpy() for table, _ in (first, second)]
+    assert np.array_equal(*weights)
+
+
 # ---- what cannot be stored ----------------------------------------------------------------------
 
 

@@ -37,6 +37,9 @@ class Component:
     takes: frozenset[str] = frozenset()
     """The names of all its keywords, those that the trainer sets included."""
 
+    given: str | None = None
+    """The parameter that the trainer gives: its name, "" for the first, None if there is none."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -68,22 +71,23 @@ class Signature:
         return ", ".join(self.parameters) or "no arguments"
 
 
-def signature_of(target: Callable[..., Any], supplied: int = 0) -> Signature:
+def signature_of(target: Callable[..., Any], given: str | None = None) -> Signature:
     """The keywords that a class or function takes.
 
     Args:
         target: any callable.
-        supplied: so many of its first parameters are given by the trainer (an optimizer's
-            parameters), and are not part of the result.
+        given: the parameter that the trainer gives (`Component.given`), no part of the result.
 
     Raises:
         ValueError: Python does not know the signature.
 
     Example:
-        >>> print(signature_of(lambda params, lr, momentum=0.0: None, supplied=1))
+        >>> print(signature_of(lambda params, lr, momentum=0.0: None, given=""))
         lr, momentum
     """
-    parameters = [*inspect.signature(target).parameters.values()][supplied:]
+    parameters = [p for p in inspect.signature(target).parameters.values() if p.name != given]
+    if given == "":
+        del parameters[:1]
     hints = _hints(target)
     named = {
         p.name: Parameter(

@@ -162,15 +162,17 @@ class _Builder:
 
 def construct(component: Component, *supplied: Any, **hidden: Any) -> Any:
     """Call the target of a component, after building the components among its arguments."""
-    arguments = {key: _inside(value) for key, value in component.arguments.items()}
+    arguments = {key: _inside(value, supplied) for key, value in component.arguments.items()}
+    if component.given:
+        return component.target(**{component.given: supplied[0]}, **arguments, **hidden)
     return component.target(*supplied, **arguments, **hidden)
 
 
-def _inside(value: Any) -> Any:
+def _inside(value: Any, supplied: tuple[Any, ...]) -> Any:
     if isinstance(value, Component):
-        return construct(value)
+        return construct(value, *(supplied if value.given is not None else ()))
     if isinstance(value, list):
-        return [_inside(item) for item in value]
+        return [_inside(item, supplied) for item in value]
     return value
 
 

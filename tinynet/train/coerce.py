@@ -13,6 +13,7 @@ declared      accepted from a config
 ``Path``      strings, relative to the folder of the config; ``PathLike`` too
 ``dtype``     names such as ``"float64"``
 ``Tensor``    numbers and (nested) arrays of numbers; likewise ``np.ndarray``
+``Callable``  functions of the user: ``"./file.py:name"`` or ``"package.module:name"``
 ``X | Y``     what fits ``X`` or ``Y``; None is said by leaving the key out
 ============  =======================================================================
 
@@ -102,6 +103,18 @@ def accepts_paths(declared: Any) -> bool:
     if inspect.isclass(kind) and kind in (Path, os.PathLike):
         return True
     return any(accepts_paths(argument) for argument in typing.get_args(declared))
+
+
+def accepts_functions(declared: Any) -> bool:
+    """Whether a parameter wants a function, or a list of them.
+
+    Example:
+        >>> from collections.abc import Callable
+        >>> accepts_functions(Callable[[int], float]), accepts_functions(str)
+        (True, False)
+    """
+    kind = typing.get_origin(declared) or declared
+    return kind is Callable or any(accepts_functions(a) for a in typing.get_args(declared))
 
 
 def anchored(value: Any, folder: Path) -> Any:
@@ -328,6 +341,7 @@ _WORDS: dict[Any, str] = {
     str: "a string",
     list: "a list",
     tuple: "a list",
+    Callable: "a function (./file.py:name, or package.module:name)",
     Path: "a path",
     os.PathLike: "a path",
     dtypes.dtype: "the name of a dtype",

@@ -30,11 +30,20 @@ class Family:
     names: Callable[[], dict[str, Callable[..., Any]]]
     """The short names and what they mean."""
 
-    supplied: int = 0
-    """So many first parameters are given by the trainer."""
+    given: str | None = None
+    """What the trainer gives: the parameter of this name or, where there is none, the first one."""
 
     hidden: frozenset[str] = frozenset()
     """Keywords that are given by the trainer."""
+
+    nests: bool = False
+    """Whether its things are made of things of its own kind, which are given the same."""
+
+    def given_to(self, target: Callable[..., Any]) -> str | None:
+        """`Component.given` for a target."""
+        if self.given is None:
+            return None
+        return self.given if self.given in inspect.signature(target).parameters else ""
 
 
 def _classes(
@@ -73,6 +82,12 @@ def _plain(declared: Any) -> bool:
     return "Dataset" not in str(declared) and "Tensor" not in str(declared)
 
 
+def _steps_alone(cls: type) -> bool:
+    """Whether an optimizer steps without a closure that computes the loss anew."""
+    parameters = [*inspect.signature(cls.step).parameters.values()][1:]  # type: ignore[attr-defined]
+    return all(p.default is not p.empty for p in parameters)
+
+
 def _models() -> dict[str, Callable[..., Any]]:
     own: Iterable[Callable[..., Any]] = (models.mlp, models.sequential)
     return {f.__name__: f for f in own} | _classes(nn, nn.Module, lambda cls: not _is_loss(cls))
@@ -87,9 +102,8 @@ def _is_a(base: type) -> Callable[[Any], bool]:
 
 
 def _anything() -> dict[str, Callable[..., Any]]:
-    families = [family.names() for family in FAMILIES.values()]
-    families.append(_classes(data.transforms, data.transforms.Transform))
-    return {name: value for names in families for name, value in names.items()}
+    families = [*FAMILIES.values(), *INSIDE.values()]
+    return {name: value for family in families for name, value in family.names().items()}
 
 
 FAMILIES = {
@@ -113,18 +127,29 @@ FAMILIES = {
             "optimizer",
             "an optimizer",
             _is_a(optim.Optimizer),
-            lambda: _classes(optim, optim.Optimizer),
-            supplied=1,
+            lambda: _classes(optim, optim.Optimizer, _steps_alone),
+            given="params",
         ),
         Family(
             "schedule",
             "a schedule",
             _is_a(lr_scheduler.LRScheduler),
             lambda: _classes(lr_scheduler, lr_scheduler.LRScheduler),
-            supplied=1,
+            given="optimizer",
+            nests=True,
         ),
     )
 }
+
+INSIDE = {
+    "transform": Family(
+        "transform",
+        "a transform of samples",
+        callable,
+        lambda: _classes(data.transforms, data.transforms.Transform),
+    )
+}
+"""What stands only among the arguments of other things."""
 
 PART = Family("", "a part", lambda built: True, _anything)
 """A table with a ``type`` among the arguments of something else."""

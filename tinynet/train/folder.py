@@ -57,15 +57,23 @@ def new_run_folder(out: str | Path, name: str) -> RunFolder:
     Raises:
         TrainError: it cannot be made.
     """
-    parent = Path(out) / name
-    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+    return RunFolder(new_folder(Path(out) / name))
+
+
+def new_folder(parent: Path, prefix: str = "") -> Path:
+    """A folder that did not exist before: ``parent/<prefix><date and time>``.
+
+    Raises:
+        TrainError: it cannot be made.
+    """
+    stamp = prefix + time.strftime("%Y-%m-%d_%H-%M-%S")
     try:
         parent.mkdir(parents=True, exist_ok=True)
         for count in itertools.count(1):
             path = parent / (stamp if count == 1 else f"{stamp}_{count}")
             with contextlib.suppress(FileExistsError):  # another run of the same second
                 path.mkdir()
-                return RunFolder(path)
+                return path
     except OSError as error:
         raise TrainError(f"cannot make a run folder in {parent}: {error.strerror}") from None
     raise AssertionError("unreachable: counting does not end")

@@ -11,6 +11,7 @@ from typing import Any
 from tinynet.train.bind import Component, Parameter, Signature, signature_of
 from tinynet.train.coerce import (
     MismatchError,
+    accepts_functions,
     accepts_paths,
     anchored,
     coerce,
@@ -143,7 +144,8 @@ class _Resolver:
             return None, None
         target, name = found
         try:
-            signature = signature_of(target, family.supplied)
+            given = family.given_to(target)
+            signature = signature_of(target, given)
         except ValueError as error:
             return self.problem((*path, "type"), str(error)), None
         takes = frozenset(signature.parameters)
@@ -154,13 +156,15 @@ class _Resolver:
         for key in [key for key in table if key != "type"]:
             if self.check_known((*path, key), key, signature, table["type"], family, also):
                 declared = known[key].declared if key in known else Any
-                arguments[key], written[key] = self.argument((*path, key), table[key], declared)
+                inside = family if family.nests else PART
+                value = self.argument((*path, key), table[key], declared, inside)
+                arguments[key], written[key] = value
         for parameter in [p for p in known.values() if p.name not in table]:
             self.use_default(path, parameter, table["type"], signature)
             written[parameter.name] = parameter.default
         if len(self.report) > before:
             return None, None
-        return Component(dotted(path), name, target, arguments, written, takes), written
+        return Component(dotted(path), name, target, arguments, written, takes, given), written
 
     def target(
         self, path: KeyPath, table: dict[str, Any], family: Family
@@ -213,17 +217,27 @@ class _Resolver:
             origin = self.source.origin(*path)
             self.report.add(origin, dotted((*path, parameter.name)), text)
 
-    def argument(self, path: KeyPath, given: Any, declared: Any) -> tuple[Any, Any]:
-        """An argument of a component, and the same as TOML can say it."""
+    def argument(self, path: KeyPath, given: Any, declared: Any, family: Family) -> tuple[Any, Any]:
+        """An argument of a component, and the same as TOML can say it.
+
+        Args:
+            family: what tables with a ``type`` in it can be.
+        """
         if isinstance(given, dict) and "type" in given and not is_mapping(declared):
-            component, written = self.component(path, given, PART)
+            component, written = self.component(path, given, family)
             # In one line there is no room for comments: what TOML cannot say is left out.
             said = {k: w for k, w in (written or {}).items() if toml_value(w) is not None}
             return component, said
         if isinstance(given, list) and any(isinstance(g, dict) and "type" in g for g in given):
             inside = (typing.get_args(declared) or (Any,))[0]
-            pairs = [self.argument((*path, i), item, inside) for i, item in enumerate(given)]
+            pairs = [
+                self.argument((*path, i), item, inside, family) for i, item in enumerate(given)
+            ]
             return [value for value, _ in pairs], [written for _, written in pairs]
+        if accepts_functions(declared):
+            given, names = self.functions(path, given)
+            if names is not None:
+                return given, names
         try:
             value = coerce(given, declared, self.source.texts.get(path))
         except MismatchError as mismatch:
@@ -232,6 +246,19 @@ class _Resolver:
             folder = self.folder_for(path)
             value, given = anchored(value, folder), anchored(given, folder)
         return value, given if toml_value(value) is None else value
+
+    def functions(self, path: KeyPath, given: Any) -> tuple[Any, Any]:
+        """References to functions as what they mean, and with absolute paths; else None."""
+        listed = given if isinstance(given, list) else [given]
+        if not all(isinstance(name, str) and ":" in name for name in listed):
+            return given, None
+        folder = self.source.folder_of(*path)
+        try:
+            found = [self.importer.find(name, folder) for name in listed]
+        except NotFoundError as error:
+            return self.problem(path, str(error)), given
+        functions, names = [f for f, _ in found], [n for _, n in found]
+        return (functions, names) if isinstance(given, list) else (functions[0], names[0])
 
     def folder_for(self, path: KeyPath) -> Path:
         """What a relative path is relative to: the config's folder if it stands in the file."""

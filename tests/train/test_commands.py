@@ -1,0 +1,290 @@
+"""The commands beside train and eval: check, show, list, explain, predict, export, board."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tinynet.train import run
+from tinynet.train.cli import main
+from tinynet.train.commands import COMMANDS
+from tinynet.train.commands.check import _size
+from tinynet.train.components import FAMILIES
+from tinynet.train.config import SECTIONS, settings
+from tinynet.train.reference import KINDS, explain_key, known_keys, list_types
+
+
+@pytest.fixture
+def say(capsys):
+    """Runs a command and returns what it prints; the exit code must be 0."""
+
+    def run_command(*arguments):
+        code = main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        assert (code, err) == (0, "")
+        return out
+
+    return run_command
+
+
+@pytest.fixture
+def refuse(capsys):
+    """Runs a command that must end with exit code 2, and returns its message."""
+
+    def run_command(*arguments):
+        code = main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        assert (code, out) == (2, "")
+        assert "Traceback" not in err
+        return err
+
+    return run_command
+
+
+@pytest.fixture
+def trained(write, digits):
+    return run(write(digits), {"run.epochs": 1}, quiet=True).folder
+
+
+# ---- the grammar ----
+
+
+def test_every_command_is_documented():
+    assert all(
+        command.__doc__ and command.add.__doc__ and command.run.__doc__ for command in COMMANDS
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--set", "optimizer.lr=0.5", "seed=7"],
+        ["seed=7", "optimizer.lr=0.5"],
+        ["--set", "seed=7", "--set", "optimizer.lr=0.5"],
+    ],
+)
+def test_assignments_may_stand_anywhere(write, digits, say, arguments):
+    out = say("show", write(digits), *arguments)
+    assert re.search(r"^lr = 0\.5 +# command line$", out, re.M)
+    assert re.search(r"^seed = 7 +# command line$", out, re.M)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["show", "x.toml", "--st", "a=1"], "did you mean '--set'?"),
+        (["show", "x.toml", "--lr", "1"], "(values of the config are given with --set KEY=VALUE)"),
+        (["eval", "x", "a=1"], "unrecognized arguments: a=1"),
+        (["show", "x.toml", "y.toml"], "unrecognized arguments: y.toml"),
+    ],
+)
+def test_mistakes_in_the_grammar(refuse, arguments, message):
+    assert message in refuse(*arguments)
+
+
+# ---- show ----
+
+
+def test_show_prints_a_config_with_the_origin_of_each_value(write, digits, say, tmp_path):
+    (tmp_path / "base.toml").write_text(digits)
+    write('base = "base.toml"\n[optimizer]\nlr = 0.2\n')
+    out = say("show", "digits.toml", "run.epochs=3")
+    found = {
+        line.split(" = ")[0]: line.split("  # ")[-1] for line in out.splitlines() if "=" in line
+    }
+    assert (found["lr"], found["momentum"]) == ("digits.toml:3", "base.toml:19")
+    assert (found["epochs"], found["nesterov"]) == ("command line", "default")
+    assert sorted(os.listdir(tmp_path)) == ["base.toml", "digits.toml"]
+
+
+# ---- check ----
+
+
+def test_check_says_what_a_run_would_be_like_and_writes_nothing(write, digits, say, tmp_path):
+    path = write(digits)
+    out = say("check", path)
+    assert "1,433 examples for training, 364 for testing; 23 batches and 23 steps per epoch" in out
+    assert "inputs [64, 1, 8, 8] tinynet.float32, targets [64] tinynet.int64" in out
+    assert re.search(r"^1 +Linear +\[64, 16\] tinynet.float32 +1,040$", out, re.M)
+    assert "parameters: 1,210 (1,210 are trained)" in out
+    assert "weights 4.84 kB, gradients 4.84 kB, optimizer 4.84 kB" in out  # SGD's momentum
+    assert out.endswith("all is well; nothing was written\n")
+    assert os.listdir(tmp_path) == [path]
+
+
+def test_check_for_programs(write, digits, say):
+    found = json.loads(say("check", write(digits), "--json", "optimizer.accumulate=4"))
+    assert (found["batches"], found["steps"], found["parameters"]) == (23, 6, 1210)
+    assert 0 < found["step_seconds"] < found["total_seconds"]
+    assert found["peak_bytes"] > 64 * 16 * 4
+    assert [row["kind"] for row in found["modules"]] == [
+        *("Sequential", "Flatten", "Linear", "ReLU", "Linear")
+    ]
+
+
+def test_check_finds_what_does_not_fit(write, digits, refuse, tmp_path):
+    path = write(digits)
+    assert "do not fit together" in refuse("check", path, "model.sizes=[60,10]")
+    assert "unknown key; did you mean 'lr'" in refuse("check", path, "optimizer.lrr=1")
+    assert os.listdir(tmp_path) == [path]
+
+
+def test_sizes_for_people():
+    assert [_size(n) for n in (0, 1, 999, 1000, 10**17)] == [
+        "0 B",
+        "1 B",
+        "999 B",
+        "1 kB",
+        "1e+05 TB",
+    ]
+
+
+# ---- list and explain ----
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_list_has_every_type_with_its_signature_and_first_line(kind):
+    text = list_types(kind)
+    for name, target in KINDS[kind].names().items():
+        assert re.search(rf"^{name}\(", text, re.M)
+        assert (target.__doc__ or "").strip().splitlines()[0] in text
+    assert all(len(line) <= 100 or line.startswith("    ") for line in text.splitlines())
+
+
+def test_list(say, refuse):
+    assert say("list", "optimizer").startswith("A")
+    everything = say("list")
+    assert all(f"==== {kind} ====" in everything for kind in [*FAMILIES, "metrics"])
+    assert "no list of 'optimiser'; did you mean 'optimizer'? There are: data," in refuse(
+        "list", "optimiser"
+    )
+
+
+def test_every_key_is_explained():
+    for section, cls in SECTIONS.items():
+        assert explain_key(section)
+        for key in settings(cls):
+            assert explain_key(f"{section}.{key}")
+    assert all(explain_key(key) for key in known_keys())
+
+
+def test_explain(say, refuse):
+    page = say("explain", "optimizer.lr")
+    assert "SGD" in page and "must be given" not in page and "by default 0.001" in page
+    assert "learning rate" in page
+    assert say("explain", "run.seed").startswith("run.seed: an integer, by default 0\n\nWhat all")
+    assert "It must be greater than 0." in say("explain", "optimizer.clip_norm")
+    assert say("explain", "optimizer.SGD").startswith("SGD(lr=")
+    assert "Linear(in_features, out_features" in say("explain", "Linear")
+    assert "e to the power of the loss" in say("explain", "perplexity")
+    assert say("explain", "base").startswith("base: a string or a list")
+    assert "Did you mean optimizer.lr?" in refuse("explain", "optimiser.lr")
+    assert "Did you mean evaluation.patience?" in refuse("explain", "evaluation.patiense")
+
+
+# ---- predict ----
+
+
+def test_predict_on_the_test_set(trained, say):
+    rows = [json.loads(line) for line in say("predict", trained, "--json").splitlines()]
+    right = sum(row["class"] == row["target"] for row in rows)
+    accuracy = json.loads((trained / "run.json").read_text())["test"]["accuracy"]
+    assert right / len(rows) == accuracy
+    lines = say("predict", trained, "--count", 3, "--best").splitlines()
+    assert len(lines) == 3
+    assert re.match(r"0: \d \(\d+\.\d %\)", lines[0])
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz", "csv"])
+def test_predict_on_a_file(trained, say, tmp_path, ending):
+    images = tn.data.Digits(train=False).images.numpy()[:4]
+    path = tmp_path / f"images.{ending}"
+    if ending == "npy":
+        np.save(path, images.astype(float))
+    elif ending == "npz":
+        np.savez(path, images)
+    else:
+        np.savetxt(path, images.reshape(4, 64), delimiter=",")
+    found = [json.loads(line) for line in say("predict", trained, path, "--json").splitlines()]
+    expected = [json.loads(x) for x in say("predict", trained, "--json").splitlines()[:4]]
+    assert [row["class"] for row in found] == [row["class"] for row in expected]
+    assert all("target" not in row for row in found)
+
+
+def test_predict_one_example(trained, say, tmp_path):
+    np.save(tmp_path / "one.npy", np.zeros((1, 8, 8)))
+    assert len(say("predict", trained, tmp_path / "one.npy").splitlines()) == 1
+
+
+def test_predict_refuses(trained, refuse, tmp_path):
+    def file(name, content):
+        (tmp_path / name).write_bytes(content)
+        return tmp_path / name
+
+    assert "cannot be read: No such file" in refuse("predict", trained, "x.npy")
+    assert "cannot be read" in refuse("predict", trained, file("a.npy", b"\x93NUMPY\x01\x00"))
+    assert "cannot be read" in refuse("predict", trained, file("b.csv", b"1,2\n3,x\n"))
+    np.save(tmp_path / "c.npy", np.zeros((2, 7)))
+    assert "has the shape [2, 7]; needed is [examples, 1, 8, 8]" in refuse(
+        "predict", trained, tmp_path / "c.npy"
+    )
+    np.savez(tmp_path / "d.npz", np.zeros(2), np.zeros(2))
+    assert "holds 2 arrays" in refuse("predict", trained, tmp_path / "d.npz")
+    np.save(tmp_path / "e.npy", np.array([{}], dtype=object), allow_pickle=True)
+    assert "cannot be read: Object arrays" in refuse("predict", trained, tmp_path / "e.npy")
+    np.save(tmp_path / "f.npy", np.array(["a"]))
+    assert "which are no numbers" in refuse("predict", trained, tmp_path / "f.npy")
+    assert "--count must be at least 1" in refuse("predict", trained, "--count", 0)
+    assert "there is no run folder" in refuse("predict", "x")
+
+
+def test_predict_numbers(write, digits, say):
+    config = digits.replace('"Digits"', '"./line.py:Line"')
+    config = config.replace('"mlp"\nsizes = [64, 16, 10]', '"mlp"\nsizes = [1, 1]')
+    config = config.replace("CrossEntropyLoss", "MSELoss")
+    line = """
+        import tinynet as tn
+        from tinynet.data import TensorDataset
+
+        class Line(TensorDataset):
+            def __init__(self):
+                super().__init__(tn.linspace(-1, 1, 50).unsqueeze(1), tn.zeros(50, 1))
+    """
+    result = run(write(config, line=line), quiet=True)
+    row = json.loads(say("predict", result.folder, "--json").splitlines()[0])
+    assert row["target"] == [0.0]
+    assert len(row["output"]) == 1
+    assert "should be 0" in say("predict", result.folder)
+
+
+# ---- export ----
+
+
+def test_export(trained, say, refuse, tmp_path):
+    out = say("export", trained, "weights.npz")
+    assert out == "weights.npz: 4 tensors, 1,210 numbers, of epoch 1\n"
+    weights = tn.load("weights.npz")
+    assert [*weights] == ["1.weight", "1.bias", "3.weight", "3.bias"]
+    assert "is there already; --force" in refuse("export", trained, "weights.npz")
+    say("export", trained, "weights.npz", "--force")
+    assert "must end in one of .npz" in refuse("export", trained, "weights.txt")
+
+
+# ---- board ----
+
+
+def test_board_starts_tensorboard_on_the_folder(trained, monkeypatch, say, refuse):
+    calls = []
+    monkeypatch.setattr(subprocess, "call", lambda command: calls.append(command) or 0)
+    say("board")
+    say("board", trained, "--port", 0)
+    start = [sys.executable, "-m", "tensorboard.main", "--logdir"]
+    assert calls == [[*start, "runs", "--port", "6006"], [*start, str(trained), "--port", "0"]]
+    assert "there is no folder x" in refuse("board", "x")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "pip install tensorboard" in refuse("board")

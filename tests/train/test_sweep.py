@@ -1,0 +1,171 @@
+"""Sweeps: their points, what they leave behind, failures, going on."""
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tinynet.train.cli import main
+from tinynet.train.grid import MOST, axis, points
+from tinynet.train.sweep import go_on, outcome_of
+
+from .test_cli import start
+
+
+@pytest.fixture
+def sweep(capsys):
+    def run_sweep(*arguments, code=0):
+        assert main(["sweep", *map(str, arguments)]) == code
+        return capsys.readouterr()
+
+    return run_sweep
+
+
+def folder_of(out):
+    return re.search(r"runs in (\S+)$", out.splitlines()[0])[1]
+
+
+# ---- points ----
+
+
+@pytest.mark.parametrize(
+    "text, values",
+    [
+        ("1e-3,1e-2", ["1e-3", "1e-2"]),
+        ("0..2", ["0", "1", "2"]),
+        ("-1..1,5", ["-1", "0", "1", "5"]),
+        ("[1,2],[3]", ["[1,2]", "[3]"]),
+        ('"a,b",c', ['"a,b"', "c"]),
+        ("'],',x", ["'],'", "x"]),
+        ("{a=[1,2]}", ["{a=[1,2]}"]),
+        ("1,1", ["1"]),
+        ("1..", ["1.."]),
+        ("", [""]),
+    ],
+)
+def test_values(text, values):
+    assert axis(f"a.b={text}").values == tuple(values)
+
+
+@pytest.mark.parametrize(
+    "assignments, message",
+    [
+        (["a"], "--set needs KEY=VALUE, got 'a'"),
+        (["=1"], "--set needs KEY=VALUE, got '=1'"),
+        (["a=3..1"], "the range 3..1 in 'a=3..1' is empty, or too long"),
+        (["a=0..99999999"], "is empty, or too long"),
+        (["a=1", "a=2"], "a is given twice"),
+        (["a=0..999", "b=0..999"], "these are 1,000,000 runs"),
+    ],
+)
+def test_points_that_are_refused(assignments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        points([axis(one) for one in assignments])
+
+
+def test_constants_are_not_in_the_names():
+    found = points([axis("run.epochs=2"), axis("x.lr=1,2"), axis("a.b=c/d,e")])
+    assert [point.name for point in found][:2] == ["000_lr=1,b=c_d", "001_lr=1,b=e"]
+    assert found[0].assignments == ["run.epochs=2", "x.lr=1", "a.b=c/d"]
+
+
+@given(st.text())
+def test_any_text_is_an_axis_or_refused(text):
+    try:
+        found = axis(text)
+    except ValueError:
+        return
+    assert 1 <= len(found.values) <= MOST
+    (first, *_) = points([found])
+    assert "/" not in first.name and len(first.name) <= 100
+
+
+# ---- sweeps ----
+
+
+def test_a_sweep_with_a_failure(write, digits, sweep, tmp_path):
+    path = write(digits)
+    out, err = sweep(
+        path, "--set", "optimizer.lr=0.1,1e38", "seed=0..1", "epochs=1", "--jobs", 2, code=1
+    )
+    assert err == ""
+    folder = folder_of(out)
+    reports = [line for line in out.splitlines() if line.startswith("[")]
+    assert sorted(line[:5] for line in reports) == ["[1/4]", "[2/4]", "[3/4]", "[4/4]"]
+    failed = [line for line in reports if "FAILED, exit code 1: the " in line]
+    assert len(failed) == 2 and all("lr=1e38" in line for line in failed)
+
+    with open(f"{folder}/results.csv", encoding="utf-8") as file:
+        rows = [*csv.DictReader(file)]
+    assert [row["status"] for row in rows] == ["finished"] * 2 + ["failed"] * 2
+    assert float(rows[0]["accuracy"]) >= float(rows[1]["accuracy"]) > 0.5
+    assert {row["seed"] for row in rows[:2]} == {"0", "1"}
+    run = json.loads((tmp_path / folder / rows[0]["folder"] / "run.json").read_text())
+    assert run["test"]["accuracy"] == pytest.approx(float(rows[0]["accuracy"]), abs=1e-4)
+    assert re.search(r"^0\.1 +0\.\d+ ± ", out, re.M)  # over the seeds
+    assert f"tinynet sweep --resume {tmp_path / folder}" in out
+
+    before = sorted(os.listdir(tmp_path / folder))
+    finished = (tmp_path / folder / rows[0]["folder"] / "checkpoint.npz").stat().st_mtime_ns
+    again, _ = sweep("--resume", folder, "--json", code=1)
+    assert [json.loads(line)["status"] for line in again.splitlines()] == ["failed"] * 2
+    assert sorted(os.listdir(tmp_path / folder)) == before
+    assert (tmp_path / folder / rows[0]["folder"] / "checkpoint.npz").stat().st_mtime_ns == finished
+
+
+def test_what_cannot_be_swept(write, digits, capsys, tmp_path):
+    path = write(digits)
+    for arguments, message in [
+        ([path, "--set", "optimizer.lrr=1,2"], "optimizer.lrr: unknown key; did you mean 'lr'"),
+        ([path, "--set", "seed=1,x"], "run.seed: must be an integer, got the string 'x'"),
+        ([path], "nothing is swept"),
+        ([], "CONFIG is missing"),
+        ([path, "seed=3..1"], "is empty, or too long"),
+        ([path, "run.out=a,b"], "run.out cannot be swept"),
+        ([path, "seed=1,2", "--jobs", "0"], "--jobs must be at least 1"),
+        (["--resume", "x"], "is not the folder of a sweep"),
+        (["--resume", "x", "seed=1"], "no CONFIG and no --set"),
+        (["none.toml", "seed=1,2"], "cannot be read"),
+    ]:
+        assert main(["sweep", *arguments]) == 2
+        out, err = capsys.readouterr()
+        assert message in err and out == ""
+    assert os.listdir(tmp_path) == [path]
+
+
+def test_each_mistake_is_told_once(write, digits, capsys):
+    assert main(["sweep", write(digits.replace("momentum", "momentun")), "seed=0..9"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == "1 mistake; nothing was written."
+
+
+def test_a_config_that_has_changed_is_not_gone_on_with(write, digits, sweep, capsys):
+    path = write(digits)
+    out, _ = sweep(path, "seed=0,1", "epochs=1")
+    write("# a comment changes nothing\n" + digits)
+    sweep("--resume", folder_of(out))
+    write(digits.replace("0.1", "0.2"))
+    assert main(["sweep", "--resume", folder_of(out)]) == 2
+    assert "is not what it was when the sweep began" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_signal_ends_a_sweep_and_it_goes_on_later(write, digits, sweep, tmp_path):
+    path = write(digits)
+    program = start("sweep", path, "seed=0,1", "epochs=1000000", "--jobs", "2", cwd=tmp_path)
+    folder = folder_of(program.stdout.readline())
+    while len([*(tmp_path / folder).glob("*/*/checkpoint.npz")]) < 2:
+        assert program.poll() is None
+    program.send_signal(signal.SIGTERM)
+    out, err = program.communicate(timeout=60)
+    assert program.returncode == 143, (out, err)
+    assert out.count("INTERRUPTED") == 2
+    state = go_on(tmp_path / folder)
+    assert [outcome_of(state, point).status for point in state.points] == ["interrupted"] * 2
+    running = subprocess.run(["ps", "-ef"], capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) not in running  # nothing is left behind

@@ -1,0 +1,167 @@
+"""What a run would be like: tried on a copy, a few steps long, without a trace."""
+
+from __future__ import annotations
+
+import statistics
+import time
+import tracemalloc
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tinynet import nn
+from tinynet.core.tensor import Tensor
+from tinynet.train.build import Parts, construct, copied, first_batch, shape_of, trial
+from tinynet.train.loop import as_evaluated, fit
+from tinynet.train.seeds import isolated
+
+_STEPS = 5
+
+
+@dataclass(frozen=True)
+class ModuleRow:
+    """One module of the model."""
+
+    name: str
+    kind: str
+    output: str
+    """The shape of what it returned; empty if it was not called."""
+
+    parameters: int
+    """Its own, without those of the modules inside it."""
+
+    owns: bool
+    """Whether it has parameters of its own."""
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """What `examine` finds."""
+
+    train_examples: int
+    test_examples: int
+    batches: int
+    steps: int
+    """Per epoch; fewer than batches if gradients are accumulated."""
+
+    epochs: int
+    inputs: str
+    targets: str
+    loss: float
+    modules: list[ModuleRow]
+    parameters: int
+    trainable: int
+    weight_bytes: int
+    gradient_bytes: int
+    optimizer_bytes: int
+    peak_bytes: int
+    """What forward and backward of a batch need at most, beside the weights."""
+
+    step_seconds: float
+    total_seconds: float
+    """About what the whole run takes, measurements included."""
+
+
+def examine(parts: Parts) -> Checkup:
+    """Try a few steps of training and a measurement on a copy of the model.
+
+    Raises:
+        UsageError: model, loss and data do not fit together.
+        NonFiniteError: the loss of a first step is no number.
+    """
+    config = parts.config
+    trial(parts)
+    with isolated(config.run.seed, "trial"):
+        batch = first_batch(parts, parts.train_set, config.data.batch_size)
+        model = copied(parts)
+        modules = _modules(model, batch[0])
+        optimizer = construct(config.optimizer.component, model.parameters())
+        peak = _peak(parts, model, batch)
+        accumulate = config.optimizer.accumulate
+        seconds, losses = [], []
+        began = time.perf_counter()
+        for step in fit(
+            model, parts.loss, optimizer, [batch] * accumulate, _STEPS, accumulate=accumulate
+        ):
+            seconds.append(time.perf_counter() - began)
+            losses.append(step.loss)
+            began = time.perf_counter()
+    per_step = statistics.median(seconds[1:])
+    steps = -(-len(parts.train_batches) // accumulate)
+    measurements = -(-config.run.epochs // config.run.eval_every)
+    measuring = _measuring_seconds(parts, model) * len(parts.test_batches) * measurements
+    parameters = [*model.parameters()]
+    return Checkup(
+        train_examples=len(parts.train_set),
+        test_examples=len(parts.test_set),
+        batches=len(parts.train_batches),
+        steps=steps,
+        epochs=config.run.epochs,
+        inputs=shape_of(batch[0]),
+        targets=shape_of(batch[1]),
+        loss=losses[0],
+        modules=modules,
+        parameters=sum(p.numel() for p in parameters),
+        trainable=sum(p.numel() for p in parameters if p.requires_grad),
+        weight_bytes=_bytes(model.state_dict()),
+        gradient_bytes=_bytes([p.grad for p in parameters]),
+        optimizer_bytes=_bytes(optimizer.state_dict()["state"]),
+        peak_bytes=peak,
+        step_seconds=per_step,
+        total_seconds=per_step * steps * config.run.epochs + measuring,
+    )
+
+
+def _modules(model: nn.Module, inputs: Any) -> list[ModuleRow]:
+    """The modules in the order in which they are registered, with the shapes of a forward."""
+    shapes: dict[nn.Module, str] = {}
+
+    def note(module: nn.Module, _inputs: Any, output: Any) -> None:
+        shapes[module] = shape_of(output)
+
+    modules = dict(model.named_modules())
+    handles = [module.register_forward_hook(note) for module in modules.values()]
+    with as_evaluated(model):
+        model(inputs)
+    for handle in handles:
+        handle.remove()
+    rows = []
+    for name, module in modules.items():
+        own = [*module.parameters(recurse=False)]
+        count = sum(p.numel() for p in own)
+        rows.append(
+            ModuleRow(name, type(module).__name__, shapes.get(module, ""), count, bool(own))
+        )
+    return rows
+
+
+def _peak(parts: Parts, model: nn.Module, batch: Any) -> int:
+    """The most memory that numpy arrays and all else take meanwhile, in bytes."""
+    if tracemalloc.is_tracing():  # somebody else's measurement
+        return 0
+    tracemalloc.start()
+    try:
+        parts.loss(model(batch[0]), batch[1]).backward()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _measuring_seconds(parts: Parts, model: nn.Module) -> float:
+    """The time of one batch of the test set."""
+    inputs, targets = first_batch(parts, parts.test_set, parts.config.data.batch_size)
+    with as_evaluated(model):
+        began = time.perf_counter()
+        parts.loss(model(inputs), targets)
+        return time.perf_counter() - began
+
+
+def _bytes(content: Any) -> int:
+    if isinstance(content, Tensor):
+        return int(content.detach().numpy().nbytes)
+    if isinstance(content, np.ndarray):
+        return int(content.nbytes)
+    if isinstance(content, dict):
+        return sum(_bytes(item) for item in content.values())
+    return sum(_bytes(item) for item in content) if isinstance(content, list | tuple) else 0

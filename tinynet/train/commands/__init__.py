@@ -1,0 +1,20 @@
+"""The commands of ``tinynet``, a file each.
+
+Each has ``add``, which tells argparse what it takes, and ``run``, which does it and returns the
+exit code. A new command is a new file and a name in `COMMANDS`.
+"""
+
+from tinynet.train.commands import (
+    board,
+    check,
+    evaluate,
+    explain,
+    export,
+    listing,
+    predict,
+    show,
+    sweep,
+    train,
+)
+
+COMMANDS = (train, evaluate, predict, check, show, sweep, board, export, listing, explain)

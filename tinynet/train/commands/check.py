@@ -1,0 +1,84 @@
+"""``tinynet check CONFIG``."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import math
+
+from tinynet.train.checkup import Checkup, examine
+from tinynet.train.commands.options import Commands, add_config, add_json, full_keys
+from tinynet.train.progress import as_json
+from tinynet.train.resolve import load_config
+from tinynet.train.runner import prepare
+from tinynet.train.table import aligned
+
+_DESCRIPTION = """\
+Build everything that a config describes, and take a few steps with a copy of the model: shapes,
+parameters, memory, and about how long the run would take. Nothing is written.
+"""
+_MOST_ROWS = 60
+
+
+def add(commands: Commands) -> None:
+    """Tell argparse what the command takes."""
+    parser = commands.add_parser(
+        "check", help="try a config without writing anything", description=_DESCRIPTION
+    )
+    add_config(parser)
+    add_json(parser, "what was found")
+    parser.set_defaults(run_command=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what was found."""
+    config = load_config(arguments.config, full_keys(arguments.set))
+    found = examine(prepare(config))
+    print(as_json(dataclasses.asdict(found)) if arguments.json else text_of(found))
+    return 0
+
+
+def text_of(found: Checkup) -> str:
+    """The findings for people."""
+    rows = [
+        (row.name or "(the model)", row.kind, row.output, f"{row.parameters:,}" * row.owns)
+        for row in found.modules
+    ]
+    left = len(rows) - _MOST_ROWS
+    table = aligned([("module", "type", "output", "parameters"), *rows[:_MOST_ROWS]])
+    lines = [
+        f"data: {found.train_examples:,} examples for training, {found.test_examples:,} for "
+        f"testing; {found.batches:,} batches and {found.steps:,} steps per epoch",
+        f"a batch: inputs {found.inputs}, targets {found.targets}",
+        "",
+        *table,
+        *([f"... and {left} more"] if left > 0 else []),
+        "",
+        f"parameters: {found.parameters:,} ({found.trainable:,} are trained)",
+        f"memory: weights {_size(found.weight_bytes)}, gradients {_size(found.gradient_bytes)}, "
+        f"optimizer {_size(found.optimizer_bytes)}, "
+        f"forward and backward of a batch up to {_size(found.peak_bytes)}",
+        f"loss of the first batch: {found.loss:.4g}",
+        f"time: {1000 * found.step_seconds:.3g} ms per step, {found.epochs} epochs in about "
+        f"{_time(found.total_seconds)}",
+        "all is well; nothing was written",
+    ]
+    return "\n".join(lines)
+
+
+def _size(count: int) -> str:
+    """Bytes for people.
+
+    Example:
+        >>> _size(999), _size(1_500), _size(2_000_000_000)
+        ('999 B', '1.5 kB', '2 GB')
+    """
+    power = min(int(math.log(max(count, 1), 1000)), 4)
+    return f"{count / 1000**power:.3g} {['B', 'kB', 'MB', 'GB', 'TB'][power]}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.2g} s"
+    return str(datetime.timedelta(seconds=round(min(seconds, 1e12))))

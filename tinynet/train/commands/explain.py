@@ -1,0 +1,53 @@
+"""``tinynet explain [TOPIC | KEY]``."""
+
+from __future__ import annotations
+
+import argparse
+
+from tinynet.explanations import all_pages, explain, topics
+from tinynet.train.commands.options import Commands
+from tinynet.train.problems import UsageError, nearest
+from tinynet.train.reference import explain_key, known_keys
+
+_DESCRIPTION = """\
+Print the page on an error whose message names it; or what a key of a config (optimizer.lr), a
+section (optimizer), a type (AdamW) or a metric (top5) means. Without an argument, list the pages.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Tell argparse what the command takes."""
+    parser = commands.add_parser(
+        "explain",
+        help="say what an error means and what to do, or what a key of a config means",
+        description=_DESCRIPTION,
+    )
+    parser.add_argument(
+        "topic", metavar="TOPIC", nargs="?", help="such as inplace-saved or optimizer.lr"
+    )
+    parser.add_argument("--all", action="store_true", help="print all pages, as one document")
+    parser.set_defaults(run_command=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the page."""
+    print(all_pages() if arguments.all else _page(arguments.topic))
+    return 0
+
+
+def _page(topic: str | None) -> str:
+    """The page on a topic; without one, the titles of all pages."""
+    if topic is None:
+        titles = {name: explain(name).splitlines()[0].removeprefix("# ") for name in topics()}
+        return "\n".join(f"{name:<16} {title}" for name, title in titles.items())
+    if topic in topics():
+        return explain(topic).rstrip()
+    page = explain_key(topic)
+    if page is None:
+        near = nearest(topic, [*topics(), *known_keys()])
+        hint = f" Did you mean {near}?" if near else ""
+        raise UsageError(
+            f"There is no explanation of {topic!r}.{hint} There are: {', '.join(topics())}; "
+            "and the keys and types of configs, which `tinynet list` shows"
+        )
+    return page

@@ -1,0 +1,51 @@
+"""``tinynet export RUN FILE``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tinynet import exchange
+from tinynet.train.commands.options import Commands, add_trained
+from tinynet.train.problems import TrainError, UsageError, did_you_mean, one_of
+from tinynet.train.runner import read_checkpoint, weights_of
+
+WRITERS: dict[str, Callable[[dict[str, Any], Path], object]] = {
+    ".npz": exchange.save,
+}
+"""What writes weights, by the ending of the file."""
+
+
+def add(commands: Commands) -> None:
+    """Tell argparse what the command takes."""
+    parser = commands.add_parser(
+        "export",
+        help="write the weights of a run into a file of their own",
+        description="Write the state_dict of a run's model, in the format that the file's ending "
+        f"names: {', '.join(WRITERS)}. tinynet.load reads .npz back.",
+    )
+    add_trained(parser)
+    parser.add_argument("file", metavar="FILE", help=f"ends in {' or '.join(WRITERS)}")
+    parser.add_argument("--force", action="store_true", help="replace a file that is there")
+    parser.set_defaults(run_command=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file and say so."""
+    path = Path(arguments.file)
+    if path.suffix not in WRITERS:
+        hint = did_you_mean(path.suffix, WRITERS)
+        raise UsageError(f"{path} must end in one of {one_of(WRITERS)}{hint}")
+    if path.exists() and not arguments.force:
+        raise UsageError(f"{path} is there already; --force replaces it")
+    _, saved = read_checkpoint(arguments.run, best=arguments.best)
+    weights = weights_of(saved)
+    try:
+        WRITERS[path.suffix](weights, path)
+    except OSError as error:
+        raise TrainError(f"{path} cannot be written ({error.strerror or error})") from None
+    count = sum(value.numel() for value in weights.values())
+    print(f"{path}: {len(weights)} tensors, {count:,} numbers, of epoch {saved['epoch']}")
+    return 0

@@ -1,0 +1,126 @@
+"""``tinynet predict RUN [FILE]``."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.tensor import wrap
+from tinynet.dtypes import Array
+from tinynet.train.build import Parts, first_batch, shape_of
+from tinynet.train.commands.options import Commands, add_json, add_trained
+from tinynet.train.loop import as_evaluated
+from tinynet.train.predictions import Row, are_classes, rows_of, sentence_of
+from tinynet.train.problems import TrainError, UsageError, in_users_code
+from tinynet.train.progress import as_json
+from tinynet.train.runner import load_run
+
+_DESCRIPTION = """\
+Print what the model of a run says about each example: of the test set of its config, or of a file
+with inputs: .npy or .npz (one array, examples first) or .csv (one example per line, only numbers).
+"""
+
+
+def add(commands: Commands) -> None:
+    """Tell argparse what the command takes."""
+    parser = commands.add_parser(
+        "predict", help="print what the model of a run says", description=_DESCRIPTION
+    )
+    add_trained(parser)
+    parser.add_argument("file", metavar="FILE", nargs="?", help="inputs (default: the test set)")
+    parser.add_argument(
+        "--count", type=int, metavar="N", help="only the first N examples (default: all)"
+    )
+    add_json(parser, "one object per example")
+    parser.set_defaults(run_command=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a line per example."""
+    if arguments.count is not None and arguments.count < 1:
+        raise UsageError(f"--count must be at least 1, got {arguments.count}")
+    parts = load_run(arguments.run, best=arguments.best).parts
+    rows = of_test_set(parts) if arguments.file is None else of_file(parts, arguments.file)
+    for index, row in enumerate(itertools.islice(rows, arguments.count)):
+        row = {"example": index, **row}
+        print(as_json(row) if arguments.json else f"{index}: {sentence_of(row)}")
+    return 0
+
+
+def of_test_set(parts: Parts) -> Iterator[Row]:
+    """What the model says about the test set, and what it should say."""
+    with as_evaluated(parts.model, parts.config.run.seed):
+        for inputs, targets in parts.test_batches:
+            outputs = parts.model(inputs)
+            yield from rows_of(outputs, targets, classes=are_classes(outputs, targets))
+
+
+def of_file(parts: Parts, name: str) -> Iterator[Row]:
+    """What the model says about the inputs in a file.
+
+    Raises:
+        UsageError: they cannot be read, or are of another shape than those of the data set.
+    """
+    example, targets = first_batch(parts, parts.test_set, 1)
+    with as_evaluated(parts.model):
+        classes = are_classes(parts.model(example), targets)
+    array = read_inputs(Path(name))
+    wanted = tuple(example.shape[1:])
+    if array.shape == wanted:
+        array = array[None]
+    if array.ndim == 2 and array.shape[1:] == (int(np.prod(wanted)),):
+        array = array.reshape(-1, *wanted)  # rows of a table, say
+    if array.shape[1:] != wanted or not len(array):
+        raise UsageError(
+            f"{name} has the shape {[*array.shape]}; needed is [examples, {str([*wanted])[1:]}"
+            f", as the inputs of the data set are {shape_of(example)}"
+        )
+    array = array.astype(example.numpy().dtype)
+    with as_evaluated(parts.model, parts.config.run.seed):
+        size = parts.config.data.batch_size
+        for start in range(0, len(array), size):
+            inputs = wrap(array[start : start + size])
+            yield from _rows(parts, inputs, classes, name)
+
+
+def _rows(parts: Parts, inputs: Any, classes: bool, name: str) -> list[Row]:
+    try:
+        outputs = parts.model(inputs)
+    except Exception as error:
+        raise TrainError(f"the model fails on {name}\n{in_users_code(error)}") from error
+    return rows_of(outputs, classes=classes)
+
+
+def read_inputs(path: Path) -> Array:
+    """The array in a file.
+
+    Raises:
+        UsageError: it cannot be read, or there is not exactly one array of numbers in it.
+    """
+    try:
+        if path.suffix == ".csv":
+            array = np.loadtxt(path, delimiter=",", ndmin=2)
+        else:
+            with open(path, "rb") as file:
+                loaded = np.load(file, allow_pickle=False)
+                array = loaded if isinstance(loaded, np.ndarray) else _only(loaded)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # damage shows in as many ways as there are bytes
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UsageError(f"{path} cannot be read: {text}") from None
+    if array.dtype.kind not in "biuf":
+        raise UsageError(f"{path} holds {array.dtype}, which are no numbers")
+    return array
+
+
+def _only(archive: Any) -> Array:
+    if len(archive.files) != 1:
+        raise ValueError(f"it holds {len(archive.files)} arrays, and one is needed")
+    array: Array = archive[archive.files[0]]
+    return array

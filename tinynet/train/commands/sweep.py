@@ -1,0 +1,142 @@
+"""``tinynet sweep CONFIG --set KEY=A,B``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from tinynet.train.commands.options import Commands, full_keys
+from tinynet.train.folder import new_folder
+from tinynet.train.grid import Axis, axis
+from tinynet.train.grid import points as all_points
+from tinynet.train.problems import UsageError
+from tinynet.train.progress import describe_figures
+from tinynet.train.resolve import load_config
+from tinynet.train.sweep import (
+    Outcome,
+    Sweep,
+    begin,
+    check_all,
+    go_on,
+    over_seeds,
+    run_all,
+    table,
+    write_table,
+)
+from tinynet.train.table import aligned
+
+_DESCRIPTION = """\
+Train a config with all combinations of some values: commas separate them (lr=1e-3,1e-2), and 0..4
+means 0, 1, 2, 3, 4. All configs are checked before the first run. A run that fails does not stop
+the others. At the end there is a table, and results.csv in the folder of the sweep.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Tell argparse what the command takes."""
+    parser = commands.add_parser(
+        "sweep", help="train a config with many values of some keys", description=_DESCRIPTION
+    )
+    parser.add_argument("config", metavar="CONFIG", nargs="?", help="the TOML file")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=A,B",
+        help="values to be tried; may be repeated, and more KEY=A,B may follow",
+    )
+    parser.add_argument("--out", metavar="DIR", help="the folder for the sweep (default: run.out)")
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="so many runs at once (default: 1)"
+    )
+    parser.add_argument(
+        "--resume", metavar="SWEEP", help="go on with the sweep of a folder: what is not finished"
+    )
+    parser.add_argument("--json", action="store_true", help="print one object per run as JSON")
+    parser.set_defaults(run_command=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """0 if all runs finished, 1 if any failed, 128 + the number of a signal."""
+    if arguments.jobs < 1:
+        raise UsageError(f"--jobs must be at least 1, got {arguments.jobs}")
+    sweep = _resumed(arguments) if arguments.resume is not None else _begun(arguments)
+    count = len(sweep.points)
+
+    def tell(done: int, outcome: Outcome, seconds: float) -> None:
+        print(
+            _as_json(outcome) if arguments.json else _line(done, count, outcome, seconds),
+            flush=True,
+        )
+
+    outcomes, stopped_by = run_all(sweep, arguments.jobs, tell)
+    rows = table(sweep, outcomes)
+    path = write_table(sweep, rows)
+    if not arguments.json:
+        for block in filter(None, (rows, over_seeds(sweep, outcomes))):
+            print("", *aligned(block), sep="\n")
+        print(f"\ntable: {path}\nlook at it: tinynet board {sweep.folder}")
+    unfinished = [outcome for outcome in outcomes if outcome.status != "finished"]
+    if unfinished and not arguments.json:
+        print(f"{len(unfinished)} of {count} runs are not finished; to go on:")
+        print(f"  tinynet sweep --resume {sweep.folder}")
+    return 128 + stopped_by if stopped_by else int(bool(unfinished))
+
+
+def _begun(arguments: argparse.Namespace) -> Sweep:
+    if arguments.config is None:
+        raise UsageError("CONFIG is missing (or --resume SWEEP)")
+    if not arguments.set:
+        raise UsageError("nothing is swept: --set KEY=A,B says what, such as optimizer.lr=0.1,0.01")
+    axes = _axes(full_keys(arguments.set))
+    check_all(arguments.config, axes)
+    first = load_config(arguments.config, all_points(axes)[0].assignments, out=arguments.out)
+    folder = new_folder(Path(first.run.out) / Path(arguments.config).stem, "sweep_")
+    sweep = begin(arguments.config, axes, folder.absolute())
+    if not arguments.json:
+        print(f"{len(sweep.points)} runs in {folder}", flush=True)
+    return sweep
+
+
+def _axes(assignments: list[str]) -> list[Axis]:
+    try:
+        axes = [axis(assignment) for assignment in assignments]
+        all_points(axes)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    taken = {"run.out": "--out says it", "run.name": "each run has a name of its own"}
+    for one in axes:
+        if one.key in taken:
+            raise UsageError(f"{one.key} cannot be swept: {taken[one.key]}")
+    return axes
+
+
+def _resumed(arguments: argparse.Namespace) -> Sweep:
+    if arguments.config is not None or arguments.set:
+        raise UsageError("--resume SWEEP goes on with what the sweep says: no CONFIG and no --set")
+    return go_on(Path(arguments.resume).absolute())
+
+
+def _line(done: int, count: int, outcome: Outcome, seconds: float) -> str:
+    point = outcome.point
+    values = " ".join(f"{key}={point.values[key]}" for key in point.varying)
+    head = f"[{done:>{len(str(count))}}/{count}] {values}"
+    if outcome.status == "finished":
+        figures = describe_figures(dict(sorted(outcome.metrics.items())))
+        return f"{head}: {figures} ({seconds:.1f} s)"
+    return f"{head}: {outcome.status.upper()}, {outcome.message}"
+
+
+def _as_json(outcome: Outcome) -> str:
+    return json.dumps(
+        {
+            "values": dict(outcome.point.values),
+            "status": outcome.status,
+            "test": dict(outcome.metrics),
+            "best": dict(outcome.best),
+            "folder": outcome.folder,
+            "message": outcome.message,
+        },
+        ensure_ascii=False,
+    )

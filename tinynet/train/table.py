@@ -1,0 +1,39 @@
+"""Tables for terminals and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
+    """The rows as lines with columns of equal width; columns of numbers are set to the right.
+
+    Args:
+        rows: the first holds the headings.
+
+    Example:
+        >>> for line in aligned([("lr", "kind"), ("0.1", "a"), ("10", "bc")]):
+        ...     print(line)
+         lr  kind
+        0.1  a
+         10  bc
+    """
+    cells = [[str(cell) for cell in row] for row in rows]
+    columns = [*zip(*cells, strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    numbers = [all(_is_number(cell) for cell in column[1:]) for column in columns]
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numbers, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "").removesuffix("%").removesuffix("s") or 0)
+    except ValueError:
+        return False
+    return True

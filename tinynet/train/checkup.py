@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import nn
+from tinynet import nn, optim
 from tinynet.core.tensor import Tensor
 from tinynet.train.build import Parts, construct, copied, first_batch, shape_of, trial
 from tinynet.train.loop import as_evaluated, fit
@@ -76,19 +76,10 @@ def examine(parts: Parts) -> Checkup:
         batch = first_batch(parts, parts.train_set, config.data.batch_size)
         model = copied(parts)
         modules = _modules(model, batch[0])
-        optimizer = construct(config.optimizer.component, model.parameters())
         peak = _peak(parts, model, batch)
-        accumulate = config.optimizer.accumulate
-        seconds, losses = [], []
-        began = time.perf_counter()
-        for step in fit(
-            model, parts.loss, optimizer, [batch] * accumulate, _STEPS, accumulate=accumulate
-        ):
-            seconds.append(time.perf_counter() - began)
-            losses.append(step.loss)
-            began = time.perf_counter()
-    per_step = statistics.median(seconds[1:])
-    steps = -(-len(parts.train_batches) // accumulate)
+        optimizer = construct(config.optimizer.component, model.parameters())
+        loss, step_seconds = _steps(parts, model, optimizer, batch)
+    steps = -(-len(parts.train_batches) // config.optimizer.accumulate)
     measurements = -(-config.run.epochs // config.run.eval_every)
     measuring = _measuring_seconds(parts, model) * len(parts.test_batches) * measurements
     parameters = [*model.parameters()]
@@ -100,7 +91,7 @@ def examine(parts: Parts) -> Checkup:
         epochs=config.run.epochs,
         inputs=shape_of(batch[0]),
         targets=shape_of(batch[1]),
-        loss=losses[0],
+        loss=loss,
         modules=modules,
         parameters=sum(p.numel() for p in parameters),
         trainable=sum(p.numel() for p in parameters if p.requires_grad),
@@ -108,9 +99,25 @@ def examine(parts: Parts) -> Checkup:
         gradient_bytes=_bytes([p.grad for p in parameters]),
         optimizer_bytes=_bytes(optimizer.state_dict()["state"]),
         peak_bytes=peak,
-        step_seconds=per_step,
-        total_seconds=per_step * steps * config.run.epochs + measuring,
+        step_seconds=step_seconds,
+        total_seconds=step_seconds * steps * config.run.epochs + measuring,
     )
+
+
+def _steps(
+    parts: Parts, model: nn.Module, optimizer: optim.Optimizer, batch: Any
+) -> tuple[float, float]:
+    """The loss of the first step, and the seconds that one takes (the first is not typical)."""
+    accumulate = parts.config.optimizer.accumulate
+    seconds, losses = [], []
+    began = time.perf_counter()
+    for step in fit(
+        model, parts.loss, optimizer, [batch] * accumulate, _STEPS, accumulate=accumulate
+    ):
+        seconds.append(time.perf_counter() - began)
+        losses.append(step.loss)
+        began = time.perf_counter()
+    return losses[0], statistics.median(seconds[1:])
 
 
 def _modules(model: nn.Module, inputs: Any) -> list[ModuleRow]:

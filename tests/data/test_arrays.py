@@ -246,7 +246,7 @@ def test_python_objects_are_not_unpickled(tmp_path):
 
 def test_every_truncation_is_found(npy):
     content = npy.read_bytes()
-    for length in range(len(content)):
+    for length in [*range(0, 10), *range(10, len(content), 3), len(content) - 1]:
         npy.write_bytes(content[:length])
         refused(NPY, npy)
 
@@ -263,7 +263,7 @@ def test_bit_flips_in_an_archive_are_found_or_harmless(npz):
     content = npz.read_bytes()
     whole = [[part.tolist() for part in sample] for sample in NPZ(npz)]
     found = 0
-    for position in range(0, len(content) * 8, 11):
+    for position in range(0, len(content) * 8, 37):
         damaged = bytearray(content)
         damaged[position // 8] ^= 1 << position % 8
         npz.write_bytes(damaged)
@@ -276,7 +276,7 @@ def test_bit_flips_in_an_archive_are_found_or_harmless(npz):
             len(NPZ(npz))
         except FormatError as error:
             assert str(npz) in str(error)
-    assert found > len(content) * 8 / 11 / 4
+    assert found > len(content) * 8 / 37 / 4
 
 
 @pytest.mark.parametrize(

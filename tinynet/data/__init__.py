@@ -16,6 +16,7 @@ from tinynet.data.dataset import TensorDataset as TensorDataset
 from tinynet.data.dataset import random_split as random_split
 from tinynet.data.digits import Digits as Digits
 from tinynet.data.files import FormatError as FormatError
+from tinynet.data.folder import DatasetFolder as DatasetFolder
 from tinynet.data.idx import IDX as IDX
 from tinynet.data.idx import MNIST as MNIST
 from tinynet.data.idx import FashionMNIST as FashionMNIST

@@ -23,6 +23,7 @@ _DOUBLE_CLICK = """
 const shape = arguments[0].querySelector('.nodeshape');
 shape.dispatchEvent(new MouseEvent('dblclick', {bubbles: true, composed: true}));
 """
+_CLICK = "arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true, composed: true}))"
 
 
 def missing():
@@ -88,7 +89,9 @@ class Graphs:
         return [e for e in self.find("paper-radio-button") if e.get_property("name") == name]
 
     def fit(self):
-        """Let the graph fill the screen, and wait for the movement to end."""
+        """Let the graph fill the screen, nothing chosen, and wait for the movement to end."""
+        (background,) = self.find("svg#svg")
+        self.driver.execute_script(_CLICK, background)
         buttons = {e.get_property("textContent").strip(): e for e in self.find("paper-button")}
         self.driver.execute_script("arguments[0].click()", buttons["Fit to screen"])
         time.sleep(1.5)

@@ -7,12 +7,12 @@ from tinynet.nn import functional as F
 
 
 class CNN(nn.Module):
-    def __init__(self):
+    def __init__(self, width=4, size=8):
         super().__init__()
-        self.stem = nn.Conv2d(1, 4, 3)
-        self.norm = nn.BatchNorm2d(4)
+        self.stem = nn.Conv2d(1, width, 3)
+        self.norm = nn.BatchNorm2d(width)
         self.pool = nn.MaxPool2d(2)
-        self.head = nn.Linear(36, 3)
+        self.head = nn.Linear(width * (size // 2 - 1) ** 2, 3)
 
     def forward(self, x):
         x = self.pool(self.norm(self.stem(x)).relu())
@@ -96,8 +96,8 @@ def mlp():
     return _step(model, lambda: (model(x) - y).pow(2).mean(), optim.SGD)
 
 
-def cnn():
-    model, x, y = CNN(), tn.rand(2, 1, 8, 8), tn.tensor([0, 2])
+def cnn(width=4, size=8):
+    model, x, y = CNN(width, size), tn.rand(2, 1, size, size), tn.tensor([0, 2])
     criterion = nn.CrossEntropyLoss()
     return _step(model, lambda: criterion(model(x), y))
 

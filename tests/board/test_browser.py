@@ -1,0 +1,128 @@
+"""The Graphs tab in a real browser: what a person sees of a recorded step.
+
+Screenshots go to the folder that TINYNET_SCREENSHOTS names, or else to a temporary one.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import tinynet as tn
+from tests.board import browser, steps
+from tinynet import board
+from tinynet.board import SummaryWriter
+
+pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
+pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=f"needs: {browser.missing()}")
+
+TITLE = {"CNN", "backward", "Adam", "CrossEntropyLoss", "input", "output", "target"}
+
+
+@pytest.fixture(scope="module")
+def screenshots(tmp_path_factory):
+    named = os.environ.get("TINYNET_SCREENSHOTS")
+    folder = Path(named) if named else tmp_path_factory.mktemp("screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def recording():
+    tn.manual_seed(0)
+    model, step = steps.cnn(width=8, size=28)
+    step()  # the first step compiles operations, which is not what it takes
+    with board.record(model) as rec:
+        step(rec)
+    return rec
+
+
+@pytest.fixture(scope="module")
+def address(recording, tmp_path_factory):
+    from tests.board.test_tensorboard import server
+
+    folder = tmp_path_factory.mktemp("runs")
+    with SummaryWriter(folder / "cnn") as writer:
+        recording.write(writer)
+    with server(folder) as address:
+        yield address
+
+
+@pytest.fixture
+def graphs(address):
+    with browser.graphs(address) as found:
+        found.wait(lambda: found.nodes(), "the graph")
+        yield found
+
+
+def test_the_graph_is_drawn_and_scopes_open(graphs, screenshots):
+    graphs.wait(lambda: TITLE <= set(graphs.nodes()), f"{TITLE}")
+    graphs.fit()
+    graphs.screenshot(screenshots / "graph.png")
+    graphs.expand("CNN")
+    inside = {f"CNN/{name}" for name in ("stem", "norm", "relu", "pool", "view", "head")}
+    graphs.wait(lambda: inside <= set(graphs.nodes()), f"{inside}")
+    graphs.expand("CNN/norm")
+    assert "CNN/norm/native_batch_norm" in graphs.nodes()
+    graphs.fit()
+    graphs.screenshot(screenshots / "module.png")
+
+
+def test_the_profile_is_coloured_by_time_and_by_memory(graphs, recording, screenshots):
+    graphs.choose_tag("step")
+    graphs.choose("profile")
+    graphs.choose("compute_time")
+
+    def redness():
+        """How far from white each box is: the legend goes from white to red."""
+        shades = {}
+        for name, fill in graphs.fills().items():
+            if fill and fill.startswith("rgb("):
+                shades[name] = 255 - int(fill[4:-1].split(",")[1])
+        return shades
+
+    def coloured():
+        found = redness()
+        return (
+            found if len({found.get(n) for n in ("CNN", "CrossEntropyLoss", "Adam")}) == 3 else None
+        )
+
+    by_time = graphs.wait(coloured, "colours by time")
+    assert by_time["input"] < by_time["CNN"]
+    spent = {
+        name: sum(
+            n.cost.time
+            for n in recording.graphs["step"].nodes
+            if n.cost and n.name.startswith(f"{name}/")
+        )
+        for name in ("CNN", "CrossEntropyLoss", "backward", "Adam")
+    }
+    ranked = sorted(spent, key=spent.get)
+    assert by_time[ranked[0]] < by_time[ranked[-1]]
+    legend = " ".join(element.text for element in graphs.find("tf-graph-controls"))
+    assert all(device in legend for device in ("fwd:0", "bwd:0", "opt:0"))
+    graphs.fit()
+    graphs.screenshot(screenshots / "profile.png")
+    graphs.choose("memory")
+    graphs.wait(lambda: redness() != by_time, "colours by memory")
+
+
+def test_backward_is_a_graph_of_its_own(graphs, screenshots):
+    graphs.choose_tag("backward")
+    graphs.wait(lambda: set(graphs.nodes()) == {"backward"}, "the backward graph")
+    graphs.expand("backward")
+    graphs.expand("backward/CNN")
+    inside = {f"backward/CNN/{name}" for name in ("stem", "norm", "ReluBackward0", "pool", "head")}
+    graphs.wait(lambda: inside <= set(graphs.nodes()), f"{inside}")
+    graphs.fit()
+    graphs.screenshot(screenshots / "backward.png")
+
+
+def test_the_modules_are_a_conceptual_graph(graphs, screenshots):
+    graphs.choose_tag("modules")
+    graphs.choose("conceptual_graph")
+    graphs.wait(lambda: set(graphs.nodes()) == TITLE - {"backward", "Adam"}, "the modules")
+    graphs.expand("CNN")
+    assert "CNN/stem" in graphs.nodes()
+    graphs.fit()
+    graphs.screenshot(screenshots / "modules.png")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -105,20 +104,28 @@ def _raw_block(arrays: Sequence[Array], group: list[int], low: int, high: int) -
     alike = all(
         arrays[i].dtype == kind and (_start(arrays[i]) - low) % kind.itemsize == 0 for i in group
     )
+    owners = [arrays[i] for i in group]
+    data = np.asarray(_Memory(low, high, owners))
     if alike:
-        data = _memory(low, high).view(kind)
+        data = data.view(kind)
     else:  # what was aligned in memory shall be so again
         low_aligned = low - low % _ALIGNMENT
-        data = np.zeros(high - low_aligned, np.uint8)
-        data[low - low_aligned :] = _memory(low, high)
+        data = np.concatenate([np.zeros(low - low_aligned, np.uint8), data])
         low = low_aligned
     return Block(data, [(i, _layout(arrays[i], low)) for i in group])
 
 
-def _memory(low: int, high: int) -> Array:
-    """Return the bytes between two addresses; the arrays that lie there must be kept alive."""
-    memory: Any = (ctypes.c_char * (high - low)).from_address(low)
-    return np.frombuffer(memory, np.uint8)
+class _Memory:
+    """Bytes between two addresses; keeps the arrays alive that lie there."""
+
+    def __init__(self, low: int, high: int, owners: list[Array]):
+        self.owners = owners
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": "|u1",
+            "shape": (high - low,),
+            "data": (low, True),  # not to be written to
+        }
 
 
 def _start(array: Array) -> int:

@@ -7,6 +7,7 @@ lists what can be named in them: what a ``state_dict`` of a module, optimizer or
 
 from __future__ import annotations
 
+import io
 import math
 import sys
 import zipfile
@@ -84,9 +85,8 @@ def _explained(found: str) -> str:
     name = found.removeprefix("the name ")
     if name == found:
         return found
-    top = name.partition(".")[0]
-    known = {"numpy", *sys.stdlib_module_names}
-    if top in known or name.startswith(("torch._", "torch.storage")):
+    known = ("numpy", "torch", *sys.stdlib_module_names)
+    if name.partition(".")[0] in known and not name.startswith(("torch.nn.", "torch.optim.")):
         return f"{found}, which is not on the list of what is read"
     return f"{found}, which is not on the list: in PyTorch, store the state_dict() of the object"
 
@@ -179,8 +179,7 @@ def _read_zip(archive: zipfile.ZipFile, path: str) -> Any:
         return array
 
     storages = _Storages(memory)
-    with archive.open(pickles[0]) as file:
-        data = storages.unpickle(file)
+    data = storages.unpickle(io.BytesIO(archive.read(pickles[0])))
     storages.warn(path)
     return data
 

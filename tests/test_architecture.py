@@ -23,6 +23,7 @@ ROWS = [
     ["nn", "optim", "data", "board"],
     ["exchange"],  # Parameters are among what it stores
     ["train"],
+    ["cuda", "backends", "amp", "runtime"],  # what scripts ask of devices and threads
     ["utils", "func"],  # doors: nothing in them and __init__ but re-exports
     ["__init__"],
     ["__main__"],

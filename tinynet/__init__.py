@@ -7,13 +7,17 @@ from math import pi as pi
 
 from numpy import newaxis as newaxis
 
+from tinynet import amp as amp
 from tinynet import autograd as autograd
+from tinynet import backends as backends
+from tinynet import cuda as cuda
 from tinynet import data as data
 from tinynet import exchange as exchange
 from tinynet import func as func
 from tinynet import nn as nn
 from tinynet import optim as optim
 from tinynet import utils as utils
+from tinynet.amp import autocast as autocast
 from tinynet.autograd.anomaly import (
     is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
 )
@@ -61,5 +65,12 @@ from tinynet.exchange import load as load
 from tinynet.exchange import save as save
 from tinynet.ops import *  # noqa: F403
 from tinynet.ops import linalg as linalg
+from tinynet.runtime import (
+    are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+)
+from tinynet.runtime import compile as compile
+from tinynet.runtime import get_num_threads as get_num_threads
+from tinynet.runtime import set_num_threads as set_num_threads
+from tinynet.runtime import use_deterministic_algorithms as use_deterministic_algorithms
 
 __version__ = "0.1.0"

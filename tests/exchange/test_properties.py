@@ -90,3 +90,13 @@ def test_safetensors_of_copies(arrays):
         assert np.array_equal(back[name].numpy(), t.numpy())
         assert back[name].numpy().dtype == t.numpy().dtype
         assert back[name].numpy().flags.aligned
+
+
+def test_fields_of_records():
+    """Their elements are not a whole number of elements apart, and not aligned."""
+    records = np.zeros(4, [("a", "i1"), ("x", "f4"), ("b", "i1")])
+    records["x"] = [1, 2, 3, 4]
+    arrays = [records["x"][:3], records["x"][1:], records["a"]]
+    check_memory(arrays, through(tn.save, tn.load, arrays))
+    back = through(save_pytorch, load_pytorch, [wrap(a) for a in arrays])
+    assert [t.tolist() for t in back] == [[1, 2, 3], [2, 3, 4], [0, 0, 0, 0]]

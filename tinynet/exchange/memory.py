@@ -101,7 +101,7 @@ def _block(arrays: Sequence[Array], group: list[int]) -> Block:
 def _raw_block(arrays: Sequence[Array], group: list[int], low: int, high: int) -> Block:
     """Return a block of plain elements, or of bytes where members differ in dtype."""
     kind = arrays[group[0]].dtype
-    alike = all(
+    alike = (high - low) % kind.itemsize == 0 and all(
         arrays[i].dtype == kind and (_start(arrays[i]) - low) % kind.itemsize == 0 for i in group
     )
     owners = [arrays[i] for i in group]

@@ -204,8 +204,9 @@ def _storages(arrays: list[Array]) -> tuple[list[Array], list[_Place]]:
     """Return storages as one-dimensional arrays, and the place of each array in them."""
     storages: list[Array] = []
     places: dict[int, _Place] = {}
+    arrays = [a.copy() if any(n % a.itemsize for n in a.strides) else a for a in arrays]
     for block in blocks(arrays):
-        kinds = {arrays[i].dtype for i, _ in block.members}
+        kinds = {block.array.dtype, *(arrays[i].dtype for i, _ in block.members)}
         if len(kinds) > 1:
             raise RuntimeError(
                 "Cannot save multiple tensors or storages that view the same data as different "

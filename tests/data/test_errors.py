@@ -33,6 +33,29 @@ def loader(**arguments):
     return lambda lib, data: data.DataLoader(D, **arguments)
 
 
+class TooFew(Pairs):
+    def __getitems__(self, indices):
+        return [0]
+
+
+def stream_of(data):
+    """A dataset without numbers, of either library."""
+
+    class Stream(data.IterableDataset):
+        def __iter__(self):
+            return iter([1, 2])
+
+    return Stream()
+
+
+def stream(**arguments):
+    return lambda lib, data: data.DataLoader(stream_of(data), **arguments)
+
+
+def weighted(*arguments):
+    return lambda lib, data: data.WeightedRandomSampler(*arguments)
+
+
 def changed(name):
     return lambda lib, data: setattr(data.DataLoader(D), name, 3)
 
@@ -97,6 +120,141 @@ AS_IN_PYTORCH = {
         ValueError,
         "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.",
     ),
+    "timeout -1": (loader(timeout=-1), ValueError, "timeout option should be non-negative"),
+    "prefetch_factor without workers": (
+        loader(prefetch_factor=2),
+        ValueError,
+        "prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to "
+        "enable multiprocessing, otherwise set prefetch_factor to None.",
+    ),
+    "prefetch_factor -1": (
+        loader(num_workers=2, prefetch_factor=-1),
+        ValueError,
+        "prefetch_factor option should be non-negative",
+    ),
+    "persistent without workers": (
+        loader(persistent_workers=True),
+        ValueError,
+        "persistent_workers option needs num_workers > 0",
+    ),
+    "context without workers": (
+        loader(multiprocessing_context="spawn"),
+        ValueError,
+        "multiprocessing_context can only be used with multi-process loading (num_workers > 0), "
+        "but got num_workers=0",
+    ),
+    "no such start method": (
+        loader(num_workers=1, multiprocessing_context="threads"),
+        ValueError,
+        "multiprocessing_context option should specify a valid start method in [",
+    ),
+    "no context": (
+        loader(num_workers=1, multiprocessing_context=3),
+        TypeError,
+        "multiprocessing_context option should be a valid context object or a string specifying "
+        "the start method, but got multiprocessing_context=3",
+    ),
+    "shuffle a stream": (
+        stream(shuffle=True),
+        ValueError,
+        "DataLoader with IterableDataset: expected unspecified shuffle option, but got "
+        "shuffle=True",
+    ),
+    "sample a stream": (
+        stream(sampler=[1]),
+        ValueError,
+        "DataLoader with IterableDataset: expected unspecified sampler option, but got sampler=[1]",
+    ),
+    "sample batches of a stream": (
+        stream(batch_sampler=[[1]]),
+        ValueError,
+        "DataLoader with IterableDataset: expected unspecified batch_sampler option, but got "
+        "batch_sampler=[[1]]",
+    ),
+    "length of a stream": (
+        lambda lib, data: len(data.DataLoader(stream_of(data))),
+        TypeError,
+        "object of type 'Stream' has no len()",
+    ),
+    "stack nothing": (
+        lambda lib, data: data.StackDataset(),
+        ValueError,
+        "At least one dataset should be passed",
+    ),
+    "stack two lengths": (
+        lambda lib, data: data.StackDataset(D, [1, 2]),
+        ValueError,
+        "Size mismatch between datasets",
+    ),
+    "stack by name and not": (
+        lambda lib, data: data.StackDataset(D, a=D),
+        ValueError,
+        "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like "
+        "input/output, but both types are given.",
+    ),
+    "stack what returns too few": (
+        lambda lib, data: data.StackDataset(TooFew()).__getitems__([1, 2]),
+        ValueError,
+        "Nested dataset's output size mismatch. Expected 2, got 1",
+    ),
+    "concatenate nothing": (
+        lambda lib, data: data.ConcatDataset([]),
+        AssertionError,
+        "datasets should not be an empty iterable",
+    ),
+    "concatenate a stream": (
+        lambda lib, data: data.ConcatDataset([stream_of(data)]),
+        AssertionError,
+        "ConcatDataset does not support IterableDataset",
+    ),
+    "index below a ConcatDataset": (
+        lambda lib, data: data.ConcatDataset([D])[-11],
+        ValueError,
+        "absolute value of index should not exceed dataset length",
+    ),
+    "chain what is no stream": (
+        lambda lib, data: list(data.ChainDataset([D])),
+        AssertionError,
+        "ChainDataset only supports IterableDataset",
+    ),
+    "length of a chain of what is no stream": (
+        lambda lib, data: len(data.ChainDataset([D])),
+        AssertionError,
+        "ChainDataset only supports IterableDataset",
+    ),
+    "rank 2 of 2": (
+        lambda lib, data: data.DistributedSampler(D, 2, 2),
+        ValueError,
+        "Invalid rank 2, rank should be in the interval [0, 1]",
+    ),
+    "rank -1": (
+        lambda lib, data: data.DistributedSampler(D, 2, -1),
+        ValueError,
+        "Invalid rank -1, rank should be in the interval [0, 1]",
+    ),
+    "weights, num_samples 0": (weighted([1], 0), ValueError, NUM_SAMPLES + "0"),
+    "weights, num_samples True": (weighted([1], True), ValueError, NUM_SAMPLES + "True"),
+    "weights, replacement 1": (
+        weighted([1], 1, 1),
+        ValueError,
+        "replacement should be a boolean value, but got replacement=1",
+    ),
+    "weights in two dimensions": (
+        weighted([[1.0, 2.0]], 1),
+        ValueError,
+        "weights should be a 1d sequence but given weights have shape (1, 2)",
+    ),
+    "weights, too few positive": (
+        lambda lib, data: list(data.WeightedRandomSampler([1, 0], 2, False)),
+        RuntimeError,
+        "invalid multinomial distribution (with replacement=False, not enough non-negative "
+        "category to sample)",
+    ),
+    "weights, negative": (
+        lambda lib, data: list(data.WeightedRandomSampler([1, -1], 1)),
+        RuntimeError,
+        "probability tensor contains either `inf`, `nan` or element < 0",
+    ),
     **{
         f"{name} is changed": (
             changed(name),
@@ -104,6 +262,7 @@ AS_IN_PYTORCH = {
             f"{name} attribute should not be set after DataLoader is initialized",
         )
         for name in ("dataset", "batch_size", "drop_last", "sampler", "batch_sampler")
+        + ("persistent_workers",)
     },
     "shuffle nothing": (
         lambda lib, data: data.DataLoader([], shuffle=True),
@@ -192,16 +351,45 @@ AS_IN_PYTORCH = {
 
 # PyTorch accepts these, or fails with something that does not help. name: call, exception, message
 OURS = {
-    "num_workers 4": (
-        loader(num_workers=4),
-        ValueError,
-        "The 'num_workers' parameter of DataLoader must be 0. Got 4 instead. This version has no "
-        "worker processes",
-    ),
     "num_workers 'two'": (
         loader(num_workers="two"),
+        TypeError,
+        "The 'num_workers' parameter of DataLoader must be an integer >= 0. Got 'two' instead.",
+    ),
+    "timeout without workers": (
+        loader(timeout=5),
         ValueError,
-        "The 'num_workers' parameter of DataLoader must be 0. Got 'two' instead.",
+        "The 'timeout' parameter of DataLoader is for workers, and num_workers is 0.",
+    ),
+    "prefetch_factor 0": (
+        loader(num_workers=2, prefetch_factor=0),
+        ValueError,
+        "The 'prefetch_factor' parameter of DataLoader must be at least 1",
+    ),
+    "worker_method 'fork'": (
+        loader(num_workers=2, worker_method="fork"),
+        ValueError,
+        "The 'worker_method' parameter of DataLoader must be 'thread' or 'multiprocessing'.",
+    ),
+    "threads with a context": (
+        loader(num_workers=2, worker_method="thread", multiprocessing_context="spawn"),
+        ValueError,
+        "The 'multiprocessing_context' parameter of DataLoader is for worker processes.",
+    ),
+    "index beyond a ConcatDataset": (
+        lambda lib, data: data.ConcatDataset([D])[10],
+        IndexError,
+        "The index of a ConcatDataset must be below its length 10. Got 10 instead.",
+    ),
+    "generator of a weighted sampler": (
+        lambda lib, data: data.WeightedRandomSampler([1], 1, generator=0),
+        TypeError,
+        "The 'generator' parameter of WeightedRandomSampler must be",
+    ),
+    "distributed sampler without a group": (
+        lambda lib, data: data.DistributedSampler(D),
+        RuntimeError,
+        "Requires distributed package to be available",
     ),
     "generator of a loader": (
         loader(generator=3),

@@ -162,11 +162,11 @@ def test_without_a_generator_the_default_one_is_used():
     assert [numbers(loader), numbers(loader)] == passes
 
 
-def test_a_pass_in_order_draws_nothing():
-    tn.manual_seed(3)
-    state = tn.get_rng_state()
-    numbers(DataLoader(points(), batch_size=4))
-    assert tn.get_rng_state() == state
+def test_a_pass_draws_its_seed_and_nothing_else_before_its_order():
+    source, again = seeded(), seeded()
+    numbers(DataLoader(points(), batch_size=4, generator=source))
+    again.numpy.integers(2**63)
+    assert source.get_state() == again.get_state()
 
 
 def test_what_is_drawn_between_batches_does_not_change_the_order():

@@ -12,6 +12,45 @@ from tinynet.data.dataset import Samples
 from tinynet.dtypes import Array
 from tinynet.ops.joining import stack
 
+# A collate function of one type: called with a batch and ``collate_fn_map=`` the whole map.
+CollateMap = dict[type | tuple[type, ...], Callable[..., Any]]
+
+
+def collate(batch: Sequence[Any], *, collate_fn_map: CollateMap | None = None) -> Any:
+    """Return a batch of the same structure as its samples; the leaves are made by a map.
+
+    Args:
+        batch: the samples.
+        collate_fn_map: type, or tuple of types -> what makes a batch of samples of it. The exact
+            type is looked up first, then the first entry that the sample is an instance of. What
+            is in none is taken apart if it is a mapping or a sequence.
+
+    Raises:
+        TypeError: a sample holds something else.
+        RuntimeError: sequences in the samples differ in length.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> def of_fractions(batch, *, collate_fn_map=None):
+        ...     return tn.tensor([float(x) for x in batch])
+        >>> halves = [{"x": Fraction(1, 2)}, {"x": Fraction(3, 2)}]
+        >>> tn.data.collate.collate(halves, collate_fn_map={Fraction: of_fractions})
+        {'x': tensor([0.5000, 1.5000])}
+    """
+    if len(batch) == 0:
+        raise IndexError("default_collate: the batch is empty; it must hold at least one sample.")
+    first, fn_map = batch[0], collate_fn_map or {}
+    chosen = fn_map.get(type(first))
+    if chosen is None:
+        chosen = next((f for types, f in fn_map.items() if isinstance(first, types)), None)
+    if chosen is not None:
+        return chosen(batch, collate_fn_map=collate_fn_map)
+    if isinstance(first, Mapping):
+        return _of_mappings(batch, fn_map)
+    if isinstance(first, Sequence):
+        return _of_sequences(batch, fn_map)
+    raise _unsupported(type(first))
+
 
 def default_collate(batch: Sequence[Any]) -> Any:
     """Return a batch of the same structure as its samples, with tensors for leaves.
@@ -25,6 +64,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
     dicts, named tuples                  the same, of batches
     tuples, lists                        a list of batches
     ===================================  =====================================================
+
+    For types of your own, add to ``tinynet.data.collate.default_collate_fn_map`` (see ``collate``).
 
     Raises:
         TypeError: a sample holds something else.
@@ -40,12 +81,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     """
     if isinstance(batch, Samples):
         return list(batch.columns)
-    if len(batch) == 0:
-        raise IndexError("default_collate: the batch is empty; it must hold at least one sample.")
-    for types, collate in _BY_TYPE:
-        if isinstance(batch[0], types):
-            return collate(batch)
-    raise _unsupported(type(batch[0]))
+    return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
 def default_convert(data: Any) -> Any:
@@ -83,33 +119,31 @@ def _tensor(array: Array) -> Tensor:
     return wrap(array)
 
 
-def _of_tensors(batch: Sequence[Any]) -> Tensor:
+def _of_tensors(batch: Sequence[Any], **_: Any) -> Tensor:
     return stack(list(batch))
 
 
-def _of_arrays(batch: Sequence[Any]) -> Tensor:
+def _of_arrays(batch: Sequence[Any], **_: Any) -> Tensor:
     if batch[0].dtype.kind not in "biuf":
         raise _unsupported(batch[0].dtype)
     return stack([_tensor(np.asarray(item)) for item in batch])
 
 
-def _of_scalars(batch: Sequence[Any]) -> Tensor:
-    if batch[0].dtype.kind not in "biuf":
-        raise _unsupported(type(batch[0]))
+def _of_scalars(batch: Sequence[Any], **_: Any) -> Tensor:
     return _tensor(np.array(batch))
 
 
-def _of_floats(batch: Sequence[Any]) -> Tensor:
+def _of_floats(batch: Sequence[Any], **_: Any) -> Tensor:
     return _tensor(np.array(batch, dtype=np.float64))
 
 
-def _of_ints(batch: Sequence[Any]) -> Tensor:
+def _of_ints(batch: Sequence[Any], **_: Any) -> Tensor:
     array = np.array(batch)
     # As in PyTorch, only a batch that begins with a float is float64.
     return _tensor(array.astype(dtypes.default_float()) if array.dtype.kind == "f" else array)
 
 
-def _of_texts(batch: Sequence[Any]) -> Any:
+def _of_texts(batch: Sequence[Any], **_: Any) -> Any:
     return batch
 
 
@@ -137,29 +171,28 @@ def _like_sequence(pattern: Sequence[Any], items: list[Any]) -> Any:
         return items
 
 
-def _of_mappings(batch: Sequence[Any]) -> Any:
+def _of_mappings(batch: Sequence[Any], fn_map: CollateMap) -> Any:
     keys = batch[0]
+    columns = {key: [sample[key] for sample in batch] for key in keys}
     return _like_mapping(
-        keys, {key: default_collate([sample[key] for sample in batch]) for key in keys}
+        keys, {key: collate(column, collate_fn_map=fn_map) for key, column in columns.items()}
     )
 
 
-def _of_sequences(batch: Sequence[Any]) -> Any:
+def _of_sequences(batch: Sequence[Any], fn_map: CollateMap) -> Any:
     if len({len(sample) for sample in batch}) > 1:
         raise RuntimeError("each element in list of batch should be of equal size")
-    return _like_sequence(
-        batch[0], [default_collate(column) for column in zip(*batch, strict=True)]
-    )
+    columns = zip(*batch, strict=True)
+    return _like_sequence(batch[0], [collate(column, collate_fn_map=fn_map) for column in columns])
 
 
-# The first that fits; np.float64 is a float, np.str_ a str, and bool an int.
-_BY_TYPE: tuple[tuple[Any, Callable[[Sequence[Any]], Any]], ...] = (
-    (Tensor, _of_tensors),
-    (np.ndarray, _of_arrays),
-    ((str, bytes), _of_texts),
-    (np.generic, _of_scalars),
-    (float, _of_floats),
-    (int, _of_ints),
-    (Mapping, _of_mappings),
-    (Sequence, _of_sequences),
-)
+# PyTorch's map of this name. np.float64 is a float, np.str_ a str, and bool an int.
+default_collate_fn_map: CollateMap = {
+    Tensor: _of_tensors,
+    np.ndarray: _of_arrays,
+    (np.bool_, np.number): _of_scalars,
+    float: _of_floats,
+    int: _of_ints,
+    str: _of_texts,
+    bytes: _of_texts,
+}

@@ -1,16 +1,17 @@
 """Datasets: what a DataLoader takes its samples from."""
 
-import math
+from __future__ import annotations
+
 import warnings
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor, wrap
-from tinynet.data.sampler import permutation
 from tinynet.dtypes import Array
 
 T_co = TypeVar("T_co", covariant=True)
@@ -34,6 +35,45 @@ class Dataset(Generic[T_co]):
 
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: Any) -> Any:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[T_co], Iterable[T_co]):
+    """Samples one after the other: a subclass defines ``__iter__()``.
+
+    For what has no numbers to ask for: a stream, a file that is read from the front. A DataLoader
+    begins with ``iter(dataset)`` in every pass; it takes no sampler and does not shuffle.
+
+    **Workers.** A dataset that calls ``get_worker_info()`` in its ``__iter__`` is iterated by every
+    worker, each on a copy of its own, and decides what its share is; the batches of the workers
+    take turns. One that does not ask would give everything as often as there are workers: it is
+    read by one worker alone, so that a pass has each sample once, in the same batches for any
+    number of workers. (PyTorch gives the duplicates.) A ``worker_init_fn`` counts as asking.
+
+    **Going on in the middle.** A dataset that has ``state_dict()`` and ``load_state_dict(state)``
+    is put back to where it was by them. Any other is iterated from the front, and the samples of
+    the batches that were already given are dropped.
+
+    Example:
+        >>> class Countdown(tn.data.IterableDataset):
+        ...     def __iter__(self):
+        ...         share = tn.data.get_worker_info()  # None: in no worker
+        ...         first, step = (0, 1) if share is None else (share.id, share.num_workers)
+        ...         return iter(range(6, 0, -1)[first::step])
+        >>> [batch.tolist() for batch in tn.data.DataLoader(Countdown(), batch_size=2)]
+        [[6, 5], [4, 3], [2, 1]]
+        >>> loader = tn.data.DataLoader(Countdown(), batch_size=2, num_workers=2)
+        >>> [batch.tolist() for batch in loader]
+        [[6, 4], [5, 3], [2], [1]]
+    """
+
+    def __iter__(self) -> Iterator[T_co]:
+        raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
+
+    def __add__(self, other: Any) -> Any:
+        return ChainDataset([self, other])
 
 
 class Samples(Sequence[tuple[Tensor, ...]]):
@@ -111,38 +151,6 @@ def _gather(tensor: Any, rows: Array) -> Tensor:
     return wrap(tensor._array.take(rows, axis=0))
 
 
-class Subset(Dataset[T_co]):
-    """The samples of a dataset at chosen indices.
-
-    Args:
-        dataset: the whole.
-        indices: which of its samples, in which order.
-
-    Example:
-        >>> odd = tn.data.Subset(["a", "b", "c", "d"], [1, 3])
-        >>> len(odd), odd[1]
-        (2, 'd')
-    """
-
-    def __init__(self, dataset: Dataset[T_co], indices: Sequence[int]):
-        self.dataset = dataset
-        self.indices = indices
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, list):
-            return self.dataset[[self.indices[i] for i in index]]
-        return self.dataset[self.indices[index]]
-
-    def __getitems__(self, indices: Sequence[int]) -> Sequence[T_co]:
-        """Return the samples at ``indices``, at once where the dataset can do that."""
-        if type(self).__getitem__ is not Subset.__getitem__:  # a subclass changes samples
-            return [self[index] for index in indices]
-        return fetch(self.dataset, [self.indices[index] for index in indices])
-
-
 def fetch(dataset: Any, indices: Sequence[Any]) -> Any:
     """Return the samples of ``dataset`` at ``indices``."""
     at_once = getattr(dataset, "__getitems__", None)
@@ -151,66 +159,124 @@ def fetch(dataset: Any, indices: Sequence[Any]) -> Any:
     return [dataset[index] for index in indices]
 
 
-def random_split(
-    dataset: Dataset[T_co],
-    lengths: Sequence[float],
-    generator: Generator | None = None,
-) -> list[Subset[T_co]]:
-    """Return disjoint random subsets of a dataset that together are all of it.
+# ---- one after the other ----
+
+
+class ConcatDataset(Dataset[T_co]):
+    """The samples of several datasets, one dataset after the other; also ``a + b``.
 
     Args:
-        dataset: what to split.
-        lengths: how many samples each part gets; or fractions that sum to 1 (samples that are left
-            over after rounding down go to the first parts, one each).
-        generator: where the random order comes from (the default generator).
+        datasets: datasets that have a length.
 
     Raises:
-        ValueError: the lengths do not sum to the length of the dataset, or cannot be lengths.
+        AssertionError: there are none, or one of them is iterable only.
 
     Example:
-        >>> seeded = tn.Generator().manual_seed(0)
-        >>> train, test = tn.data.random_split(range(10), [0.8, 0.2], seeded)
-        >>> len(train), len(test)
-        (8, 2)
-        >>> sorted([*train, *test])
-        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+        >>> both = tn.data.ConcatDataset(["abc", "de"])
+        >>> len(both), both[1], both[3], both[-1]
+        (5, 'b', 'd', 'e')
     """
-    sizes = list(_sizes(lengths, len(dataset)))  # type: ignore[arg-type]
-    order = iter(permutation(sum(sizes), generator, "random_split"))
-    return [Subset(dataset, [next(order) for _ in range(size)]) for size in sizes]
 
+    datasets: list[Any]
+    cumulative_sizes: list[int]
 
-def _sizes(lengths: Sequence[float], total: int) -> Iterator[int]:
-    if math.isclose(sum(lengths), 1):
-        yield from _sizes_of_fractions(lengths, total)
-        return
-    if sum(lengths) != total:
-        raise ValueError(
-            "Sum of input lengths does not equal the length of the input dataset! "
-            f"Got lengths {list(lengths)} for a dataset of {total} instead."
+    def __init__(self, datasets: Iterable[Any]):
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError(
+                "ConcatDataset does not support IterableDataset: chain them with ChainDataset."
+            )
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence: Iterable[Any]) -> list[int]:
+        """Return where each dataset ends.
+
+        Example:
+            >>> tn.data.ConcatDataset.cumsum(["abc", "de"])
+            [3, 5]
+        """
+        return list(accumulate(map(len, sequence)))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, idx: Any) -> Any:
+        which, inside = self._place(idx)
+        return self.datasets[which][inside]
+
+    def _place(self, idx: Any) -> tuple[int, Any]:
+        """The number of a dataset, and the index in it."""
+        if idx < 0:
+            if -idx > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            idx += len(self)
+        which = bisect_right(self.cumulative_sizes, idx)
+        if which == len(self.datasets):
+            raise IndexError(
+                f"The index of a ConcatDataset must be below its length {len(self)}. "
+                f"Got {idx} instead."
+            )
+        return which, idx - (self.cumulative_sizes[which - 1] if which else 0)
+
+    def __getitems__(self, indices: Sequence[Any]) -> Sequence[Any]:
+        """Return the samples at ``indices``, at once where they are all of one dataset."""
+        changed = type(self).__getitem__ is not ConcatDataset.__getitem__  # by a subclass
+        if changed or not len(indices):
+            return [self[index] for index in indices]
+        places = [self._place(index) for index in indices]
+        inside: dict[int, list[Any]] = {}  # the indices in each dataset
+        for which, index in places:
+            inside.setdefault(which, []).append(index)
+        found = {which: fetch(self.datasets[which], part) for which, part in inside.items()}
+        if len(found) == 1:
+            (samples,) = found.values()
+            return samples
+        in_turn = {which: iter(samples) for which, samples in found.items()}
+        return [next(in_turn[which]) for which, _ in places]
+
+    @property
+    def cummulative_sizes(self) -> list[int]:
+        """PyTorch's older name of ``cumulative_sizes``."""
+        warnings.warn(
+            "`cummulative_sizes` attribute is renamed to `cumulative_sizes`",
+            FutureWarning,
+            stacklevel=2,
         )
-    for index, length in enumerate(lengths):
-        if not isinstance(length, (int, np.integer)) or length < 0:
-            raise ValueError(
-                "The 'lengths' parameter of random_split must hold integers >= 0, or fractions "
-                f"that sum to 1. Got {length!r} at index {index} instead."
-            )
-        yield int(length)
+        return self.cumulative_sizes
 
 
-def _sizes_of_fractions(fractions: Sequence[float], total: int) -> list[int]:
-    for index, fraction in enumerate(fractions):
-        if not 0 <= fraction <= 1:
-            raise ValueError(
-                f"Fraction at index {index} is not between 0 and 1. Got {fraction!r} instead."
-            )
-    sizes = [math.floor(total * fraction) for fraction in fractions]
-    for extra in range(total - sum(sizes)):
-        sizes[extra % len(sizes)] += 1
-    for index, size in enumerate(sizes):
-        if size == 0:
-            warnings.warn(
-                f"Length of split at index {index} is 0. This might result in an empty dataset.",
-                stacklevel=4,
-            )
-    return sizes
+class ChainDataset(IterableDataset[T_co]):
+    """The samples of several iterable datasets, one after the other; also ``a + b``.
+
+    Args:
+        datasets: an iterable of IterableDatasets.
+
+    Raises:
+        AssertionError: when it comes to one that is no IterableDataset.
+
+    Example:
+        >>> class Letters(tn.data.IterableDataset):
+        ...     def __iter__(self):
+        ...         yield from "ab"
+        >>> list(tn.data.ChainDataset([Letters(), Letters()]))
+        ['a', 'b', 'a', 'b']
+    """
+
+    def __init__(self, datasets: Iterable[Any]):
+        self.datasets = datasets
+
+    def _checked(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield dataset
+
+    def __iter__(self) -> Iterator[T_co]:
+        for dataset in self._checked():
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self._checked())

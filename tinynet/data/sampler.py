@@ -4,8 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from tinynet.core import generator as generators
 from tinynet.core.generator import Generator
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.ops.random import multinomial
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -26,6 +30,15 @@ def permutation(n: int, generator: Generator | None, owner: str) -> list[int]:
     """Return the numbers below ``n`` in random order."""
     order: list[int] = random_source(generator, owner).numpy.permutation(n).tolist()
     return order
+
+
+def _state(generator: Generator | None) -> dict[str, Any]:
+    return {} if generator is None else {"generator": generator.get_state()}
+
+
+def _load_state(generator: Generator | None, state: dict[str, Any]) -> None:
+    if generator is not None:
+        generator.set_state(state["generator"])
 
 
 def check_batching(batch_size: Any, drop_last: Any) -> None:
@@ -136,6 +149,14 @@ class RandomSampler(Sampler[int]):
     def __len__(self) -> int:
         return self.num_samples
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the sampler's own generator, if it has one."""
+        return _state(self.generator)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go to a state that `state_dict` returned."""
+        _load_state(self.generator, state)
+
 
 class SubsetRandomSampler(Sampler[int]):
     """The given indices in random order, drawn anew in each iteration.
@@ -160,6 +181,79 @@ class SubsetRandomSampler(Sampler[int]):
 
     def __len__(self) -> int:
         return len(self.indices)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the sampler's own generator, if it has one."""
+        return _state(self.generator)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go to a state that `state_dict` returned."""
+        _load_state(self.generator, state)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """Indices below ``len(weights)``, drawn with probabilities in proportion to the weights.
+
+    Args:
+        weights: one number >= 0 per sample of the dataset; they need not sum to 1.
+        num_samples: how many to draw.
+        replacement: draw each independently of those before; else each index comes once at most.
+        generator: where the draws come from (the default generator).
+
+    Raises:
+        ValueError: ``num_samples`` is not positive, ``replacement`` not a bool, or ``weights`` not
+            one-dimensional.
+        RuntimeError: when drawing: a weight is negative, infinite or NaN, or fewer are positive
+            than have to be drawn without replacement.
+
+    Example:
+        >>> sampler = tn.data.WeightedRandomSampler([0, 0.2, 3, 0], 2, replacement=False)
+        >>> sorted(sampler)
+        [1, 2]
+    """
+
+    def __init__(
+        self,
+        weights: Sequence[float],
+        num_samples: int,
+        replacement: bool = True,
+        generator: Generator | None = None,
+    ):
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={num_samples}"
+            )
+        if not isinstance(replacement, bool):
+            raise ValueError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
+        array = weights.detach().numpy() if isinstance(weights, Tensor) else weights
+        self.weights = wrap(np.array(array, dtype=np.float64))
+        if self.weights.dim() != 1:
+            raise ValueError(
+                "weights should be a 1d sequence but given weights have shape "
+                f"{tuple(self.weights.shape)}"
+            )
+        random_source(generator, "WeightedRandomSampler")
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        source = random_source(self.generator, "WeightedRandomSampler")
+        drawn = multinomial(self.weights, self.num_samples, self.replacement, generator=source)
+        return iter(drawn.tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the sampler's own generator, if it has one."""
+        return _state(self.generator)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go to a state that `state_dict` returned."""
+        _load_state(self.generator, state)
 
 
 class BatchSampler(Sampler[list[int]]):
@@ -194,3 +288,27 @@ class BatchSampler(Sampler[list[int]]):
         samples = len(self.sampler)  # type: ignore[arg-type]
         rest = 0 if self.drop_last else self.batch_size - 1
         return (samples + rest) // self.batch_size
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the sampler inside, if it has one."""
+        return sampler_state(self.sampler)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go to a state that `state_dict` returned."""
+        load_sampler_state(self.sampler, state)
+
+
+# ---- states: of samplers that have one ----
+
+
+def sampler_state(sampler: Any) -> dict[str, Any]:
+    """Return ``sampler.state_dict()``, or {} of a sampler without."""
+    state_dict = getattr(sampler, "state_dict", dict)
+    found: dict[str, Any] = state_dict()
+    return found
+
+
+def load_sampler_state(sampler: Any, state: dict[str, Any]) -> None:
+    """Give a state back to a sampler that has states."""
+    if hasattr(sampler, "load_state_dict"):
+        sampler.load_state_dict(state)

@@ -1,0 +1,138 @@
+"""How far a DataLoader is: what its state_dict tells, and how a pass goes on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from tinynet.data.sampler import load_sampler_state, random_source, sampler_state
+from tinynet.data.worker import StreamReader
+
+
+@dataclass
+class Share:
+    """How far one worker is in its share of an iterable dataset."""
+
+    given: int = 0
+    """Batches."""
+
+    ended: bool = False
+    state: Any = None
+    """The dataset's own state, if it has states."""
+
+
+@dataclass
+class Progress:
+    """How far a loader is."""
+
+    epoch: int = 0
+    """Passes before this one."""
+
+    position: int = 0
+    """Batches of this pass that were given: all below this number, ..."""
+
+    ahead: set[int] = field(default_factory=set)
+    """... and these, with ``in_order=False``."""
+
+    order: dict[str, Any] | None = None
+    """The states from which the order of this pass was drawn; None between passes."""
+
+    asked: bool | None = None
+    """Whether an iterable dataset is shared out among the workers; None: not known yet."""
+
+    shares: list[Share] = field(default_factory=list)
+    turn: int = 0
+    """Whose share the next batch is from."""
+
+    reader: StreamReader | None = None
+    """Without workers: what reads the stream, and can be asked how far it is."""
+
+    def gave(self, number: int) -> None:
+        """Note that a batch was given."""
+        if self.shares or self.reader is not None:  # a stream, of which only the sum counts
+            self.position += 1
+            return
+        self.ahead.add(number)
+        while self.position in self.ahead:
+            self.ahead.remove(self.position)
+            self.position += 1
+
+    def finish(self) -> None:
+        """Note that the pass is over."""
+        self.__dict__.update(vars(Progress(epoch=self.epoch + 1)))
+
+    def next(self) -> Progress:
+        """Return the progress of a new pass."""
+        return Progress(epoch=self.epoch + (self.order is not None))
+
+    def state(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        asked, shares, reader = self.asked, self.shares, self.reader
+        if reader is not None:
+            asked, shares = reader.mark.asked, [Share(reader.number, False, reader.mark.state)]
+        return {
+            "epoch": self.epoch,
+            "position": self.position,
+            "ahead": sorted(self.ahead),
+            "order": self.order,
+            "asked": asked,
+            "shares": [vars(share).copy() for share in shares],
+            "turn": self.turn,
+        }
+
+    @classmethod
+    def of(cls, state: dict[str, Any]) -> Progress:
+        """Return the progress that `state` was called on."""
+        known = {key: state[key] for key in ("epoch", "position", "order", "asked", "turn")}
+        shares = [Share(**share) for share in state["shares"]]
+        return cls(**known, ahead=set(state["ahead"]), shares=shares)
+
+
+# ---- the order of a pass ----
+
+
+class Order:
+    """What the sampler says, numbered; and the seed of the pass.
+
+    The order of a resumed pass is drawn again from the states of its beginning, and what was given
+    is left out. Then generator and sampler go back to the states in which they were found.
+    """
+
+    def __init__(self, loader: Any, progress: Progress, resumed: bool) -> None:
+        source = random_source(loader.generator, "DataLoader")
+        sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
+        found = states(loader)
+        if resumed:
+            restore(loader, progress.order)
+        progress.order = states(loader)
+        self.seed = int(source.numpy.integers(2**63))
+        self.numbered = self._left(iter(sampler), progress)
+        if resumed:
+            restore(loader, found)
+
+    def _left(self, requests: Iterator[Any], progress: Progress) -> Iterator[tuple[int, Any]]:
+        numbers = count()
+        if not progress.shares:  # a stream is wound on by the worker that has it
+            for _ in range(progress.position):
+                next(requests, None)
+                next(numbers)
+        ahead = frozenset(progress.ahead)
+        return (pair for pair in zip(numbers, requests) if pair[0] not in ahead)  # noqa: B905
+
+
+def states(loader: Any) -> dict[str, Any]:
+    """Return the states of what decides about the order."""
+    sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
+    return {
+        "generator": random_source(loader.generator, "DataLoader").get_state(),
+        "sampler": sampler_state(sampler),
+    }
+
+
+def restore(loader: Any, saved: Any) -> None:
+    """Go back to what `states` returned."""
+    sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
+    load_sampler_state(sampler, saved["sampler"])
+    random_source(loader.generator, "DataLoader").set_state(saved["generator"])

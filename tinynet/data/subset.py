@@ -1,0 +1,120 @@
+"""Parts of a dataset."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tinynet.core.generator import Generator
+from tinynet.data.dataset import Dataset, TensorDataset, fetch
+from tinynet.data.sampler import permutation
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Subset(Dataset[T_co]):
+    """The samples of a dataset at chosen indices.
+
+    Args:
+        dataset: the whole.
+        indices: which of its samples, in which order.
+
+    Example:
+        >>> odd = tn.data.Subset(["a", "b", "c", "d"], [1, 3])
+        >>> len(odd), odd[1]
+        (2, 'd')
+    """
+
+    def __init__(self, dataset: Dataset[T_co], indices: Sequence[int]):
+        self.dataset = dataset
+        self.indices = indices
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices: Sequence[int]) -> Sequence[T_co]:
+        """Return the samples at ``indices``, at once where the dataset can do that."""
+        if type(self).__getitem__ is not Subset.__getitem__:  # a subclass changes samples
+            return [self[index] for index in indices]
+        return fetch(self.dataset, [self.indices[index] for index in indices])
+
+
+def runs_no_user_code(dataset: Any) -> bool:
+    """Whether samples are known to be rows of tensors, and so nobody draws random numbers."""
+    while type(dataset).__getitem__ is Subset.__getitem__:
+        dataset = dataset.dataset
+    return type(dataset).__getitem__ is TensorDataset.__getitem__
+
+
+def random_split(
+    dataset: Dataset[T_co],
+    lengths: Sequence[float],
+    generator: Generator | None = None,
+) -> list[Subset[T_co]]:
+    """Return disjoint random subsets of a dataset that together are all of it.
+
+    Args:
+        dataset: what to split.
+        lengths: how many samples each part gets; or fractions that sum to 1 (samples that are left
+            over after rounding down go to the first parts, one each).
+        generator: where the random order comes from (the default generator).
+
+    Raises:
+        ValueError: the lengths do not sum to the length of the dataset, or cannot be lengths.
+
+    Example:
+        >>> seeded = tn.Generator().manual_seed(0)
+        >>> train, test = tn.data.random_split(range(10), [0.8, 0.2], seeded)
+        >>> len(train), len(test)
+        (8, 2)
+        >>> sorted([*train, *test])
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+    sizes = list(_sizes(lengths, len(dataset)))  # type: ignore[arg-type]
+    order = iter(permutation(sum(sizes), generator, "random_split"))
+    return [Subset(dataset, [next(order) for _ in range(size)]) for size in sizes]
+
+
+def _sizes(lengths: Sequence[float], total: int) -> Iterator[int]:
+    if math.isclose(sum(lengths), 1):
+        yield from _sizes_of_fractions(lengths, total)
+        return
+    if sum(lengths) != total:
+        raise ValueError(
+            "Sum of input lengths does not equal the length of the input dataset! "
+            f"Got lengths {list(lengths)} for a dataset of {total} instead."
+        )
+    for index, length in enumerate(lengths):
+        if not isinstance(length, (int, np.integer)) or length < 0:
+            raise ValueError(
+                "The 'lengths' parameter of random_split must hold integers >= 0, or fractions "
+                f"that sum to 1. Got {length!r} at index {index} instead."
+            )
+        yield int(length)
+
+
+def _sizes_of_fractions(fractions: Sequence[float], total: int) -> list[int]:
+    for index, fraction in enumerate(fractions):
+        if not 0 <= fraction <= 1:
+            raise ValueError(
+                f"Fraction at index {index} is not between 0 and 1. Got {fraction!r} instead."
+            )
+    sizes = [math.floor(total * fraction) for fraction in fractions]
+    for extra in range(total - sum(sizes)):
+        sizes[extra % len(sizes)] += 1
+    for index, size in enumerate(sizes):
+        if size == 0:
+            warnings.warn(
+                f"Length of split at index {index} is 0. This might result in an empty dataset.",
+                stacklevel=4,
+            )
+    return sizes

@@ -244,11 +244,10 @@ AS_IN_PYTORCH = {
         ValueError,
         "weights should be a 1d sequence but given weights have shape (1, 2)",
     ),
-    "weights, too few positive": (
-        lambda lib, data: list(data.WeightedRandomSampler([1, 0], 2, False)),
+    "weights, too few": (
+        lambda lib, data: list(data.WeightedRandomSampler([1, 2], 3, False)),
         RuntimeError,
-        "invalid multinomial distribution (with replacement=False, not enough non-negative "
-        "category to sample)",
+        "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
     ),
     "weights, negative": (
         lambda lib, data: list(data.WeightedRandomSampler([1, -1], 1)),

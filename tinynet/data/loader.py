@@ -82,7 +82,9 @@ class DataLoader(Generic[T_co]):
     of the batch. So augmentation is the same for any number of workers (also 0), and nothing of it
     is drawn from the streams of the training loop. In worker *threads* this holds for tinynet's
     default generator and what draws from it; ``random`` and ``np.random`` cannot be given to a
-    thread. ``tn.default_generator.numpy`` is a numpy generator for all cases.
+    thread. ``tn.default_generator.numpy`` is a numpy generator for all cases. A Generator that a
+    dataset or transform holds is not reseeded: the threads take turns with it, each process has a
+    copy. Leave it out where there are workers.
 
     **Errors** in a worker arrive as exceptions of the same type, with the worker's traceback; the
     pass can go on with the next batch. A worker process that dies ends the pass with RuntimeError.

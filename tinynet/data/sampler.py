@@ -203,8 +203,8 @@ class WeightedRandomSampler(Sampler[int]):
     Raises:
         ValueError: ``num_samples`` is not positive, ``replacement`` not a bool, or ``weights`` not
             one-dimensional.
-        RuntimeError: when drawing: a weight is negative, infinite or NaN, or fewer are positive
-            than have to be drawn without replacement.
+        RuntimeError: when drawing: weights are negative, not finite or all zero, or fewer than have
+            to be drawn without replacement.
 
     Example:
         >>> sampler = tn.data.WeightedRandomSampler([0, 0.2, 3, 0], 2, replacement=False)

@@ -12,7 +12,7 @@ from tinynet.data.collate import default_collate
 from tinynet.data.progress import Order, Progress, Share
 from tinynet.data.seeding import generator_isolated, isolated
 from tinynet.data.subset import runs_no_user_code
-from tinynet.data.worker import Died, EndOfStream, Reply, Start, StreamReader, Work
+from tinynet.data.worker import Died, EndOfStream, Reply, StreamReader, Work
 
 
 class Pool(Protocol):
@@ -80,8 +80,7 @@ class SerialPass(Pass):
     def __init__(self, loader: Any, work: Work, progress: Progress, resumed: bool) -> None:
         super().__init__(loader, work, progress, resumed)
         plain = work.collate_fn is default_collate and runs_no_user_code(work.dataset)
-        share = progress.shares[0] if progress.shares else Share()
-        start = Start(0, self.order.seed, 0, share.given, share.state)
+        start = progress.start(0, self.order.seed, 0)
         self._reader = work.reader(start, generator_isolated if plain else isolated)
         if isinstance(self._reader, StreamReader):
             progress.reader = self._reader
@@ -129,9 +128,7 @@ class PrefetchingPass(Pass):
         if work.iterable:
             self._share_out(progress)
         for worker in range(self._workers):
-            share = progress.shares[worker] if worker < len(progress.shares) else Share()
-            start = Start(self._number, self.order.seed, worker, share.given, share.state)
-            pool.send(worker, start)
+            pool.send(worker, progress.start(self._number, self.order.seed, worker))
         self._fill()
 
     def _share_out(self, progress: Progress) -> None:
@@ -234,7 +231,8 @@ class PrefetchingPass(Pass):
         if progress.shares:
             share = progress.shares[worker]
             share.given += 1
-            share.state = None if reply.mark is None else reply.mark.state
+            if reply.mark is not None:
+                share.state, share.ended = reply.mark.state, reply.mark.ended
             progress.turn = (worker + 1) % self._workers
 
     def _abort(self) -> None:

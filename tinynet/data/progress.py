@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from tinynet.data.sampler import load_sampler_state, random_source, sampler_state
-from tinynet.data.worker import StreamReader
+from tinynet.data.worker import Start, StreamReader
 
 
 @dataclass
@@ -59,6 +59,11 @@ class Progress:
             self.ahead.remove(self.position)
             self.position += 1
 
+    def start(self, pass_number: int, seed: int, worker: int) -> Start:
+        """Return what tells a worker to begin, or where to go on."""
+        share = self.shares[worker] if worker < len(self.shares) else Share()
+        return Start(pass_number, seed, worker, share.given, share.state, share.ended)
+
     def finish(self) -> None:
         """Note that the pass is over."""
         self.__dict__.update(vars(Progress(epoch=self.epoch + 1)))
@@ -71,7 +76,8 @@ class Progress:
         """Return all of it as plain data."""
         asked, shares, reader = self.asked, self.shares, self.reader
         if reader is not None:
-            asked, shares = reader.mark.asked, [Share(reader.number, False, reader.mark.state)]
+            mark = reader.mark
+            asked, shares = mark.asked, [Share(reader.number, mark.ended, mark.state)]
         return {
             "epoch": self.epoch,
             "position": self.position,

@@ -108,6 +108,9 @@ class Start(NamedTuple):
     state: Any = None
     """Of an iterable dataset: its own state at that place, if it has states."""
 
+    ended: bool = False
+    """Of an iterable dataset: the share has no more."""
+
 
 class EndOfStream(Exception):  # noqa: N818  # like StopIteration, it is no error
     """A share of an iterable dataset has no more batches."""
@@ -121,6 +124,9 @@ class StreamMark(NamedTuple):
 
     state: Any
     """The dataset's own state, if it has states."""
+
+    ended: bool
+    """It is known that there is no more."""
 
 
 class Reader:
@@ -157,7 +163,7 @@ class StreamReader(Reader):
         super().__init__(work, start, seeded)
         self.number = start.given
         self.iterator: Any = None
-        self.ended = False
+        self.ended = start.ended
         self.asked = False
 
     @property
@@ -165,14 +171,12 @@ class StreamReader(Reader):
         dataset = self.work.dataset
         # A copy, as the dataset goes on while the loader keeps this.
         state = copy.deepcopy(dataset.state_dict()) if hasattr(dataset, "state_dict") else None
-        return StreamMark(self.asked, state)
+        return StreamMark(self.asked, state, self.ended)
 
     def read(self, number: int, request: Any) -> Any:
         del number, request  # a stream counts by itself, and knows only one request: the next
         if self.iterator is None and not self.ended:
-            self.ended = True  # should this fail
             self._open()
-            self.ended = False
         self.number += 1
         with self._seeded(self.number - 1):
             samples = self._take()
@@ -186,6 +190,7 @@ class StreamReader(Reader):
 
     def _open(self) -> None:
         _here.asked = False
+        self.ended = True  # should this fail
         try:
             with self._seeded(-1):
                 if self.start.state is not None:
@@ -193,6 +198,7 @@ class StreamReader(Reader):
                 self.iterator = iter(self.work.dataset)
         finally:
             self.asked = _here.asked
+        self.ended = False
         if self.start.state is None:
             for skipped in range(self.start.given):
                 with self._seeded(skipped), contextlib.suppress(Exception):  # as then

@@ -135,41 +135,46 @@ class DataLoader(Generic[T_co]):
         in_order: bool = True,
         worker_method: Literal["thread", "multiprocessing"] | None = None,
     ):
-        options.check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        context = options.check_method(worker_method, multiprocessing_context, num_workers)
+        self._set_workers(
+            (num_workers, timeout, prefetch_factor, persistent_workers),
+            worker_method,
+            multiprocessing_context,
+        )
         options.check_exclusions(dataset, batch_size, shuffle, sampler, batch_sampler, drop_last)
         random_source(generator, "DataLoader")
         options.warn_of_pinning(pin_memory, pin_memory_device)
+        self.dataset, self.generator = dataset, generator
         if sampler is None:
             sampler = _default_sampler(dataset, shuffle, generator)
+        self._set_batches(batch_size, sampler, batch_sampler, drop_last, collate_fn)
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
+        self.worker_init_fn, self.in_order = worker_init_fn, in_order
+        self._settle()
+
+    def _set_workers(self, counts: tuple[Any, ...], method: Any, context: Any) -> None:
+        options.check_workers(*counts)
+        self.num_workers, self.timeout, prefetch_factor, self.persistent_workers = counts
+        self.prefetch_factor = (prefetch_factor or 2) if self.num_workers else None
+        context = options.check_method(method, context, self.num_workers)
+        self.multiprocessing_context = context
+        self.worker_method = "thread" if context is None else "multiprocessing"
+
+    def _set_batches(
+        self, batch_size: Any, sampler: Any, batch_sampler: Any, drop_last: Any, collate_fn: Any
+    ) -> None:
         if batch_sampler is not None:
             batch_size, drop_last = None, False
         elif batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         default = default_convert if batch_sampler is None else default_collate
-        self.dataset = dataset
-        self.batch_size = batch_size
-        self.drop_last = drop_last
-        self.sampler = sampler
-        self.batch_sampler = batch_sampler
-        self.num_workers = num_workers
+        self.batch_size, self.drop_last = batch_size, drop_last
+        self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn: Callable[[Any], Any] = default if collate_fn is None else collate_fn
-        self.pin_memory = pin_memory
-        self.pin_memory_device = pin_memory_device
-        self.timeout = timeout
-        self.worker_init_fn = worker_init_fn
-        self.multiprocessing_context = context
-        self.generator = generator
-        self.prefetch_factor = (prefetch_factor or 2) if num_workers else None
-        self.persistent_workers = persistent_workers
-        self.in_order = in_order
-        self.worker_method = "thread" if context is None else "multiprocessing"
-        self._told_length: int | None = None
-        self._progress, self._resumes = Progress(), False
-        self._settle()
 
     def _settle(self) -> None:
-        """Make the place for workers between two passes."""
+        """Begin without passes, and with a place for workers between two of them."""
+        self._told_length: int | None = None
+        self._progress, self._resumes = Progress(), False
         self._home = Home(self.persistent_workers)
         weakref.finalize(self, self._home.close)
 
@@ -179,7 +184,6 @@ class DataLoader(Generic[T_co]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._progress, self._resumes = Progress(), False
         self._settle()
 
     # ---- passes ----

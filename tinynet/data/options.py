@@ -91,7 +91,7 @@ def _warn_of_too_many(num_workers: int) -> None:
             "this DataLoader is going to create. Please be aware that excessive worker creation "
             "might get DataLoader running slow or even freeze, lower the worker number to avoid "
             "potential slowness/freeze if necessary.",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

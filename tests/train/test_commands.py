@@ -272,7 +272,29 @@ def test_export(trained, say, refuse, tmp_path):
     assert [*weights] == ["1.weight", "1.bias", "3.weight", "3.bias"]
     assert "is there already; --force" in refuse("export", trained, "weights.npz")
     say("export", trained, "weights.npz", "--force")
-    assert "must end in one of .npz" in refuse("export", trained, "weights.txt")
+    for name in ("weights.safetensors", "weights.pt"):
+        say("export", trained, name, "--best")
+    for again in (
+        tn.exchange.load_file("weights.safetensors"),
+        tn.exchange.load_pytorch("weights.pt"),
+    ):
+        assert all((again[name] == weights[name]).all() for name in weights)
+    assert "must end in one of .npz, .safetensors, .pt" in refuse("export", trained, "weights.txt")
+
+
+# ---- graph ----
+
+
+@pytest.mark.parametrize(
+    "form, telling", [("text", "addmm"), ("dot", "digraph"), ("svg", "<svg"), ("pbtxt", "node {")]
+)
+def test_graph(write, digits, say, refuse, tmp_path, form, telling):
+    path = write(digits)
+    assert telling in say("graph", path, "--format", form)
+    assert say("graph", path, "--format", form, "--part", "backward", "--save", "x") == ""
+    assert (tmp_path / "x").stat().st_size > 100
+    assert "is there already" in refuse("graph", path, "--save", "x")
+    assert sorted(os.listdir(tmp_path)) == ["digits.toml", "x"]
 
 
 # ---- board ----

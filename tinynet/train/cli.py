@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from tinynet.train.commands import COMMANDS
-from tinynet.train.problems import TrainError, did_you_mean
+from tinynet.train.problems import TrainError, did_you_mean, in_users_code, is_from_users_file
 from tinynet.train.provenance import version
 
 _EPILOG = """\
@@ -39,15 +39,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except SystemExit as stop:  # argparse, after a mistake (2) or --help (0)
         return stop.code if isinstance(stop.code, int) else 1
-    except TrainError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("stopped by Ctrl-C", file=sys.stderr)
-        return 128 + signal.SIGINT
     except BrokenPipeError:  # the reader of our output has gone, as in `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except TrainError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except Exception as error:
+        if not is_from_users_file(error):
+            raise
+        print(f"the run failed\n{in_users_code(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped by Ctrl-C", file=sys.stderr)
+        return 128 + signal.SIGINT
 
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:

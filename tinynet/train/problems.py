@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sysconfig
 import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -171,6 +172,13 @@ def in_users_code(error: BaseException) -> str:
 def has_users_frames(error: BaseException) -> bool:
     """Whether any frame of the error's traceback is in a file that is not tinynet's."""
     return any(not _is_ours(f.filename) for f in traceback.extract_tb(error.__traceback__))
+
+
+def is_from_users_file(error: BaseException) -> bool:
+    """Whether the user's own code is among the frames, not only tinynet's and other packages'."""
+    installed = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib"))
+    frames = traceback.extract_tb(error.__traceback__)
+    return any(not _is_ours(f.filename) and not f.filename.startswith(installed) for f in frames)
 
 
 def _is_ours(filename: str) -> bool:

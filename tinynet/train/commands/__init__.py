@@ -10,6 +10,7 @@ from tinynet.train.commands import (
     evaluate,
     explain,
     export,
+    graph,
     listing,
     predict,
     show,
@@ -17,4 +18,4 @@ from tinynet.train.commands import (
     train,
 )
 
-COMMANDS = (train, evaluate, predict, check, show, sweep, board, export, listing, explain)
+COMMANDS = (train, evaluate, predict, check, show, graph, sweep, board, export, listing, explain)

@@ -12,8 +12,16 @@ from tinynet.train.commands.options import Commands, add_trained
 from tinynet.train.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.runner import read_checkpoint, weights_of
 
+
+def _safetensors(weights: dict[str, Any], path: Path) -> None:
+    # The format knows no tied weights: each name has its own copy.
+    exchange.save_file({name: value.clone() for name, value in weights.items()}, path)
+
+
 WRITERS: dict[str, Callable[[dict[str, Any], Path], object]] = {
     ".npz": exchange.save,
+    ".safetensors": _safetensors,
+    ".pt": exchange.save_pytorch,
 }
 """What writes weights, by the ending of the file."""
 
@@ -24,7 +32,7 @@ def add(commands: Commands) -> None:
         "export",
         help="write the weights of a run into a file of their own",
         description="Write the state_dict of a run's model, in the format that the file's ending "
-        f"names: {', '.join(WRITERS)}. tinynet.load reads .npz back.",
+        "names: .npz for tinynet.load, .safetensors, or .pt for PyTorch's torch.load.",
     )
     add_trained(parser)
     parser.add_argument("file", metavar="FILE", help=f"ends in {' or '.join(WRITERS)}")

@@ -122,7 +122,137 @@ def muon_coefficients(lib):
     lib.optim.Muon([p], ns_coefficients=(1.0, 2.0)).step()
 
 
+def schedule(name, *args, **kwargs):
+    def program(lib):
+        groups = [{"params": [lib.ones(1, requires_grad=True)]} for _ in range(2)]
+        optimizer = lib.optim.SGD(groups, lr=0.1)
+        source = lib.optim.swa_utils if name == "SWALR" else lib.optim.lr_scheduler
+        getattr(source, name)(optimizer, *args, **kwargs)
+
+    return program
+
+
+def combined(name, *parts, **options):
+    """A combination of `parts`, each of them made of the library and an optimizer."""
+
+    def program(lib):
+        optimizer = lib.optim.SGD([lib.ones(1, requires_grad=True)], lr=0.1)
+        kind = getattr(lib.optim.lr_scheduler, name)
+        made = [part(lib, optimizer) for part in parts]
+        if name == "SequentialLR":
+            kind(optimizer, made, **options)
+        else:
+            kind(made, optimizer)
+
+    return program
+
+
+def exponential(lib, optimizer):
+    return lib.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+
+
+def of_another(lib, optimizer):
+    other = lib.optim.SGD([lib.ones(1, requires_grad=True)], lr=0.1)
+    return lib.optim.lr_scheduler.ExponentialLR(other, 0.9)
+
+
+def plateau(lib, optimizer):
+    return lib.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+
+
+def nothing(lib, optimizer):
+    return 3
+
+
+def no_optimizer(name, *args):
+    def program(lib):
+        getattr(lib.optim.lr_scheduler, name)(3, *args)
+
+    return program
+
+
+def without_momentum(name, *args, **kwargs):
+    def program(lib):
+        optimizer = lib.optim.Adagrad([lib.ones(1, requires_grad=True)])
+        getattr(lib.optim.lr_scheduler, name)(optimizer, *args, **kwargs)
+
+    return program
+
+
+def past_the_end(lib):
+    p = lib.ones(1, requires_grad=True)
+    p.grad = lib.ones(1)
+    optimizer = lib.optim.SGD([p], lr=0.1, momentum=0.9)
+    made = lib.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, 2)
+    for _ in range(3):
+        optimizer.step()
+        made.step()
+
+
+def resumed_without_rate(lib):
+    schedule("StepLR", 2, last_epoch=3)(lib)
+
+
+def plateau_of_more_groups(lib):
+    optimizer = lib.optim.SGD([lib.ones(1, requires_grad=True)], lr=0.1)
+    made = lib.optim.lr_scheduler.ReduceLROnPlateau(optimizer, min_lr=[0.1], patience=0)
+    optimizer.add_param_group({"params": [lib.ones(1, requires_grad=True)]})
+    made.step(1.0)
+    made.step(2.0)
+
+
+SCHEDULES_REFUSED = {
+    "no optimizer": no_optimizer("StepLR", 1),
+    "Plateau no optimizer": no_optimizer("ReduceLROnPlateau"),
+    "LambdaLR": schedule("LambdaLR", [abs]),
+    "MultiplicativeLR": schedule("MultiplicativeLR", [abs]),
+    "MultiplicativeLR function": schedule("MultiplicativeLR", 3),
+    "ConstantLR": schedule("ConstantLR", 2),
+    "LinearLR start": schedule("LinearLR", 0),
+    "LinearLR end": schedule("LinearLR", 1, 2),
+    "resumed": resumed_without_rate,
+    "CyclicLR mode": schedule("CyclicLR", 0.1, 0.2, mode="square", cycle_momentum=False),
+    "CyclicLR base_lr": schedule("CyclicLR", [0.1], 0.2),
+    "CyclicLR max_lr": schedule("CyclicLR", 0.1, [0.2] * 3),
+    "CyclicLR momentum": without_momentum("CyclicLR", 0.1, 0.2),
+    "OneCycleLR steps": schedule("OneCycleLR", 0.1),
+    "OneCycleLR total_steps": schedule("OneCycleLR", 0.1, 0),
+    "OneCycleLR epochs": schedule("OneCycleLR", 0.1, epochs=0, steps_per_epoch=1),
+    "OneCycleLR steps_per_epoch": schedule("OneCycleLR", 0.1, epochs=1, steps_per_epoch=-1),
+    "OneCycleLR pct_start": schedule("OneCycleLR", 0.1, 10, pct_start=2.0),
+    "OneCycleLR anneal_strategy": schedule("OneCycleLR", 0.1, 10, anneal_strategy="x"),
+    "OneCycleLR max_lr": schedule("OneCycleLR", [0.1], 10),
+    "OneCycleLR momentum": without_momentum("OneCycleLR", 0.1, 10),
+    "OneCycleLR end": past_the_end,
+    "WarmRestarts T_0": schedule("CosineAnnealingWarmRestarts", 0),
+    "WarmRestarts T_mult": schedule("CosineAnnealingWarmRestarts", 1, 0),
+    "WarmRestarts eta_min": schedule("CosineAnnealingWarmRestarts", 1, 1, "0"),
+    "SWALR lr": schedule("SWALR", [0.1]),
+    "SWALR strategy": schedule("SWALR", 0.1, anneal_strategy="x"),
+    "SWALR epochs": schedule("SWALR", 0.1, -1),
+    "Plateau factor": schedule("ReduceLROnPlateau", factor=1.0),
+    "Plateau mode": schedule("ReduceLROnPlateau", mode="mean"),
+    "Plateau threshold_mode": schedule("ReduceLROnPlateau", threshold_mode="mean"),
+    "Plateau min_lr": schedule("ReduceLROnPlateau", min_lr=[0.1]),
+    "Plateau groups": plateau_of_more_groups,
+    **{
+        f"{name} {part.__name__}": combined(name, exponential, part, milestones=[3])
+        for name in ("SequentialLR", "ChainedScheduler")
+        for part in (of_another, plateau, nothing)
+    },
+    "SequentialLR empty": combined("SequentialLR", milestones=[]),
+    "SequentialLR milestones": combined("SequentialLR", exponential, milestones=[3]),
+    "ChainedScheduler empty": combined("ChainedScheduler"),
+}
+SCHEDULER_CLASSES = (
+    "LRScheduler", "LambdaLR", "MultiplicativeLR", "StepLR", "MultiStepLR", "ConstantLR",
+    "LinearLR", "ExponentialLR", "PolynomialLR", "CosineAnnealingLR", "ChainedScheduler",
+    "SequentialLR", "ReduceLROnPlateau", "CyclicLR", "OneCycleLR", "CosineAnnealingWarmRestarts",
+)  # fmt: skip
+
+
 REFUSED = {
+    **SCHEDULES_REFUSED,
     **{" ".join(key): bad_option(key[0], options) for key, options in BAD.items()},
     **{f"{name} long lr": long_lr(name) for name in CLASSES},
     **{

@@ -7,28 +7,36 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tests.nn.classes.run import signature
 
 from .record import RECORD
 from .refusals import REFUSED
 from .trajectories import (
     ALGORITHMS,
+    JUMPING,
     LBFGS,
     MUON,
     OPTIONS,
+    PLATEAU,
     SCHEDULES,
     SPARSE,
+    WITH_TENSORS,
     answers,
+    beta_rates,
     error,
     final_parameters,
     forms,
+    jumps,
     lbfgs_parameters,
     muon_parameters,
+    plateau_rates,
     rates_of,
+    schedule_states,
+    signatures,
     sparse_parameters,
 )
 
 EXPECTED = json.loads(RECORD.read_text())
+SIGNATURES = signatures(tn)
 
 
 def assert_same(got, expected, tolerance):
@@ -84,14 +92,27 @@ def test_lbfgs(label):
     assert_same(lbfgs_parameters(tn, label), EXPECTED["LBFGS"][label], 1e-9)
 
 
-@pytest.mark.parametrize("label", SCHEDULES)
-def test_learning_rates(label):
-    assert_close(rates_of(tn, label), EXPECTED["rates"][label], 1e-12)
+SCHEDULED = {
+    "rates": (rates_of, SCHEDULES),
+    "schedules": (schedule_states, SCHEDULES),
+    "jumps": (jumps, JUMPING),
+    "betas": (beta_rates, WITH_TENSORS),
+    "plateau": (plateau_rates, PLATEAU),
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "label"), [(part, label) for part, (_, rows) in SCHEDULED.items() for label in rows]
+)
+@pytest.mark.filterwarnings("ignore:Detected call of")  # nested ones; in PyTorch, too
+def test_schedules(part, label):
+    measure, _ = SCHEDULED[part]
+    assert_same(json.loads(json.dumps(measure(tn, label))), EXPECTED[part][label], 1e-12)
 
 
 @pytest.mark.parametrize("name", EXPECTED["signatures"])
 def test_the_parameters_of_the_constructor_and_their_defaults(name):
-    assert signature(getattr(tn.optim, name)) == EXPECTED["signatures"][name]
+    assert SIGNATURES[name] == EXPECTED["signatures"][name]
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -115,13 +136,13 @@ def test_the_record_is_of_the_version_that_the_project_follows():
 
 
 @pytest.mark.oracle
-@pytest.mark.filterwarnings("ignore:Sparse invariant")
+@pytest.mark.filterwarnings("ignore:Sparse invariant", "ignore:Detected call of")
 def test_the_record_is_what_pytorch_says_today():
     live = answers(importlib.import_module("torch"))
     for label, expected in EXPECTED["parameters"].items():
         assert_close(live["parameters"][label], expected, 1e-12)
-    for label, expected in EXPECTED["rates"].items():
-        assert_close(live["rates"][label], expected, 1e-12)
+    for part in SCHEDULED:
+        assert_same(json.loads(json.dumps(live[part])), EXPECTED[part], 1e-12)
     for part in ("Muon", "sparse", "LBFGS"):
         assert_same(live[part], EXPECTED[part], 1e-9)
     for part in ("forms", "signatures", "refused"):

@@ -1,6 +1,7 @@
 """What every optimizer does: groups, state, saving, and saying what is wrong."""
 
 import copy
+import pickle
 import re
 import warnings
 
@@ -9,6 +10,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn, optim
+from tinynet.core.observe import observing
 
 
 def parameter(*values):
@@ -545,3 +547,262 @@ def test_a_frozen_parameter_that_an_old_gradient_still_moves():
     assert text.startswith(
         "Parameter 0 of SGD (shape [1]) requires no grad any more, but still has"
     )
+
+
+# ---- hooks --------------------------------------------------------------------------------------
+
+
+def test_hooks_of_all_optimizers_stand_around_those_of_one():
+    heard, p = [], parameter()
+    one = optim.SGD([p], lr=0.1)
+    p.grad = tn.ones(2)
+    one.register_step_pre_hook(lambda o, args, kwargs: heard.append("own before"))
+    one.register_step_post_hook(lambda o, args, kwargs: heard.append("own after"))
+    before = optim.optimizer.register_optimizer_step_pre_hook(
+        lambda o, args, kwargs: heard.append(("before", o is one, args == (one,), kwargs))
+    )
+    after = optim.optimizer.register_optimizer_step_post_hook(
+        lambda o, args, kwargs: heard.append("after")
+    )
+    one.step()
+    before.remove()
+    after.remove()
+    one.step()
+    assert heard[:4] == [("before", True, True, {}), "own before", "own after", "after"]
+    assert heard[4:] == ["own before", "own after"]
+
+
+def test_a_hook_may_replace_the_arguments():
+    p, called = parameter(1.0), []
+    p.grad = tn.ones(1)
+    optimizer = optim.SGD([p], lr=0.5)
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o, lambda: called.append(1)), {}))
+    optimizer.step()
+    assert called == [1] and p.tolist() == [0.5]
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: 5)
+    with pytest.raises(RuntimeError, match="must return None or a tuple of .*, but got 5"):
+        optimizer.step()
+    assert p.tolist() == [0.5]
+
+
+def test_hooks_run_around_a_step_of_ones_own_and_once_where_steps_call_each_other():
+    class Twice(optim.SGD):
+        def step(self, closure=None):
+            super().step(closure)
+            return super().step(closure)
+
+    p, heard = parameter(1.0), []
+    p.grad = tn.ones(1)
+    optimizer = Twice([p], lr=0.25)
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: heard.append("before"))
+    optimizer.step()
+    assert p.tolist() == [0.5] and heard == ["before"] and optimizer.stepped
+
+
+def test_hooks_of_saving():
+    p, heard = parameter(), []
+    optimizer = optim.SGD([p], lr=0.1)
+    optimizer.register_state_dict_pre_hook(lambda o: heard.append("second"))
+    optimizer.register_state_dict_pre_hook(lambda o: heard.append("first"), prepend=True)
+    extra = optimizer.register_state_dict_post_hook(lambda o, state: {**state, "extra": 1})
+    optimizer.register_state_dict_post_hook(lambda o, state: heard.append(sorted(state)))
+    assert optimizer.state_dict()["extra"] == 1
+    assert heard == ["first", "second", ["extra", "param_groups", "state"]]
+    extra.remove()
+    assert "extra" not in optimizer.state_dict()
+
+
+def test_hooks_of_loading():
+    p, heard = parameter(), []
+    optimizer = optim.SGD([p], lr=0.1)
+    saved = optimizer.state_dict()
+
+    def renamed(o, state):
+        assert state is not saved
+        groups = [{**g, "lr": 7.0} for g in state["param_groups"]]
+        return {**state, "param_groups": groups}
+
+    optimizer.register_load_state_dict_pre_hook(renamed)
+    optimizer.register_load_state_dict_post_hook(lambda o: heard.append(o.param_groups[0]["lr"]))
+    optimizer.register_load_state_dict_post_hook(lambda o: heard.append("first"), prepend=True)
+    optimizer.load_state_dict(saved)
+    assert heard == ["first", 7.0] and saved["param_groups"][0]["lr"] == 0.1
+
+
+# ---- what is kept between steps follows what users replace --------------------------------------
+
+ELEMENTWISE = {
+    "SGD": {"momentum": 0.9, "weight_decay": 0.1, "nesterov": True},
+    "Adam": {"amsgrad": True, "weight_decay": 0.1},
+    "AdamW": {},
+    "Adamax": {},
+    "NAdam": {"decoupled_weight_decay": True, "weight_decay": 0.1},
+    "RAdam": {"betas": (0.5, 0.8)},
+    "Adagrad": {},
+    "Adadelta": {"weight_decay": 0.1},
+    "RMSprop": {"momentum": 0.5, "centered": True},
+    "Rprop": {},
+    "ASGD": {"t0": 1, "maximize": True},
+}
+
+
+def layouts(values):
+    """The same values in memory of several layouts."""
+    spread = np.zeros((values.shape[0], 2 * values.shape[1]), values.dtype)
+    spread[:, ::2] = values
+    return {
+        "rows": values.copy(),
+        "columns": values.T.copy().T,
+        "gaps": spread[:, ::2],
+    }
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_blocks_give_what_the_whole_gives_in_any_layout(name, monkeypatch):
+    random = np.random.RandomState(0)
+    values, grads = random.standard_normal((23, 17)), random.standard_normal((3, 23, 17))
+    found = {}
+    for size in (1 << 20, 64 * 8):
+        monkeypatch.setattr("tinynet.optim.elementwise.BLOCK", size)
+        for layout, array in layouts(values).items():
+            p = tn.from_numpy(array).requires_grad_()
+            optimizer = getattr(optim, name)([p], lr=0.01, **ELEMENTWISE[name])
+            for i, grad in enumerate(grads):
+                p.grad = tn.from_numpy(np.asfortranarray(grad) if i == 1 else grad.copy())
+                optimizer.step()
+            assert p._array is array and p._version == 3
+            found[size, layout] = p.detach().numpy().copy()
+    first = next(iter(found.values()))
+    for one in found.values():
+        np.testing.assert_array_equal(one, first)
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_a_parameter_whose_data_was_replaced_goes_on_there(name):
+    def run(replace):
+        p = tn.tensor([1.0, -2.0, 3.0], dtype=tn.float64, requires_grad=True)
+        optimizer = getattr(optim, name)([p], lr=0.1, **ELEMENTWISE[name])
+        for step in range(4):
+            if step == 2 and replace:
+                old = p.detach()
+                p.data = p.detach().clone()
+            optimizer.zero_grad()
+            (p * p).sum().backward()
+            optimizer.step()
+        if replace:
+            assert old.tolist() != p.tolist()
+        return p.tolist()
+
+    assert run(True) == run(False)
+
+
+def test_state_that_was_replaced_or_changed_is_used():
+    def run(change):
+        p = parameter(1.0, 2.0)
+        optimizer = optim.Adam([p], lr=0.1)
+        descend(optimizer, [p], 2)
+        change(optimizer, p)
+        descend(optimizer, [p])
+        return p.tolist(), optimizer.state[p]["step"].item()
+
+    def replaced(optimizer, p):
+        optimizer.state[p]["exp_avg"] = tn.ones(2)
+
+    def written(optimizer, p):
+        optimizer.state[p]["exp_avg"].fill_(1.0)
+
+    def new_memory(optimizer, p):
+        optimizer.state[p]["exp_avg"].data = tn.ones(2)
+
+    def new_dict(optimizer, p):
+        optimizer.state[p] = {**optimizer.state[p], "exp_avg": tn.ones(2)}
+
+    def later(optimizer, p):
+        optimizer.state[p]["step"].fill_(9.0)
+
+    expected = run(written)
+    assert run(replaced) == run(new_memory) == run(new_dict) == expected
+    assert run(lambda optimizer, p: None)[0] != expected[0] and run(later)[1] == 10.0
+
+
+def test_state_that_is_deleted_starts_again():
+    p = parameter(1.0, 2.0)
+    optimizer = optim.Adam([p], lr=0.1)
+    descend(optimizer, [p], 2)
+    del optimizer.state[p]
+    descend(optimizer, [p])
+    assert optimizer.state[p]["step"].item() == 1.0
+
+
+def test_options_that_are_changed_between_steps():
+    p = parameter(1.0, 2.0)
+    optimizer = optim.SGD([p], lr=0.1)
+    group = optimizer.param_groups[0]
+    descend(optimizer, [p])
+    assert p not in optimizer.state
+    group["momentum"] = 0.9
+    descend(optimizer, [p])
+    assert optimizer.state[p]["momentum_buffer"].tolist() == p.grad.tolist()
+    group["momentum"] = 0
+    before = p.tolist()
+    descend(optimizer, [p])
+    np.testing.assert_allclose(p.tolist(), [x - 0.1 * 2 * x for x in before], rtol=1e-6)
+
+
+def test_parameters_of_one_group_may_be_at_different_steps():
+    a, b, c = parameter(1.0), parameter(1.0), parameter(1.0)
+    optimizer = optim.Adam([a, b, c], lr=0.1)
+    descend(optimizer, [a, c])
+    descend(optimizer, [a, b, c])
+    assert [optimizer.state[p]["step"].item() for p in (a, b, c)] == [2.0, 1.0, 2.0]
+    alone = parameter(1.0)
+    descend(optim.Adam([alone], lr=0.1), [alone])
+    assert b.tolist() == alone.tolist() and a.tolist() == c.tolist()
+
+
+def test_a_pickled_optimizer_goes_on():
+    p = parameter(1.0, 2.0)
+    optimizer = optim.Adam([p], lr=0.1, betas=(0.5, 0.9))
+    descend(optimizer, [p], 2)
+    q, again = pickle.loads(pickle.dumps((p, optimizer)))
+    descend(optimizer, [p])
+    descend(again, [q])
+    assert p.tolist() == q.tolist() and again.param_groups[0]["params"][0] is q
+
+
+def test_steps_are_reported_to_observers():
+    p, seen = parameter(1.0, 2.0), []
+    optimizer = optim.Adam([p], lr=0.1)
+    (p * p).sum().backward()
+    with observing(lambda op, inputs, outputs, attributes: seen.append((op, inputs, outputs))):
+        optimizer.step()
+    ((op, inputs, outputs),) = seen
+    assert op.writes and op.title == "Adam.step" and outputs == [p._array]
+    state = optimizer.state[p]
+    held = [p, p.grad, *state.values()]
+    assert [id(a) for a in inputs] == [id(t._array) for t in held]
+
+
+# ---- sparse gradients ---------------------------------------------------------------------------
+
+
+def test_only_the_rows_of_a_sparse_gradient_are_moved():
+    table = nn.Embedding(4, 2, sparse=True)
+    before, version = table.weight.detach().clone(), table.weight._version
+    for name in ("SGD", "Adagrad", "SparseAdam"):
+        optimizer = getattr(optim, name)(table.parameters(), lr=0.1)
+        table(tn.tensor([1, 3, 1])).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        moved = (table.weight.detach() != before).any(1)
+        assert moved.tolist() == [False, True, False, True], name
+    assert table.weight._version == version + 3
+
+
+def test_a_sparse_gradient_that_cannot_be_used_changes_nothing():
+    table, bias = nn.Embedding(4, 2, sparse=True), parameter(1.0)
+    optimizer = optim.Adam([bias, table.weight], lr=0.1)
+    (table(tn.tensor([1])).sum() + bias.sum()).backward()
+    with pytest.raises(RuntimeError, match="please consider SparseAdam instead"):
+        optimizer.step()
+    assert bias.tolist() == [1.0] and not optimizer.state and not bias._version

@@ -1,12 +1,13 @@
 """Runs of optimizers and schedules that PyTorch and tinynet do alike: same numbers, same calls."""
 
 import itertools
+import warnings
 
 import numpy as np
 
 from tests.nn.classes.run import error_text, signature
 
-from .refusals import CLASSES, REFUSED
+from .refusals import CLASSES, REFUSED, SCHEDULER_CLASSES
 
 STEPS = 20
 SHAPES = [(3, 2), (4,), (), (2, 1, 2)]
@@ -94,6 +95,34 @@ ALGORITHMS = {
     for options in rows()
     for grouped in (False, True)
 }
+
+
+def _sequential(lib, made):
+    kinds = lib.optim.lr_scheduler
+    parts = [kinds.LinearLR(made, 0.1, total_iters=4), kinds.CosineAnnealingLR(made, 8),
+             kinds.ExponentialLR(made, 0.8)]  # fmt: skip
+    return kinds.SequentialLR(made, parts, [4, 10])
+
+
+def _chained(lib, made):
+    kinds = lib.optim.lr_scheduler
+    return kinds.ChainedScheduler(
+        [kinds.ConstantLR(made, 0.1, 3), kinds.ExponentialLR(made, 0.9), kinds.StepLR(made, 5)]
+    )
+
+
+def _nested(lib, made):
+    kinds = lib.optim.lr_scheduler
+    inner = kinds.SequentialLR(
+        made, [kinds.ConstantLR(made, 0.5, 2), kinds.StepLR(made, 2, 0.7)], [3]
+    )
+    return kinds.SequentialLR(made, [inner, kinds.PolynomialLR(made, 9)], [6])
+
+
+def _swa(lib, made, *args, **kwargs):
+    return lib.optim.swa_utils.SWALR(made, *args, **kwargs)
+
+
 SCHEDULES = {
     "StepLR 3": ("StepLR", (3,), {}),
     "StepLR 1 0.5": ("StepLR", (1, 0.5), {}),
@@ -107,6 +136,68 @@ SCHEDULES = {
     "ConstantLR 0.2": ("ConstantLR", (0.2, 3), {}),
     "CosineAnnealingLR": ("CosineAnnealingLR", (6,), {"eta_min": 1e-3}),
     "CosineAnnealingLR long": ("CosineAnnealingLR", (50,), {}),
+    "PolynomialLR": ("PolynomialLR", (), {}),
+    "PolynomialLR 2": ("PolynomialLR", (12, 2.0), {}),
+    "MultiplicativeLR": ("MultiplicativeLR", (lambda epoch: 1 - 1 / (2 + epoch),), {}),
+    "MultiplicativeLR per group": (
+        "MultiplicativeLR",
+        ([lambda e: 0.9, lambda e: 1 + 0.01 * e],),
+        {},
+    ),
+    "CosineAnnealingWarmRestarts": ("CosineAnnealingWarmRestarts", (4,), {}),
+    "CosineAnnealingWarmRestarts 2": (
+        "CosineAnnealingWarmRestarts",
+        (3,),
+        {"T_mult": 2, "eta_min": 1e-3},
+    ),
+    "CyclicLR": ("CyclicLR", (0.01, 0.1), {"step_size_up": 4}),
+    "CyclicLR 2": ("CyclicLR", ([0.01, 0.02], [0.1, 0.3], 2, 3, "triangular2"), {}),
+    "CyclicLR range": (
+        "CyclicLR",
+        (0.01, 0.1, 3),
+        {"mode": "exp_range", "gamma": 0.9, "base_momentum": 0.5, "max_momentum": 0.95},
+    ),
+    "CyclicLR function": (
+        "CyclicLR",
+        (0.01, 0.1, 3),
+        {"scale_fn": lambda x: 1 / (1 + x), "scale_mode": "iterations", "cycle_momentum": False},
+    ),
+    "OneCycleLR": ("OneCycleLR", (0.1,), {"total_steps": 25}),
+    "OneCycleLR linear": (
+        "OneCycleLR",
+        ([0.1, 0.3],),
+        {"epochs": 5, "steps_per_epoch": 4, "anneal_strategy": "linear", "div_factor": 10.0},
+    ),
+    "OneCycleLR three": (
+        "OneCycleLR",
+        (0.1, 21),
+        {"three_phase": True, "pct_start": 0.4, "final_div_factor": 10.0},
+    ),
+    "OneCycleLR plain": ("OneCycleLR", (0.1, 30), {"cycle_momentum": False}),
+    "SequentialLR": (_sequential, (), {}),
+    "SequentialLR nested": (_nested, (), {}),
+    "ChainedScheduler": (_chained, (), {}),
+    "SWALR": (_swa, (0.2, 5), {}),
+    "SWALR linear": (_swa, ([0.2, 0.01],), {"anneal_strategy": "linear", "anneal_epochs": 3}),
+    "SWALR at once": (_swa, (0.2,), {"anneal_epochs": 0}),
+}
+JUMPING = [
+    label
+    for label in SCHEDULES
+    if not label.startswith(("Sequential", "Chained", "Multiplicative", "SWALR"))
+]
+WITH_TENSORS = [
+    label
+    for label, (name, *_) in SCHEDULES.items()
+    if isinstance(name, str)
+    and not label.endswith(("per group", "CyclicLR 2", "OneCycleLR linear"))
+]
+PLATEAU = {
+    "default": {"patience": 2},
+    "max": {"mode": "max", "patience": 1, "factor": 0.5},
+    "abs": {"threshold": 0.1, "threshold_mode": "abs", "patience": 1, "cooldown": 2},
+    "max abs": {"mode": "max", "threshold": 0.1, "threshold_mode": "abs", "patience": 0},
+    "least": {"patience": 0, "min_lr": [0.01, 0.02], "eps": 1e-3},
 }
 
 
@@ -144,7 +235,8 @@ def descend(lib, made, params, steps, schedule=None):
         loss_of(params, step).backward()
         made.step()
         if schedule is not None:
-            rates.append([float(lr) for lr in schedule.get_last_lr()])
+            momenta = [float(group["momentum"]) for group in made.param_groups]
+            rates.append([float(lr) for lr in schedule.get_last_lr()] + momenta)
             schedule.step()
         elif step == 10:
             made.param_groups[0]["lr"] *= 0.5
@@ -158,10 +250,65 @@ def final_parameters(lib, label, dtype="float64"):
 
 
 def rates_of(lib, label):
-    name, args, kwargs = SCHEDULES[label]
-    made, params, _ = optimizer(lib, "SGD", {"momentum": 0.9}, True)
-    schedule = getattr(lib.optim.lr_scheduler, name)(made, *args, **kwargs)
+    made, params, schedule, _ = scheduled(lib, label)
     return descend(lib, made, params, range(STEPS), schedule)
+
+
+def scheduled(lib, label):
+    """An optimizer of two groups, its parameters, a schedule for it, and what must live."""
+    name, args, kwargs = SCHEDULES[label]
+    made, params, idle = optimizer(lib, "SGD", {"momentum": 0.9}, True)
+    if isinstance(name, str):
+        return made, params, getattr(lib.optim.lr_scheduler, name)(made, *args, **kwargs), idle
+    return made, params, name(lib, made, *args, **kwargs), idle
+
+
+def schedule_states(lib, label):
+    """The keys of the state at the start, and its values after some steps."""
+    made, params, schedule, _ = scheduled(lib, label)
+    descend(lib, made, params, range(7), schedule)
+    return plain(schedule.state_dict())
+
+
+def jumps(lib, label):
+    """The learning rates at epochs that are asked for."""
+    made, params, schedule, _ = scheduled(lib, label)
+    descend(lib, made, params, range(1), schedule)
+    rates = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # deprecated
+        for epoch in (3, 4, 11, 2):
+            schedule.step(epoch)
+            rates.append([float(lr) for lr in schedule.get_last_lr()])
+    return rates
+
+
+def beta_rates(lib, label):
+    """Learning rates that are tensors, and Adam's betas, under a schedule."""
+    name, args, kwargs = SCHEDULES[label]
+    params = parameters(lib, "float64")
+    rate = lib.tensor(0.05, dtype=lib.float64)
+    made = lib.optim.Adam(params, lr=rate)
+    schedule = getattr(lib.optim.lr_scheduler, name)(made, *args, **kwargs)
+    rates = []
+    for step in range(8):
+        loss_of(params, step).backward()
+        made.step()
+        rates.append([float(rate), *made.param_groups[0]["betas"]])
+        schedule.step()
+    assert made.param_groups[0]["lr"] is rate
+    return rates
+
+
+def plateau_rates(lib, label):
+    """Learning rates while a metric falls, stays and rises, and the state after it."""
+    made, _, _ = optimizer(lib, "SGD", {}, True)
+    schedule = lib.optim.lr_scheduler.ReduceLROnPlateau(made, **PLATEAU[label])
+    rates = []
+    for metric in (3.0, 2.5, 2.45, 2.45, 2.6, 2.5, 2.0, 1.9999, 2.2, 2.3, 2.3, 2.4, 2.5, 0.5, 0.6):
+        schedule.step(metric)
+        rates.append([float(lr) for lr in schedule.get_last_lr()])
+    return [rates, plain(schedule.state_dict())]
 
 
 # ---- algorithms that need gradients, parameters or closures of their own ------------------------
@@ -245,7 +392,7 @@ def lbfgs_parameters(lib, label):
 def plain(value):
     """A state with lists in the place of tensors and strings for keys."""
     if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items() if not callable(v)}
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
     if hasattr(value, "to_dense"):
@@ -261,10 +408,21 @@ def answers(lib):
         "sparse": {label: sparse_parameters(lib, label) for label in SPARSE},
         "LBFGS": {label: lbfgs_parameters(lib, label) for label in LBFGS},
         "rates": {label: rates_of(lib, label) for label in SCHEDULES},
+        "schedules": {label: schedule_states(lib, label) for label in SCHEDULES},
+        "jumps": {label: jumps(lib, label) for label in JUMPING},
+        "betas": {label: beta_rates(lib, label) for label in WITH_TENSORS},
+        "plateau": {label: plateau_rates(lib, label) for label in PLATEAU},
         "forms": {name: forms(lib, name) for name in FORMS},
-        "signatures": {name: signature(getattr(lib.optim, name)) for name in CLASSES},
+        "signatures": signatures(lib),
         "refused": {name: error(lib, program) for name, program in REFUSED.items()},
     }
+
+
+def signatures(lib):
+    """The parameters of all constructors and their defaults."""
+    classes = [getattr(lib.optim, name) for name in CLASSES]
+    classes += [getattr(lib.optim.lr_scheduler, name) for name in SCHEDULER_CLASSES]
+    return {kind.__name__: signature(kind) for kind in [*classes, lib.optim.swa_utils.SWALR]}
 
 
 def error(lib, program):

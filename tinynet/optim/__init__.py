@@ -1,6 +1,7 @@
 """Optimizers, and schedules of their learning rates."""
 
 from tinynet.optim import lr_scheduler as lr_scheduler
+from tinynet.optim import swa_utils as swa_utils
 from tinynet.optim.adadelta import Adadelta as Adadelta
 from tinynet.optim.adafactor import Adafactor as Adafactor
 from tinynet.optim.adagrad import Adagrad as Adagrad

@@ -102,6 +102,7 @@ class Optimizer:
         self._running = False
         self._diagnosis = Diagnosis()
         self.stepped = False
+        self._known_step: Any = None  # one put in the place of step() before a scheduler was made
 
     # ---- what an algorithm defines ----------------------------------------------------------
 

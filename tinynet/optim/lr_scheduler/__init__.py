@@ -1,0 +1,26 @@
+"""Learning rates that change with the steps of a schedule.
+
+Most schedules multiply or move the group's current learning rate, so several of them, and changes
+by hand, add up.
+"""
+
+from tinynet.optim.lr_scheduler.base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
+from tinynet.optim.lr_scheduler.base import LRScheduler as LRScheduler
+from tinynet.optim.lr_scheduler.base import _LRScheduler as _LRScheduler
+from tinynet.optim.lr_scheduler.combined import ChainedScheduler as ChainedScheduler
+from tinynet.optim.lr_scheduler.combined import SequentialLR as SequentialLR
+from tinynet.optim.lr_scheduler.cosine import CosineAnnealingLR as CosineAnnealingLR
+from tinynet.optim.lr_scheduler.cosine import (
+    CosineAnnealingWarmRestarts as CosineAnnealingWarmRestarts,
+)
+from tinynet.optim.lr_scheduler.cyclic import CyclicLR as CyclicLR
+from tinynet.optim.lr_scheduler.cyclic import OneCycleLR as OneCycleLR
+from tinynet.optim.lr_scheduler.factors import ConstantLR as ConstantLR
+from tinynet.optim.lr_scheduler.factors import ExponentialLR as ExponentialLR
+from tinynet.optim.lr_scheduler.factors import LinearLR as LinearLR
+from tinynet.optim.lr_scheduler.factors import MultiStepLR as MultiStepLR
+from tinynet.optim.lr_scheduler.factors import PolynomialLR as PolynomialLR
+from tinynet.optim.lr_scheduler.factors import StepLR as StepLR
+from tinynet.optim.lr_scheduler.functions import LambdaLR as LambdaLR
+from tinynet.optim.lr_scheduler.functions import MultiplicativeLR as MultiplicativeLR
+from tinynet.optim.lr_scheduler.plateau import ReduceLROnPlateau as ReduceLROnPlateau

@@ -1,0 +1,212 @@
+"""The base of all schedulers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tinynet.core.callsite import warn
+from tinynet.core.modes import no_grad
+from tinynet.core.tensor import Tensor
+from tinynet.optim.optimizer import Optimizer
+from tinynet.optim.options import Group
+
+TOO_EARLY = (
+    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call them in the opposite "
+    "order: `optimizer.step()` before `lr_scheduler.step()`. Otherwise the first value of the "
+    "learning rate schedule is skipped."
+)
+OVERRIDDEN = (
+    "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
+    "initialization. Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`."
+)
+EPOCH_DEPRECATION_WARNING = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+    "possible. Please use `scheduler.step()` to step the scheduler. If epoch is different from "
+    "None, the closed form is used instead of the chainable form, where available."
+)
+
+
+class LRScheduler:
+    """Base of all schedulers; a schedule defines ``get_lr``.
+
+    Making a scheduler sets the learning rates of its epoch 0. To resume a run, make it first and
+    load the states of optimizer and scheduler afterwards.
+
+    Args:
+        optimizer: the optimizer whose groups' ``"lr"`` is set.
+        last_epoch: the last epoch of a run that is resumed; -1 for a new one.
+
+    Attributes:
+        last_epoch: number of ``step()`` calls so far.
+        base_lrs: the learning rates that the groups started with.
+
+    Raises:
+        KeyError: ``last_epoch`` is given, but a group has no ``"initial_lr"``.
+
+    Example:
+        A schedule of one's own:
+
+        >>> class Halves(optim.lr_scheduler.LRScheduler):
+        ...     def get_lr(self):
+        ...         return [lr / (1 + self.last_epoch) for lr in self.base_lrs]
+        >>> schedule = Halves(optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0))
+        >>> schedule.get_last_lr()
+        [1.0]
+    """
+
+    _get_lr_called_within_step = False
+    _is_initial = False
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
+        self.optimizer = checked(optimizer)
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", own(group["lr"]))
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming "
+                    "scheduler with last_epoch >= 0.\nThis typically happens when:\n"
+                    "1. The optimizer's state is loaded after the scheduler is made, or not at "
+                    "all\n2. The run is a new one: leave last_epoch out"
+                )
+        self.base_lrs = values_of(optimizer, "initial_lr")
+        self.last_epoch = last_epoch
+        optimizer._known_step = vars(optimizer).get("step")
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        """Set the learning rates of epoch 0."""
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
+
+    def get_lr(self) -> list[Any]:
+        """Return the learning rates for ``last_epoch``, one per group; called by ``step``."""
+        raise NotImplementedError(f"{type(self).__name__} defines no get_lr()")
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go to the next epoch and set its learning rates; call it after ``optimizer.step()``.
+
+        Args:
+            epoch: go to this one; deprecated.
+        """
+        if self._step_count == 1:
+            replaced = vars(self.optimizer).get("step")
+            if replaced is not self.optimizer._known_step:
+                warn(OVERRIDDEN)
+            elif not self.optimizer.stepped and replaced is None:
+                warn(TOO_EARLY)
+        self._step_count += 1
+        if epoch is not None:
+            warn(EPOCH_DEPRECATION_WARNING)
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: int | None = None) -> None:
+        """Go to the next epoch, or to a given one, and set its learning rates."""
+        self._get_lr_called_within_step = True
+        try:
+            if epoch is None:
+                self.last_epoch += 1
+                values = self.get_lr()
+            else:
+                self.last_epoch = epoch
+                closed = getattr(self, "_get_closed_form_lr", None)
+                values = self.get_lr() if closed is None else closed()
+        finally:
+            self._get_lr_called_within_step = False
+        for group, lr in zip(self.optimizer.param_groups, values, strict=True):
+            put(group, "lr", lr)
+        self._last_lr = self._current()
+
+    def get_last_lr(self) -> list[Any]:
+        """Return the learning rates that the last ``step`` set, one per group."""
+        return self._last_lr
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything but the optimizer."""
+        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what ``state_dict`` returned; load the optimizer's state, too."""
+        self.__dict__.update(state_dict)
+
+    def _current(self) -> list[Any]:
+        return values_of(self.optimizer, "lr")
+
+    def _asked(self) -> None:
+        """Warn a user who asks for the next learning rates in place of the last ones."""
+        if not self._get_lr_called_within_step:
+            warn(
+                "To get the last learning rate computed by the scheduler, please use "
+                "`get_last_lr()`."
+            )
+
+
+class _LRScheduler(LRScheduler):
+    """The old name of the base."""
+
+
+# ---- the groups of an optimizer -----------------------------------------------------------------
+
+
+def checked(optimizer: Any) -> Optimizer:
+    """Return an optimizer; raise TypeError for anything else."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+    return optimizer
+
+
+def own(value: Any) -> Any:
+    """Return a value that later writes to a tensor do not change."""
+    return value.detach().clone() if isinstance(value, Tensor) else value
+
+
+def values_of(optimizer: Optimizer, name: str) -> list[Any]:
+    """Return an option of all groups."""
+    return [own(group[name]) for group in optimizer.param_groups]
+
+
+def put(group: Group, name: str, value: Any) -> None:
+    """Set an option; one that is a tensor is written in place."""
+    if isinstance(group[name], Tensor):
+        with no_grad():
+            group[name].fill_(value.reshape(()) if isinstance(value, Tensor) else value)
+    else:
+        group[name] = value
+
+
+def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+    """Return a value for each group, from one for all or a list.
+
+    Raises:
+        ValueError: the list is not as long as there are groups.
+    """
+    count = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [own(value) for _ in range(count)]
+    if len(value) != count:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. {name} has "
+            f"{len(value)} values, param_groups has {count}."
+        )
+    return [own(v) for v in value]
+
+
+def functions_for(
+    optimizer: Optimizer, given: Callable[[int], float] | Sequence[Callable[[int], float]]
+) -> list[Callable[[int], float]]:
+    """Return a function for each group, from one for all or a list.
+
+    Raises:
+        ValueError: the list is not as long as there are groups.
+    """
+    count = len(optimizer.param_groups)
+    if not isinstance(given, (list, tuple)):
+        return [given] * count  # type: ignore[list-item]
+    if len(given) != count:
+        raise ValueError(f"Expected {count} lr_lambdas, but got {len(given)}")
+    return list(given)

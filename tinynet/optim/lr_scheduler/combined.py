@@ -1,0 +1,172 @@
+"""Several schedules as one: after each other, or all at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.optim.lr_scheduler.base import LRScheduler, put, values_of
+from tinynet.optim.lr_scheduler.plateau import ReduceLROnPlateau
+from tinynet.optim.optimizer import Optimizer
+
+
+class Combined(LRScheduler):
+    """Base of what holds several schedules of one optimizer."""
+
+    _schedulers: list[LRScheduler]
+
+    def _refuse_others(self, schedulers: Sequence[Any], optimizer: Optimizer) -> None:
+        """Raise for what cannot be combined."""
+        kind = type(self).__name__
+        for i, scheduler in enumerate(schedulers):
+            if not hasattr(scheduler, "optimizer"):
+                raise TypeError(f"{kind} at index {i} should have `optimizer` as its attribute.")
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(
+                    f"{kind} does not support `ReduceLROnPlateau` scheduler as it requires "
+                    "additional kwargs to be specified when calling `step`, but got one at index "
+                    f"{i} in the given schedulers sequence."
+                )
+            if optimizer is not scheduler.optimizer:
+                raise ValueError(
+                    f"{kind} expects all schedulers to belong to the same optimizer, but got "
+                    f"scheduler {type(scheduler).__name__} at index {i} has "
+                    f"{scheduler.optimizer}, which is different from {type(optimizer).__name__}."
+                )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything but the optimizer, with the states of the schedules."""
+        state = super().state_dict()
+        del state["_schedulers"]
+        return {**state, "_schedulers": [s.state_dict() for s in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what ``state_dict`` returned; load the optimizer's state, too."""
+        super().load_state_dict({k: v for k, v in state_dict.items() if k != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+            scheduler.load_state_dict(state)
+
+
+class SequentialLR(Combined):
+    """Runs schedules after each other, such as a warm-up and then the rest.
+
+    Args:
+        optimizer: the optimizer.
+        schedulers: the schedules, of this optimizer.
+        milestones: the epochs at which the second, third, ... takes over.
+        last_epoch: see ``LRScheduler``.
+
+    Raises:
+        ValueError: a schedule is of another optimizer, or there are too few milestones.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.SequentialLR(
+        ...     optimizer,
+        ...     [
+        ...         optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2),
+        ...         optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5),
+        ...     ],
+        ...     milestones=[2],
+        ... )
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> lrs = []
+        >>> for epoch in range(4):
+        ...     lrs += schedule.get_last_lr()
+        ...     schedule.step()
+        >>> lrs
+        [0.5, 0.75, 1.0, 0.5]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: list[LRScheduler],
+        milestones: list[int],
+        last_epoch: int = -1,
+    ):
+        if len(schedulers) < 1:
+            raise ValueError(
+                f"{type(self).__name__} expects at least one scheduler, but got no scheduler."
+            )
+        self._refuse_others(schedulers, optimizer)
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError(
+                "Sequential Schedulers expects number of schedulers provided to be one more than "
+                f"the number of milestone points, but got number of schedulers {len(schedulers)} "
+                f"and the number of milestones to be equal to {len(milestones)}"
+            )
+        self._schedulers = schedulers
+        self._milestones = milestones
+        self.last_epoch = last_epoch + 1
+        self.optimizer = optimizer
+        for group in optimizer.param_groups:
+            put(group, "lr", group["initial_lr"])
+        self.recursive_undo()  # the first step of each, done when it was made
+        first = schedulers[bisect_right(milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
+
+    def recursive_undo(self, sched: Any = None) -> None:
+        """Take one epoch off the schedules, and those that they are made of."""
+        sched = self if sched is None else sched
+        if hasattr(sched, "_schedulers"):
+            for inner in sched._schedulers:
+                self.recursive_undo(inner)
+        elif hasattr(sched, "last_epoch"):
+            sched.last_epoch -= 1
+
+    def step(self) -> None:  # type: ignore[override]
+        """Go to the next epoch and set its learning rates."""
+        self.last_epoch += 1
+        i = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[i]
+        if i > 0 and self._milestones[i - 1] == self.last_epoch:
+            scheduler._update_lr(0)
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+
+class ChainedScheduler(Combined):
+    """Runs schedules all at once: each changes what the one before has made of the learning rate.
+
+    Args:
+        schedulers: the schedules, of one optimizer.
+        optimizer: the optimizer; that of the first schedule by default.
+
+    Raises:
+        ValueError: a schedule is of another optimizer.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.ChainedScheduler(
+        ...     [
+        ...         optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=3),
+        ...         optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5),
+        ...     ]
+        ... )
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.25]
+    """
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None):
+        if len(schedulers) < 1:
+            raise ValueError(
+                f"{type(self).__name__} expects at least one scheduler to be chained, but got no "
+                "scheduler."
+            )
+        optimizer = optimizer or schedulers[0].optimizer
+        self._refuse_others(schedulers, optimizer)
+        self._schedulers = list(schedulers)
+        self.optimizer = optimizer
+        self._last_lr = values_of(optimizer, "lr")
+
+    def step(self) -> None:  # type: ignore[override]
+        """Let each schedule go to its next epoch."""
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = values_of(self.optimizer, "lr")

@@ -1,0 +1,159 @@
+"""Schedules along a cosine."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tinynet.optim.lr_scheduler.base import LRScheduler, put
+from tinynet.optim.optimizer import Optimizer
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Lowers the learning rate to ``eta_min`` along half a cosine, over ``T_max`` epochs.
+
+    ``eta_min + (base - eta_min) * (1 + cos(pi * epoch / T_max)) / 2``, computed from one epoch to
+    the next so that other changes of the learning rate last; goes up again after ``T_max``.
+    Loshchilov and Hutter (2017), "SGDR: Stochastic Gradient Descent with Warm Restarts".
+
+    Args:
+        optimizer: the optimizer.
+        T_max: epochs until the minimum.
+        eta_min: the minimum.
+        last_epoch: see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.5]
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
+    ):
+        if not T_max >= 1:
+            raise ValueError(
+                f"The 'T_max' parameter of CosineAnnealingLR must be >= 1. Got {T_max} instead."
+            )
+        self.T_max = T_max
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """Return the learning rates for ``last_epoch``."""
+        self._asked()
+        if self._is_initial:
+            return self._current()
+        if self._step_count == 1 and self.last_epoch > 0:
+            return self._get_closed_form_lr()
+        pairs = zip(self.base_lrs, self._current(), strict=True)
+        return [self._next(base, lr) for base, lr in pairs]
+
+    def _next(self, base: Any, lr: Any) -> Any:
+        epoch, low = self.last_epoch, self.eta_min
+        if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # up from the minimum
+            return lr + (base - low) * (1 - math.cos(math.pi / self.T_max)) / 2
+        now, before = (1 + math.cos(math.pi * e / self.T_max) for e in (epoch, epoch - 1))
+        return now / before * (lr - low) + low
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        share = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
+        return [self.eta_min + (base - self.eta_min) * share / 2 for base in self.base_lrs]
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Lowers the learning rate to ``eta_min`` along half a cosine, and starts again, and again.
+
+    ``eta_min + (base - eta_min) * (1 + cos(pi * T_cur / T_i)) / 2``, where T_cur counts the epochs
+    since the last start and T_i is the length of the period. Loshchilov and Hutter (2017), "SGDR:
+    Stochastic Gradient Descent with Warm Restarts".
+
+    Args:
+        optimizer: the optimizer.
+        T_0: epochs of the first period.
+        T_mult: each period is so many times as long as the one before.
+        eta_min: the minimum.
+        last_epoch: see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+        >>> lrs = []
+        >>> for epoch in range(4):
+        ...     lrs += schedule.get_last_lr()
+        ...     schedule.step()
+        >>> lrs
+        [1.0, 0.5, 1.0, 0.5]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        T_0: int,
+        T_mult: int = 1,
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
+    ):
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        if not isinstance(eta_min, (float, int)):
+            raise ValueError(
+                f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}"
+            )
+        self.T_0 = T_0
+        self.T_i = T_0
+        self.T_mult = T_mult
+        self.eta_min = eta_min
+        self.T_cur: float = last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """Return the learning rates for the place in the period."""
+        self._asked()
+        share = 1 + math.cos(math.pi * self.T_cur / self.T_i)
+        return [self.eta_min + (base - self.eta_min) * share / 2 for base in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Go to the next epoch and set its learning rates.
+
+        Args:
+            epoch: go to this one, which may be a fraction: ``epoch + batch / batches``.
+        """
+        if epoch is None and self.last_epoch < 0:
+            epoch = 0
+        if epoch is None:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur %= self.T_i
+                self.T_i *= self.T_mult
+        elif epoch < 0:
+            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+        else:
+            self._go_to(epoch)
+        self.last_epoch = math.floor(epoch)
+        self._get_lr_called_within_step = True
+        try:
+            values = self.get_lr()
+        finally:
+            self._get_lr_called_within_step = False
+        for group, lr in zip(self.optimizer.param_groups, values, strict=True):
+            put(group, "lr", lr)
+        self._last_lr = self._current()
+
+    def _go_to(self, epoch: float) -> None:
+        """Set the period, and the place in it, of an epoch."""
+        first, times = self.T_0, self.T_mult
+        if epoch < first:
+            self.T_i, self.T_cur = first, epoch
+        elif times == 1:
+            self.T_cur = epoch % first
+        else:
+            periods = int(math.log(epoch / first * (times - 1) + 1, times))
+            self.T_cur = epoch - first * (times**periods - 1) / (times - 1)
+            self.T_i = first * times**periods

@@ -1,0 +1,289 @@
+"""Schedules that go up and down, momentum against learning rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from tinynet.optim.lr_scheduler.base import LRScheduler, checked, per_group, put
+from tinynet.optim.lr_scheduler.functions import held_by
+from tinynet.optim.optimizer import Optimizer
+from tinynet.optim.options import Group
+
+
+def _uses_beta1(optimizer: Optimizer) -> bool:
+    """Return whether the first of ``"betas"`` is the momentum.
+
+    Raises:
+        ValueError: the optimizer has no momentum at all.
+    """
+    if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+        raise ValueError(
+            "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+        )
+    return "betas" in optimizer.defaults
+
+
+def _set_momentum(group: Group, momentum: Any, beta1: bool) -> None:
+    if beta1:
+        group["betas"] = (momentum, *group["betas"][1:])
+    else:
+        group["momentum"] = momentum
+
+
+def _start_momentum(optimizer: Optimizer, lows: list[Any], highs: list[Any], beta1: bool) -> None:
+    """Give all groups their bounds of the momentum, and the upper one."""
+    for group, low, high in zip(optimizer.param_groups, lows, highs, strict=True):
+        _set_momentum(group, high, beta1)
+        group["max_momentum"] = high
+        group["base_momentum"] = low
+
+
+class CyclicLR(LRScheduler):
+    """Lets the learning rate go up and down in a line between two bounds; one step per batch.
+
+    The momentum goes the other way. Smith (2017), "Cyclical Learning Rates for Training Neural
+    Networks".
+
+    Args:
+        optimizer: the optimizer.
+        base_lr: the lower bound, or one for each group.
+        max_lr: the upper bound, or one for each group.
+        step_size_up: batches of the way up.
+        step_size_down: batches of the way down; as many as up by default.
+        mode: ``"triangular"``, ``"triangular2"`` (the upper bound comes half as near with each
+            cycle), or ``"exp_range"`` (it is scaled by ``gamma^batches``).
+        gamma: see ``mode``.
+        scale_fn: scales the distance of the bounds, in the place of ``mode``.
+        scale_mode: ``scale_fn`` is called with the number of the ``"cycle"`` or ``"iterations"``.
+        cycle_momentum: also move the momentum (or the first of the betas).
+        base_momentum: the lower bound of the momentum, or one for each group.
+        max_momentum: the upper bound, where it starts, or one for each group.
+        last_epoch: the last batch; see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
+        >>> schedule = optim.lr_scheduler.CyclicLR(optimizer, 0.0, 1.0, step_size_up=2)
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> lrs = []
+        >>> for batch in range(5):
+        ...     lrs += schedule.get_last_lr()
+        ...     schedule.step()
+        >>> lrs
+        [0.0, 0.5, 1.0, 0.5, 0.0]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: float | Sequence[float],
+        max_lr: float | Sequence[float],
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: Literal["triangular", "triangular2", "exp_range"] = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: Literal["cycle", "iterations"] = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: float = 0.8,
+        max_momentum: float = 0.9,
+        last_epoch: int = -1,
+    ):
+        base_lrs = per_group("base_lr", checked(optimizer), base_lr)
+        self.max_lrs = per_group("max_lr", optimizer, max_lr)
+        down = step_size_up if step_size_down is None else step_size_down
+        self.total_size = float(step_size_up) + float(down)
+        self.step_ratio = float(step_size_up) / self.total_size
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        own_mode = "iterations" if mode == "exp_range" else "cycle"
+        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        self.scale_mode = own_mode if scale_fn is None else scale_mode
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self.use_beta1 = _uses_beta1(optimizer)
+            self.base_momentums = per_group("base_momentum", optimizer, base_momentum)
+            self.max_momentums = per_group("max_momentum", optimizer, max_momentum)
+        if last_epoch == -1:
+            for group, lr in zip(optimizer.param_groups, base_lrs, strict=True):
+                put(group, "lr", lr)
+            if cycle_momentum:
+                _start_momentum(optimizer, self.base_momentums, self.max_momentums, self.use_beta1)
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = base_lrs
+
+    def scale_fn(self, x: float) -> float:
+        """Return the scale of the distance of the bounds in a cycle, or at a batch."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        if self.mode == "exp_range":
+            return float(self.gamma**x)
+        return 1.0 if self.mode == "triangular" else 1 / (2.0 ** (x - 1))
+
+    def get_lr(self) -> list[Any]:
+        """Return the learning rates for the batch; the momentum is set here, too."""
+        self._asked()
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        up = x <= self.step_ratio
+        height = x / self.step_ratio if up else (x - 1) / (self.step_ratio - 1)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            bounds = zip(self.base_momentums, self.max_momentums, strict=True)
+            for group, (low, high) in zip(self.optimizer.param_groups, bounds, strict=True):
+                _set_momentum(group, high - (high - low) * height * scale, self.use_beta1)
+        bounds = zip(self.base_lrs, self.max_lrs, strict=True)
+        return [low + (high - low) * height * scale for low, high in bounds]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything but the optimizer; of ``scale_fn``, only what an object holds."""
+        state = super().state_dict()
+        del state["_scale_fn_custom"]
+        function = self._scale_fn_custom
+        return {**state, "_scale_fn_custom": None if function is None else held_by(function)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what ``state_dict`` returned; a function stays as it is."""
+        rest = {k: v for k, v in state_dict.items() if k != "_scale_fn_custom"}
+        super().load_state_dict(rest)
+        held = state_dict["_scale_fn_custom"]
+        if held is not None and self._scale_fn_custom is not None:
+            self._scale_fn_custom.__dict__.update(held)
+
+
+class OneCycleLR(LRScheduler):
+    """Lets the learning rate go up once, and then down to almost nothing; one step per batch.
+
+    From ``max_lr / div_factor`` up to ``max_lr`` and down to the start over ``final_div_factor``;
+    the momentum goes the other way. Smith and Topin (2019), "Super-Convergence: Very Fast Training
+    of Neural Networks Using Large Learning Rates".
+
+    Args:
+        optimizer: the optimizer.
+        max_lr: the highest learning rate, or one for each group.
+        total_steps: batches of the cycle; or give the next two.
+        epochs: number of epochs.
+        steps_per_epoch: batches of an epoch.
+        pct_start: share of the batches that go up, a float.
+        anneal_strategy: along a ``"cos"`` or ``"linear"``.
+        cycle_momentum: also move the momentum (or the first of the betas).
+        base_momentum: its lower bound, or one for each group.
+        max_momentum: its upper bound, where it starts and ends, or one for each group.
+        div_factor: ``max_lr`` over the first learning rate.
+        final_div_factor: the first over the last learning rate.
+        three_phase: go down to the start as fast as up, and only then to the end.
+        last_epoch: the last batch; see ``LRScheduler``.
+
+    Raises:
+        ValueError: the number of steps is not given, or an argument is out of range.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
+        >>> schedule = optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=11)
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> lrs = []
+        >>> for batch in range(11):
+        ...     lrs += schedule.get_last_lr()
+        ...     schedule.step()
+        >>> [round(lr, 2) for lr in lrs]
+        [0.04, 0.42, 0.96, 0.98, 0.88, 0.73, 0.53, 0.33, 0.16, 0.04, 0.0]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: float | Sequence[float],
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: Literal["cos", "linear"] = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float | Sequence[float] = 0.85,
+        max_momentum: float | Sequence[float] = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ):
+        checked(optimizer)
+        self.total_steps = _total(total_steps, epochs, steps_per_epoch)
+        if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
+        self._schedule_phases = _phases(pct_start, self.total_steps, three_phase)
+        self._anneal_func_type = anneal_strategy
+        max_lrs = per_group("max_lr", optimizer, max_lr)
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self.use_beta1 = _uses_beta1(optimizer)
+            lows = per_group("base_momentum", optimizer, base_momentum)
+            highs = per_group("max_momentum", optimizer, max_momentum)
+        if last_epoch == -1:
+            for group, high in zip(optimizer.param_groups, max_lrs, strict=True):
+                group["initial_lr"] = high / div_factor
+                group["max_lr"] = high
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+            if cycle_momentum:
+                _start_momentum(optimizer, lows, highs, self.use_beta1)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """Return the learning rates for the batch; the momentum is set here, too.
+
+        Raises:
+            ValueError: the cycle is over.
+        """
+        self._asked()
+        if self.last_epoch > self.total_steps:
+            raise ValueError(
+                f"Tried to step {self.last_epoch} times. The specified number of total steps is "
+                f"{self.total_steps}"
+            )
+        start = 0.0
+        for phase in self._schedule_phases:
+            if self.last_epoch <= phase["end_step"] or phase is self._schedule_phases[-1]:
+                break
+            start = phase["end_step"]
+        share = (self.last_epoch - start) / (phase["end_step"] - start)
+        groups = self.optimizer.param_groups
+        if self.cycle_momentum:
+            for group in groups:
+                ends = group[phase["start_momentum"]], group[phase["end_momentum"]]
+                _set_momentum(group, self._between(*ends, share), self.use_beta1)
+        return [self._between(g[phase["start_lr"]], g[phase["end_lr"]], share) for g in groups]
+
+    def _between(self, start: Any, end: Any, share: float) -> Any:
+        """Return what lies a share of the way from start to end."""
+        if self._anneal_func_type == "linear":
+            return (end - start) * share + start
+        return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
+
+
+def _total(total: int | None, epochs: int | None, per_epoch: int | None) -> int:
+    """Return the number of steps of a cycle."""
+    if total is not None:
+        if total <= 0 or not isinstance(total, int):
+            raise ValueError(f"Expected positive integer total_steps, but got {total}")
+        return total
+    if epochs is None or per_epoch is None:
+        raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+    for name, value in (("epochs", epochs), ("steps_per_epoch", per_epoch)):
+        if not isinstance(value, int) or value <= 0:
+            raise ValueError(f"Expected positive integer {name}, but got {value}")
+    return epochs * per_epoch
+
+
+def _phases(share: float, total: int, three: bool) -> list[dict[str, Any]]:
+    """Return the parts of a cycle: their last steps, and what they go from and to."""
+    up = (share * total - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
+    down = (2 * share * total - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
+    out = (total - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum")
+    rest = (total - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")
+    names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+    rows = [up, down, out] if three else [up, rest]
+    return [dict(zip(names, row, strict=True)) for row in rows]

@@ -1,0 +1,288 @@
+"""Schedules that multiply the learning rate, whatever it is, by a factor of the epoch."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from tinynet.optim.lr_scheduler.base import LRScheduler
+from tinynet.optim.optimizer import Optimizer
+
+
+class Factor(LRScheduler):
+    """Base of the schedules that multiply all current learning rates by one factor per epoch.
+
+    So several of them, and changes by hand, add up.
+    """
+
+    def factor_now(self) -> float:
+        """Return the factor for ``last_epoch``."""
+        raise NotImplementedError
+
+    def factor_so_far(self) -> float:
+        """Return the product of all factors up to ``last_epoch``."""
+        raise NotImplementedError
+
+    def get_lr(self) -> list[Any]:
+        """Return the current learning rates times the factor of the epoch."""
+        self._asked()
+        factor = self.factor_now()
+        return [lr if factor == 1 else lr * factor for lr in self._current()]
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        factor = self.factor_so_far()
+        return [lr * factor for lr in self.base_lrs]
+
+
+class StepLR(Factor):
+    """Multiplies the learning rate by ``gamma`` every ``step_size`` epochs.
+
+    Args:
+        optimizer: the optimizer.
+        step_size: number of epochs between two changes.
+        gamma: the factor.
+        last_epoch: see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> lrs = []
+        >>> for epoch in range(5):
+        ...     lrs += schedule.get_last_lr()
+        ...     schedule.step()
+        >>> lrs
+        [1.0, 1.0, 0.5, 0.5, 0.25]
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ):
+        if not step_size >= 1:
+            raise ValueError(
+                f"The 'step_size' parameter of StepLR must be >= 1. Got {step_size} instead."
+            )
+        self.step_size = step_size
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def factor_now(self) -> float:
+        """Return ``gamma`` at multiples of ``step_size``, else 1."""
+        due = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
+        return self.gamma if due else 1
+
+    def factor_so_far(self) -> float:
+        """Return the product of all factors up to ``last_epoch``."""
+        return float(self.gamma ** (self.last_epoch // self.step_size))
+
+
+class MultiStepLR(Factor):
+    """Multiplies the learning rate by ``gamma`` at each of the ``milestones``.
+
+    Args:
+        optimizer: the optimizer.
+        milestones: epochs; one that is given twice counts twice.
+        gamma: the factor.
+        last_epoch: see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 2], gamma=0.5)
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> schedule.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.25]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        milestones: Iterable[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+    ):
+        self.milestones: Counter[int] = Counter(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def factor_now(self) -> float:
+        """Return ``gamma`` at a milestone, else 1."""
+        return float(self.gamma ** self.milestones.get(self.last_epoch, 0))
+
+    def factor_so_far(self) -> float:
+        """Return the product of all factors up to ``last_epoch``."""
+        passed = bisect_right(sorted(Counter(self.milestones).elements()), self.last_epoch)
+        return float(self.gamma**passed)
+
+
+class ConstantLR(Factor):
+    """Multiplies the learning rate by ``factor`` for the first ``total_iters`` epochs.
+
+    Args:
+        optimizer: the optimizer.
+        factor: the factor, in [0, 1].
+        total_iters: the epoch at which it is taken back.
+        last_epoch: see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> optim.lr_scheduler.ConstantLR(optimizer, factor=0.5).get_last_lr()
+        [0.5]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        factor: float = 1.0 / 3,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ):
+        if not 0 <= factor <= 1:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+        self.factor = factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def factor_now(self) -> float:
+        """Return ``factor`` at the start, its inverse at the end, else 1."""
+        if self.last_epoch == 0:
+            return self.factor
+        return 1 / self.factor if self.last_epoch == self.total_iters else 1
+
+    def factor_so_far(self) -> float:
+        """Return the product of all factors up to ``last_epoch``."""
+        return self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)
+
+
+class LinearLR(Factor):
+    """Moves a factor of the learning rate in a line, over the first ``total_iters`` epochs.
+
+    Args:
+        optimizer: the optimizer.
+        start_factor: the factor at the start, in (0, 1].
+        end_factor: the factor from ``total_iters`` on, in [0, 1].
+        total_iters: number of epochs of the change.
+        last_epoch: see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.75]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ):
+        if not 0 < start_factor <= 1:
+            raise ValueError(
+                "Starting multiplicative factor expected to be greater than 0 and less or equal "
+                "to 1."
+            )
+        if not 0 <= end_factor <= 1:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor = start_factor
+        self.end_factor = end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def factor_now(self) -> float:
+        """Return the factor of this epoch over that of the last one."""
+        if self.last_epoch == 0:
+            return self.start_factor
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return 1
+        rise = self.end_factor - self.start_factor
+        return 1 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise)
+
+    def factor_so_far(self) -> float:
+        """Return the product of all factors up to ``last_epoch``."""
+        rise = self.end_factor - self.start_factor
+        return self.start_factor + rise * min(self.total_iters, self.last_epoch) / self.total_iters
+
+
+class ExponentialLR(Factor):
+    """Multiplies the learning rate by ``gamma`` every epoch.
+
+    Args:
+        optimizer: the optimizer.
+        gamma: the factor.
+        last_epoch: see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.5]
+    """
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1):
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def factor_now(self) -> float:
+        """Return ``gamma``, at the start 1."""
+        return 1 if self._is_initial else self.gamma
+
+    def factor_so_far(self) -> float:
+        """Return the product of all factors up to ``last_epoch``."""
+        return float(self.gamma**self.last_epoch)
+
+
+class PolynomialLR(Factor):
+    """Lowers the learning rate to 0 along a power of the epochs that are left.
+
+    ``base * (1 - epoch / total_iters)^power``, and 0 from then on.
+
+    Args:
+        optimizer: the optimizer.
+        total_iters: epochs until 0.
+        power: the power.
+        last_epoch: see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4, power=2.0)
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> schedule.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.25]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        total_iters: int = 5,
+        power: float = 1.0,
+        last_epoch: int = -1,
+    ):
+        self.total_iters = total_iters
+        self.power = power
+        super().__init__(optimizer, last_epoch)
+
+    def factor_now(self) -> float:
+        """Return the factor of this epoch over that of the last one."""
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return 1
+        now, before = (
+            1 - epoch / self.total_iters for epoch in (self.last_epoch, self.last_epoch - 1)
+        )
+        return float((now / before) ** self.power)
+
+    def factor_so_far(self) -> float:
+        """Return the product of all factors up to ``last_epoch``."""
+        left = 1 - min(self.total_iters, self.last_epoch) / self.total_iters
+        return float(left**self.power)

@@ -1,0 +1,99 @@
+"""Schedules that a user's function gives."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tinynet.optim.lr_scheduler.base import LRScheduler, functions_for
+from tinynet.optim.optimizer import Optimizer
+
+
+class LambdaLR(LRScheduler):
+    """Sets the learning rate to the initial one times a function of the epoch.
+
+    Args:
+        optimizer: the optimizer.
+        lr_lambda: the function, or one for each group.
+        last_epoch: see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
+        >>> schedule.get_last_lr()
+        [1.0]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ):
+        self.lr_lambdas = functions_for(optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """Return the initial learning rates times the functions' values."""
+        self._asked()
+        pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
+        return [base * function(self.last_epoch) for base, function in pairs]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return everything but the optimizer; of the functions, only what objects hold."""
+        state = super().state_dict()
+        del state["lr_lambdas"]
+        return {**state, "lr_lambdas": [held_by(f) for f in self.lr_lambdas]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what ``state_dict`` returned; functions stay as they are."""
+        rest = {k: v for k, v in state_dict.items() if k != "lr_lambdas"}
+        super().load_state_dict(rest)
+        for function, held in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
+            if held is not None:
+                function.__dict__.update(held)
+
+
+class MultiplicativeLR(LambdaLR):
+    """Multiplies the learning rate by a function of the epoch.
+
+    Args:
+        optimizer: the optimizer.
+        lr_lambda: the function, or one for each group.
+        last_epoch: see ``LRScheduler``.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.5]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ):
+        for function in functions_for(optimizer, lr_lambda):
+            if not callable(function):
+                raise TypeError(
+                    f"lr_lambda should be a function, but got {type(function).__name__}"
+                )
+        super().__init__(optimizer, lr_lambda, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """Return the current learning rates times the functions' values."""
+        self._asked()
+        if self._is_initial:
+            return self._current()
+        pairs = zip(self._current(), self.lr_lambdas, strict=True)
+        return [lr * function(self.last_epoch) for lr, function in pairs]
+
+
+def held_by(function: Any) -> dict[str, Any] | None:
+    """Return what a callable object holds; None for a function."""
+    return None if isinstance(function, types.FunctionType) else dict(function.__dict__)

@@ -1,0 +1,76 @@
+"""Averages of weights on their way, and the learning rate that goes with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from tinynet.optim.lr_scheduler.base import LRScheduler, per_group
+from tinynet.optim.optimizer import Optimizer
+
+
+class SWALR(LRScheduler):
+    """Moves the learning rate to a constant one, at which weights are then averaged.
+
+    Args:
+        optimizer: the optimizer.
+        swa_lr: the constant, or one for each group.
+        anneal_epochs: epochs until it is reached.
+        anneal_strategy: along a ``"cos"`` or ``"linear"``.
+        last_epoch: see ``LRScheduler``.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = optim.swa_utils.SWALR(optimizer, swa_lr=0.5, anneal_epochs=2)
+        >>> optimizer.stepped = True  # in a real loop: optimizer.step()
+        >>> lrs = []
+        >>> for epoch in range(4):
+        ...     lrs += schedule.get_last_lr()
+        ...     schedule.step()
+        >>> lrs
+        [1.0, 0.75, 0.5, 0.5]
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: float | Sequence[float],
+        anneal_epochs: int = 10,
+        anneal_strategy: Literal["cos", "linear"] = "cos",
+        last_epoch: int = -1,
+    ):
+        rates = per_group("swa_lr", optimizer, swa_lr)
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["swa_lr"] = rate
+        self._anneal_strategy = anneal_strategy
+        self.anneal_epochs = anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """Return the learning rates for the epoch, from the current ones."""
+        self._asked()
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        before, now = self._share(step - 1), self._share(step)
+        values = []
+        for group in self.optimizer.param_groups:
+            lr, end = group["lr"], group["swa_lr"]
+            start = end if before == 1 else (lr - before * end) / (1 - before)
+            values.append(end * now + start * (1 - now))
+        return values
+
+    def _share(self, step: int) -> float:
+        """Return how much of the way is done at a step."""
+        t = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
+        return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2

@@ -97,9 +97,12 @@ class CyclicLR(LRScheduler):
         self.step_ratio = float(step_size_up) / self.total_size
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
-        own_mode = "iterations" if mode == "exp_range" else "cycle"
-        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
-        self.scale_mode = own_mode if scale_fn is None else scale_mode
+        self.mode = mode
+        self.gamma = gamma
+        self._scale_fn_custom = scale_fn
+        self.scale_mode = scale_mode
+        if scale_fn is None:
+            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self.use_beta1 = _uses_beta1(optimizer)
@@ -209,8 +212,6 @@ class OneCycleLR(LRScheduler):
     ):
         checked(optimizer)
         self.total_steps = _total(total_steps, epochs, steps_per_epoch)
-        if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
-            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
@@ -280,6 +281,8 @@ def _total(total: int | None, epochs: int | None, per_epoch: int | None) -> int:
 
 def _phases(share: float, total: int, three: bool) -> list[dict[str, Any]]:
     """Return the parts of a cycle: their last steps, and what they go from and to."""
+    if share < 0 or share > 1 or not isinstance(share, float):
+        raise ValueError(f"Expected float between 0 and 1 pct_start, but got {share}")
     up = (share * total - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
     down = (2 * share * total - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
     out = (total - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum")

@@ -97,12 +97,11 @@ class CyclicLR(LRScheduler):
         self.step_ratio = float(step_size_up) / self.total_size
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
+        own_mode = "iterations" if mode == "exp_range" else "cycle"
         self.mode = mode
         self.gamma = gamma
         self._scale_fn_custom = scale_fn
-        self.scale_mode = scale_mode
-        if scale_fn is None:
-            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self.scale_mode = own_mode if scale_fn is None else scale_mode
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self.use_beta1 = _uses_beta1(optimizer)

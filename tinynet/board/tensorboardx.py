@@ -1,7 +1,8 @@
 """The one place that touches tensorboardX: its protocol buffers and its checksum become bytes here.
 
-Everything above works with `bytes` (a serialised event, a framed record), so a message class never
-leaves this file, and nothing is imported before the first writer is made.
+Everything above works with `bytes` (a serialised event, a framed record), except the families in
+`summaries`, which fill in the messages of their tabs. Nothing is imported before the first writer
+is made.
 
 Note [tensorboardX without its __init__]
 ``import tensorboardX`` runs a package ``__init__`` that imports torch when it is installed (a
@@ -32,7 +33,7 @@ _PACKAGE = "tensorboardX"
 _GRAPH_PRODUCER = (
     22  # the GraphDef version that PyTorch writes; TensorBoard accepts no graph without
 )
-_DATA_TYPES = {
+DATA_TYPES = {
     "float16": "DT_HALF",
     "float32": "DT_FLOAT",
     "float64": "DT_DOUBLE",
@@ -79,10 +80,15 @@ def load() -> Any:
 def _collect() -> SimpleNamespace:
     from tensorboardX import crc32c
     from tensorboardX.proto import (
+        api_pb2,
         attr_value_pb2,
         event_pb2,
         graph_pb2,
+        layout_pb2,
         node_def_pb2,
+        plugin_hparams_pb2,
+        plugin_mesh_pb2,
+        plugin_pr_curve_pb2,
         plugin_text_pb2,
         summary_pb2,
         tensor_pb2,
@@ -94,6 +100,7 @@ def _collect() -> SimpleNamespace:
     for module in (
         *(event_pb2, summary_pb2, tensor_pb2, tensor_shape_pb2, plugin_text_pb2),
         *(graph_pb2, node_def_pb2, attr_value_pb2, versions_pb2),
+        *(api_pb2, plugin_hparams_pb2, plugin_pr_curve_pb2, plugin_mesh_pb2, layout_pb2),
     ):
         for message in module.DESCRIPTOR.message_types_by_name:
             setattr(found, message, getattr(module, message))
@@ -132,27 +139,17 @@ def session_start(walltime: float, step: int) -> bytes:
     return _event(walltime, step, session_log=session(status=session.START))
 
 
-def scalar(tag: str, value: float, walltime: float, step: int | None) -> bytes:
-    """One scalar as PyTorch writes it by default, in the `simple_value` field (float32)."""
-    return _summary(walltime, step, tag=tag, simple_value=value)
-
-
-def scalar_tensor(tag: str, value: float, walltime: float, step: int | None, double: bool) -> bytes:
-    """One scalar in the `tensor` field, as float32 or float64."""
-    field = {"double_val": [value]} if double else {"float_val": [value]}
-    tensor = load().TensorProto(dtype="DT_DOUBLE" if double else "DT_FLOAT", **field)
-    return _summary(walltime, step, tag=tag, tensor=tensor, metadata=_metadata("scalars"))
-
-
-def text(tag: str, content: str, walltime: float, step: int | None) -> bytes:
-    """One text for the Text tab; TensorBoard shows it as Markdown."""
+def summary(walltime: float, step: int | None, **value: Any) -> bytes:
+    """The event of one value: the fields of the message `Summary.Value`, such as `tag`."""
     messages = load()
-    shape = messages.TensorShapeProto(dim=[messages.TensorShapeProto.Dim(size=1)])
-    tensor = messages.TensorProto(
-        dtype="DT_STRING", string_val=[content.encode()], tensor_shape=shape
-    )
-    metadata = _metadata("text", messages.TextPluginData(version=0).SerializeToString())
-    return _summary(walltime, step, tag=f"{tag}/text_summary", tensor=tensor, metadata=metadata)
+    content = messages.Summary(value=[messages.Summary.Value(**value)])
+    return _event(walltime, step, summary=content)
+
+
+def metadata(plugin: str, content: bytes = b"") -> Any:
+    """Which tab of TensorBoard shows a value, and what else it has to know."""
+    message = load().SummaryMetadata
+    return message(plugin_data=message.PluginData(plugin_name=plugin, content=content))
 
 
 def run_graph(graph: Graph, walltime: float) -> bytes:
@@ -175,31 +172,19 @@ def conceptual_graph(tag: str, keras: str, walltime: float) -> bytes:
 
 def profile(tag: str, graph: Graph, walltime: float, step: int | None) -> bytes:
     """What the nodes of the run's graph took, selectable by its tag in the Graphs tab."""
-    metadata = run_metadata(None, step_stats(graph))
-    tagged = load().TaggedRunMetadata(tag=tag, run_metadata=metadata)
+    tagged = load().TaggedRunMetadata(tag=tag, run_metadata=run_metadata(None, step_stats(graph)))
     return _event(walltime, step, tagged_run_metadata=tagged)
 
 
 def _stored(plugin: str, tag: str, content: bytes, walltime: float) -> bytes:
     tensor = load().TensorProto(dtype="DT_STRING", string_val=[content])
-    return _summary(walltime, None, tag=tag, tensor=tensor, metadata=_metadata(plugin, b"1"))
+    return summary(walltime, None, tag=tag, tensor=tensor, metadata=metadata(plugin, b"1"))
 
 
 def _event(walltime: float, step: int | None, **what: Any) -> bytes:
     if step is not None:
         what["step"] = step
     return load().Event(wall_time=walltime, **what).SerializeToString()
-
-
-def _summary(walltime: float, step: int | None, **value: Any) -> bytes:
-    messages = load()
-    summary = messages.Summary(value=[messages.Summary.Value(**value)])
-    return _event(walltime, step, summary=summary)
-
-
-def _metadata(plugin: str, content: bytes = b"") -> Any:
-    metadata = load().SummaryMetadata
-    return metadata(plugin_data=metadata.PluginData(plugin_name=plugin, content=content))
 
 
 # ---- graphs ----------------------------------------------------------------------------------
@@ -217,7 +202,7 @@ def _node_def(node: Node) -> Any:
     messages = load()
     attr = {key: _string(value) for key, value in node.attributes.items()}
     if node.outputs:
-        shapes = [_shape(output.shape) for output in node.outputs]
+        shapes = [shape_proto(output.shape) for output in node.outputs]
         shape_list = messages.AttrValue.ListValue(shape=shapes)
         attr["_output_shapes"] = messages.AttrValue(list=shape_list)
         attr["dtype"] = _data_type(node.outputs[0].dtype)
@@ -226,13 +211,14 @@ def _node_def(node: Node) -> Any:
     )
 
 
-def _shape(sizes: Sequence[int]) -> Any:
+def shape_proto(sizes: Sequence[int]) -> Any:
+    """The TensorShapeProto of a shape."""
     shape = load().TensorShapeProto
     return shape(dim=[shape.Dim(size=size) for size in sizes])
 
 
 def _data_type(name: str) -> Any:
-    known = _DATA_TYPES.get(name)
+    known = DATA_TYPES.get(name)
     return load().AttrValue(type=known) if known else _string(name)
 
 

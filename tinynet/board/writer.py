@@ -8,22 +8,27 @@ import socket
 import time
 import warnings
 import weakref
-from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from tinynet.board import tensorboardx
+from tinynet.board.beside import FilesBeside
 from tinynet.board.graph import Graph, problems
 from tinynet.board.recorder import record_forward
 from tinynet.board.storage import BoardWarning, EventFile
 from tinynet.board.structures import Arguments
-from tinynet.core.tensor import Tensor
+from tinynet.board.summaries import checks
+from tinynet.board.summaries.curves import Curves
+from tinynet.board.summaries.embeddings import Embeddings
+from tinynet.board.summaries.histograms import Histograms
+from tinynet.board.summaries.hparams import Hparams
+from tinynet.board.summaries.images import Images
+from tinynet.board.summaries.media import Media
+from tinynet.board.summaries.scalars import Scalars
 
 
-class SummaryWriter:
-    """Writes scalars, texts and graphs to an event file that TensorBoard reads.
+class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Media):
+    """Writes numbers, pictures, graphs and more to event files that TensorBoard reads.
 
     Writing never stops or hangs a training run: when a disk is full, a folder removed or a file
     system read-only, there is one `BoardWarning` with the reason, events wait in memory, and
@@ -67,100 +72,13 @@ class SummaryWriter:
         self.flush_secs = flush_secs
         self.filename_suffix = filename_suffix
         self._graphs: set[str] = set()
+        self._doubted: set[str] = set()
+        self._projected: dict[str, str] | None = None
         self._files: dict[str, EventFile] = {}
-        self._finalizer = weakref.finalize(self, _finish, self._files)
+        self._beside = FilesBeside(self.log_dir)
+        self._finalizer = weakref.finalize(self, _finish, self._files, self._beside)
         tensorboardx.load()
         self._main_file()
-
-    # ---- scalars and texts -------------------------------------------------------------------
-
-    def add_scalar(
-        self,
-        tag: str,
-        scalar_value: Any,
-        global_step: int | None = None,
-        walltime: float | None = None,
-        new_style: bool = False,
-        double_precision: bool = False,
-    ) -> None:
-        """Write one number.
-
-        Args:
-            tag: the name of the curve; `/` groups curves.
-            scalar_value: a Python number, a numpy number or a tensor of one element.
-            global_step: the position on the x axis; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
-            new_style: write a tensor instead of the `simple_value` field.
-            double_precision: with `new_style`, keep 64 bits; otherwise the value is stored as
-                float32.
-
-        Raises:
-            TypeError: the value is no number; the message names the tag.
-            ValueError: it has more than one element.
-
-        Example:
-            >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))
-            >>> with SummaryWriter("runs/example") as writer:
-            ...     for step in range(3):
-            ...         writer.add_scalar("train/loss", 1 / (step + 1), step)
-        """
-        _check_tag(tag, "add_scalar")
-        value, when, step = _number(tag, scalar_value), _now(walltime), _step(global_step, tag)
-        if new_style:
-            event = tensorboardx.scalar_tensor(tag, value, when, step, double_precision)
-        else:
-            event = tensorboardx.scalar(tag, value, when, step)
-        self._main_file().add(tensorboardx.frame(event))
-
-    def add_scalars(
-        self,
-        main_tag: str,
-        tag_scalar_dict: Mapping[str, Any],
-        global_step: int | None = None,
-        walltime: float | None = None,
-    ) -> None:
-        """Write several numbers as curves of one chart, each as a run of its own below this one.
-
-        Args:
-            main_tag: the name of the chart.
-            tag_scalar_dict: curve name -> number, as in `add_scalar`.
-            global_step: the position on the x axis; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
-        """
-        _check_tag(main_tag, "add_scalars")
-        when = _now(walltime)
-        for tag, scalar_value in tag_scalar_dict.items():
-            value = _number(f"{main_tag}/{tag}", scalar_value)
-            event = tensorboardx.scalar(main_tag, value, when, _step(global_step, main_tag))
-            folder = f"{self.log_dir}/{main_tag.replace('/', '_')}_{tag}"
-            self._file(folder).add(tensorboardx.frame(event))
-
-    def add_text(
-        self,
-        tag: str,
-        text_string: str,
-        global_step: int | None = None,
-        walltime: float | None = None,
-    ) -> None:
-        """Write a text for the Text tab, which shows it as Markdown.
-
-        Args:
-            tag: the name of the text.
-            text_string: the text.
-            global_step: its step; 0 unless given.
-            walltime: seconds since the epoch; now unless given.
-
-        Raises:
-            TypeError: the text is no `str`.
-        """
-        _check_tag(tag, "add_text")
-        if not isinstance(text_string, str):
-            raise TypeError(
-                f"The 'text_string' parameter of add_text must be a str. Got {_kind(text_string)} "
-                f"instead, for the tag {tag!r}."
-            )
-        event = tensorboardx.text(tag, text_string, _now(walltime), _step(global_step, tag))
-        self._main_file().add(tensorboardx.frame(event))
 
     # ---- graphs ------------------------------------------------------------------------------
 
@@ -190,7 +108,7 @@ class SummaryWriter:
         if not callable(getattr(model, "named_modules", None)):
             raise TypeError(
                 "The 'model' parameter of add_graph must be a tinynet.nn.Module. "
-                f"Got {_kind(model)} instead."
+                f"Got {checks.kind(model)} instead."
             )
         graph = record_forward(model, Arguments.of(input_to_model))
         if verbose:
@@ -215,7 +133,18 @@ class SummaryWriter:
                 tag, number = f"{used}_{number}", number + 1
             event = tensorboardx.tagged_graph(tag, graph, when)
         self._graphs.add(tag)
-        self._main_file().add(tensorboardx.frame(event))
+        self._add(event)
+
+    def add_onnx_graph(self, prototxt: Any) -> None:
+        """Not supported: it needs the package onnx.
+
+        Raises:
+            NotImplementedError: always; it says what to do instead.
+        """
+        raise NotImplementedError(
+            "add_onnx_graph is not supported: reading ONNX files needs the package onnx. Write the "
+            "graph of a tinynet model with add_graph."
+        )
 
     # ---- files -------------------------------------------------------------------------------
 
@@ -225,13 +154,15 @@ class SummaryWriter:
 
     def flush(self) -> None:
         """Put all events on disk; what was flushed survives the death of the process."""
-        for file in self._files.values():
+        for file in list(self._files.values()):
             file.flush()
+        self._beside.write()
 
     def close(self) -> None:
         """Flush and close. Closing twice is fine; adding afterwards begins a new event file."""
         while self._files:
             self._files.popitem()[1].close()
+        self._beside.write()
 
     def __enter__(self) -> SummaryWriter:
         return self
@@ -243,6 +174,13 @@ class SummaryWriter:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _add(self, event: bytes, folder: str | None = None) -> None:
+        file = self._main_file() if folder in (None, self.log_dir) else self._file(str(folder))
+        file.add(tensorboardx.frame(event))
+
+    def _store(self, files: dict[str, bytes]) -> None:
+        self._beside.put(files)
 
     def _file(self, folder: str) -> EventFile:
         file = self._files.get(folder)
@@ -256,58 +194,12 @@ class SummaryWriter:
         created = self.log_dir not in self._files
         file = self._file(self.log_dir)
         if created and self.purge_step is not None:
-            step, self.purge_step = _step(self.purge_step, "purge_step"), None
+            step, self.purge_step = checks.step(self.purge_step, "purge_step"), None
             assert step is not None
             when = time.time()
             file.add(tensorboardx.frame(tensorboardx.version(when, step)))
             file.add(tensorboardx.frame(tensorboardx.session_start(when, step)))
         return file
-
-
-# ---- checks ----------------------------------------------------------------------------------
-
-
-def _number(tag: str, value: Any) -> float:
-    """The value as a Python float."""
-    array = value._array if isinstance(value, Tensor) else value
-    if isinstance(array, (np.ndarray, np.generic)):
-        if array.size != 1:
-            raise ValueError(
-                f"The value of {tag!r} must be one number. Got {array.size} elements "
-                f"(shape {list(array.shape)}) instead."
-            )
-        array = array.item()
-    if not isinstance(array, (bool, int, float)):
-        raise TypeError(f"The value of {tag!r} must be a number. Got {_kind(array)} instead.")
-    try:
-        return float(array)
-    except OverflowError:
-        raise ValueError(f"The value of {tag!r} must fit into a float. Got more.") from None
-
-
-def _step(step: Any, tag: str) -> int | None:
-    if step is None:
-        return None
-    try:
-        number = int(step)
-    except (TypeError, ValueError):
-        number = None
-    if number is None or not -(2**63) <= number < 2**63:
-        raise TypeError(f"The step of {tag!r} must be a 64-bit integer. Got {step!r} instead.")
-    return number
-
-
-def _check_tag(tag: Any, method: str) -> None:
-    if not isinstance(tag, str):
-        raise TypeError(f"The tag of {method} must be a str. Got {_kind(tag)} instead.")
-
-
-def _kind(value: Any) -> str:
-    return "None" if value is None else type(value).__name__
-
-
-def _now(walltime: float | None) -> float:
-    return time.time() if walltime is None else walltime
 
 
 # ---- helpers ---------------------------------------------------------------------------------
@@ -322,7 +214,8 @@ def _header() -> bytes:
     return tensorboardx.frame(tensorboardx.version(time.time()))
 
 
-def _finish(files: dict[str, EventFile]) -> None:
+def _finish(files: dict[str, EventFile], beside: FilesBeside) -> None:
     """Close what a writer that was never closed leaves behind."""
     while files:
         files.popitem()[1].close(revive=False)
+    beside.write(revive=False)

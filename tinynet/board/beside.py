@@ -1,0 +1,84 @@
+"""Whole files beside the event files, written so that no failing disk can turn into a stop."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import warnings
+
+from tinynet.board import storage
+
+
+class FilesBeside:
+    """The files of a run that are no event files; each is there whole or not at all.
+
+    What cannot be written waits in memory, with one warning, until the next `write`.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._waiting: dict[str, bytes] = {}
+        self._outage = False
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+
+    def put(self, files: dict[str, bytes]) -> None:
+        """Write files: path below the folder -> contents."""
+        self._check_process()
+        with self._lock:
+            for path in files:
+                self._waiting.pop(path, None)  # the newest goes last: it may name the others
+            self._waiting |= files
+            self.write()
+            while len(self._waiting) > 1 and self._size() > storage.MAX_WAITING:
+                del self._waiting[next(iter(self._waiting))]
+
+    def write(self, revive: bool = True) -> None:
+        """Try to write what waits. With `revive=False` a removed folder is not made again."""
+        self._check_process()
+        with self._lock:
+            if not revive and not os.path.isdir(self._folder):
+                return
+            try:
+                for path in list(self._waiting):
+                    self._write_one(os.path.join(self._folder, path), self._waiting[path])
+                    del self._waiting[path]
+                self._outage = False
+            except OSError as error:
+                self._report(error.strerror or str(error))
+
+    def _size(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def _write_one(self, path: str, data: bytes) -> None:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        part = f"{path}.{os.getpid()}.part"
+        try:
+            with open(part, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(part)
+            raise
+
+    def _report(self, reason: str) -> None:
+        if self._outage:
+            return
+        self._outage = True
+        warnings.warn(
+            f"SummaryWriter cannot write to {self._folder!r}: {reason}. Training goes on; files "
+            "wait in memory and are written as soon as that is possible again.",
+            storage.BoardWarning,
+            stacklevel=2,
+        )
+
+    def _check_process(self) -> None:
+        """After a fork, what waits is the parent's."""
+        if os.getpid() != self._pid:
+            self._pid = os.getpid()
+            self._lock = threading.RLock()
+            self._waiting.clear()

@@ -1,0 +1,82 @@
+"""The arguments of `add_...` methods as numbers, steps and arrays, or errors that name the tag."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.tensor import Tensor
+
+
+def number(tag: str, value: Any) -> float:
+    """The value as a Python float."""
+    found = value._array if isinstance(value, Tensor) else value
+    if isinstance(found, (np.ndarray, np.generic)):
+        if found.size != 1:
+            raise ValueError(
+                f"The value of {tag!r} must be one number. Got {found.size} elements "
+                f"(shape {list(found.shape)}) instead."
+            )
+        found = found.item()
+    if not isinstance(found, (bool, int, float)):
+        raise TypeError(f"The value of {tag!r} must be a number. Got {kind(found)} instead.")
+    try:
+        return float(found)
+    except OverflowError:
+        raise ValueError(f"The value of {tag!r} must fit into a float. Got more.") from None
+
+
+def array(method: str, name: str, value: Any) -> np.ndarray[Any, Any]:
+    """The parameter `name` of a method as an array of real numbers, not copied where possible."""
+    found = value._array if isinstance(value, Tensor) else value
+    try:
+        found = np.asarray(found)
+    except ValueError:  # a ragged list
+        found = np.asarray(None)
+    if found.dtype.kind not in "biuf":
+        what = f"{kind(value)} of {found.dtype}" if found.dtype.kind in "cSU" else kind(value)
+        raise TypeError(
+            f"The '{name}' parameter of {method} must be a tensor or an array of real numbers. "
+            f"Got {what} instead."
+        )
+    return found
+
+
+def step(value: Any, tag: str) -> int | None:
+    """The step as a Python int; None stays None."""
+    if value is None:
+        return None
+    try:
+        found = int(value)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or not -(2**63) <= found < 2**63:
+        raise TypeError(f"The step of {tag!r} must be a 64-bit integer. Got {value!r} instead.")
+    return found
+
+
+def check_tag(tag: Any, method: str) -> None:
+    """Refuse a tag that is no `str`."""
+    if not isinstance(tag, str):
+        raise TypeError(f"The tag of {method} must be a str. Got {kind(tag)} instead.")
+
+
+def check_shape(method: str, name: str, shape: tuple[int, ...], good: bool, wanted: str) -> None:
+    """Refuse an array of the wrong shape."""
+    if not good:
+        raise ValueError(
+            f"The '{name}' parameter of {method} must have the shape {wanted}. "
+            f"Got {list(shape)} instead."
+        )
+
+
+def kind(value: Any) -> str:
+    """The name of the type of a value, for messages."""
+    return "None" if value is None else type(value).__name__
+
+
+def now(walltime: float | None) -> float:
+    """The given time, or that of the clock; seconds since the epoch."""
+    return time.time() if walltime is None else walltime

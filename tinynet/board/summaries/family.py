@@ -1,0 +1,65 @@
+"""The base of all families of `add_...` methods."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from tinynet.board import tensorboardx
+from tinynet.board.storage import BoardWarning
+from tinynet.board.summaries import checks
+
+
+class Family(ABC):
+    """What a family of `add_...` methods needs of the writer that it is a part of."""
+
+    log_dir: str
+    _doubted: set[str]
+
+    @abstractmethod
+    def _add(self, event: bytes, folder: str | None = None) -> None:
+        """Put one serialised event into the event file of a folder, `log_dir` unless given."""
+
+    @abstractmethod
+    def _store(self, files: dict[str, bytes]) -> None:
+        """Write whole files: path below `log_dir` -> contents."""
+
+    def _summary(
+        self,
+        tag: str,
+        step: Any,
+        walltime: float | None,
+        folder: str | None = None,
+        **value: Any,
+    ) -> None:
+        """Write one value: fields of the message `Summary.Value`."""
+        when, number = checks.now(walltime), checks.step(step, tag)
+        self._add(tensorboardx.summary(when, number, tag=tag, **value), folder)
+
+    def _doubt(self, tag: str, what: str) -> None:
+        """Say once per tag that something of it was not written as it came."""
+        if tag not in self._doubted:
+            self._doubted.add(tag)
+            warnings.warn(f"{tag!r}: {what}. Training goes on.", BoardWarning, stacklevel=4)
+
+
+def tensor_proto(array: np.ndarray[Any, Any]) -> Any:
+    """The TensorProto of an array: shape, type, and the bytes of its elements."""
+    if array.dtype.name not in tensorboardx.DATA_TYPES:
+        raise TypeError(f"Event files have no type for tensors of {array.dtype}.")
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return tensorboardx.load().TensorProto(
+        dtype=tensorboardx.DATA_TYPES[array.dtype.name],
+        tensor_shape=tensorboardx.shape_proto(array.shape),
+        tensor_content=little.tobytes(),
+    )
+
+
+def string_proto(content: bytes, shape: tuple[int, ...] = ()) -> Any:
+    """The TensorProto of one string."""
+    return tensorboardx.load().TensorProto(
+        dtype="DT_STRING", string_val=[content], tensor_shape=tensorboardx.shape_proto(shape)
+    )

@@ -1,0 +1,132 @@
+"""Hyperparameters of runs and what came of them: the HParams tab."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tinynet.board import tensorboardx
+from tinynet.board.summaries import checks
+from tinynet.board.summaries.family import Family
+from tinynet.core.tensor import Tensor
+
+_NAMES = {
+    bool: ("bool_value", "DATA_TYPE_BOOL"),
+    float: ("number_value", "DATA_TYPE_FLOAT64"),
+    str: ("string_value", "DATA_TYPE_STRING"),
+}
+_PLUGIN_VERSION = 0
+
+
+class Hparams(Family):
+    """The methods of SummaryWriter for hyperparameters."""
+
+    def add_hparams(
+        self,
+        hparam_dict: Mapping[str, Any],
+        metric_dict: Mapping[str, Any],
+        hparam_domain_discrete: Mapping[str, list[Any]] | None = None,
+        run_name: str | None = None,
+        global_step: int | None = None,
+    ) -> None:
+        """Write hyperparameters and the results they led to, as a run of its own below this one.
+
+        Args:
+            hparam_dict: name -> number, bool, str or tensor of one element; None is left out.
+            metric_dict: name -> number. The names are scalar tags: best ones of their own, not
+                those of curves of this run.
+            hparam_domain_discrete: name -> all values that it may have; the tab lists them.
+            run_name: the folder below `log_dir`; the time unless given.
+            global_step: the step of the results; 0 unless given.
+
+        Raises:
+            TypeError: an argument is no dictionary, or a domain no list of such values.
+            ValueError: a hyperparameter is of another type.
+
+        Example:
+            >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))
+            >>> from tinynet.utils.tensorboard import SummaryWriter
+            >>> with SummaryWriter("runs/example") as writer:
+            ...     writer.add_hparams({"lr": 0.1, "optimizer": "SGD"}, {"final/loss": 0.5})
+        """
+        domains = {} if hparam_domain_discrete is None else hparam_domain_discrete
+        _check(hparam_dict, metric_dict, domains)
+        values = {name: _value(v) for name, v in hparam_dict.items() if v is not None}
+        metrics = {name: checks.number(name, value) for name, value in metric_dict.items()}
+        domains = {name: [_value(one) for one in domain] for name, domain in domains.items()}
+        step, when = checks.step(global_step, "add_hparams"), time.time()
+        folder = os.path.join(self.log_dir, run_name or str(when))
+        data = {
+            "experiment": _experiment(values, metrics, domains),
+            "session_start_info": _start(values, when),
+            "session_end_info": tensorboardx.load().SessionEndInfo(
+                status="STATUS_SUCCESS", end_time_secs=when
+            ),
+        }
+        for field, message in data.items():
+            content = tensorboardx.load().HParamsPluginData(
+                version=_PLUGIN_VERSION, **{field: message}
+            )
+            metadata = tensorboardx.metadata("hparams", content.SerializeToString())
+            self._summary(f"_hparams_/{field}", None, when, folder, metadata=metadata)
+        for name, metric in metrics.items():
+            self._summary(name, step, when, folder, simple_value=metric)
+
+
+def _check(hparams: Any, metrics: Any, domains: Any) -> None:
+    named = {
+        "hparam_dict": hparams,
+        "metric_dict": metrics,
+        "hparam_domain_discrete": domains,
+    }
+    for name, given in named.items():
+        if not isinstance(given, Mapping):
+            raise TypeError(f"parameter: {name} should be a dictionary, nothing logged.")
+        for key in given:
+            checks.check_tag(key, "add_hparams")
+    for name, domain in domains.items():
+        known = name in hparams and isinstance(domain, list)
+        if not known or not all(isinstance(one, type(hparams[name])) for one in domain):
+            raise TypeError(
+                f"parameter: hparam_domain_discrete[{name}] should be a list of same type as "
+                f"hparam_dict[{name}]."
+            )
+
+
+def _value(value: Any) -> bool | float | str:
+    found = value._array if isinstance(value, Tensor) else value
+    if isinstance(found, (np.ndarray, np.generic)) and found.size == 1:
+        found = found.item()
+    if isinstance(found, (bool, str)):
+        return found
+    if isinstance(found, (int, float)):
+        return float(found)
+    raise ValueError("value should be one of int, float, str, bool, or tinynet.Tensor")
+
+
+def _experiment(
+    values: dict[str, bool | float | str],
+    metrics: dict[str, float],
+    domains: Mapping[str, list[bool | float | str]],
+) -> Any:
+    messages = tensorboardx.load()
+    infos = []
+    for name, value in values.items():
+        field, kind = _NAMES[type(value)]
+        info = messages.HParamInfo(name=name, type=kind)
+        for one in domains.get(name, ()):
+            info.domain_discrete.values.add(**{field: one})
+        infos.append(info)
+    names = [messages.MetricInfo(name=messages.MetricName(tag=name)) for name in metrics]
+    return messages.Experiment(hparam_infos=infos, metric_infos=names)
+
+
+def _start(values: dict[str, bool | float | str], when: float) -> Any:
+    start = tensorboardx.load().SessionStartInfo(start_time_secs=when)
+    for name, value in values.items():
+        setattr(start.hparams[name], _NAMES[type(value)][0], value)
+    return start

@@ -1,0 +1,116 @@
+"""Sounds and meshes of points in space: the Audio and the Mesh tab."""
+
+from __future__ import annotations
+
+import io
+import json
+import wave
+from typing import Any
+
+import numpy as np
+
+from tinynet.board import tensorboardx
+from tinynet.board.proto import varint
+from tinynet.board.summaries import checks
+from tinynet.board.summaries.family import Family, tensor_proto
+
+_LOUDEST = 32767
+# The numbers of the kinds of arrays in the message MeshPluginData; its field `components`, a bit
+# for each kind that there is, is missing in tensorboardX.
+_KINDS = {"vertices": (1, "VERTEX"), "faces": (2, "FACE"), "colors": (3, "COLOR")}
+_COMPONENTS = varint(7 << 3)
+
+
+class Media(Family):
+    """The methods of SummaryWriter for sounds and meshes."""
+
+    def add_audio(
+        self,
+        tag: str,
+        snd_tensor: Any,
+        global_step: int | None = None,
+        sample_rate: int = 44100,
+        walltime: float | None = None,
+    ) -> None:
+        """Write a sound, as WAV of 16 bits.
+
+        Args:
+            tag: its name.
+            snd_tensor: amplitudes from -1 to 1: [L] or [1, L]. What is louder is clipped, with
+                one `BoardWarning` per tag.
+            global_step: its step; 0 unless given.
+            sample_rate: samples per second.
+            walltime: seconds since the epoch; now unless given.
+
+        Raises:
+            ValueError: it has more than one channel, or no sample.
+        """
+        checks.check_tag(tag, "add_audio")
+        sound = checks.array("add_audio", "snd_tensor", snd_tensor)
+        good = sound.size > 0 and sound.size == max(sound.shape, default=0)
+        checks.check_shape("add_audio", "snd_tensor", sound.shape, good, "[L] or [1, L]")
+        sound = sound.reshape(-1).astype(np.float64)
+        if not (np.abs(sound) <= 1).all():
+            self._doubt(tag, "some amplitudes are not within -1 and 1, and clipped")
+        samples = (np.nan_to_num(np.clip(sound, -1, 1)) * _LOUDEST).astype("<i2")
+        buffer = io.BytesIO()
+        with wave.open(buffer, "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(sample_rate)
+            file.writeframes(samples.tobytes())
+        audio = tensorboardx.load().Summary.Audio(
+            sample_rate=sample_rate,
+            num_channels=1,
+            length_frames=len(samples),
+            encoded_audio_string=buffer.getvalue(),
+            content_type="audio/wav",
+        )
+        self._summary(tag, global_step, walltime, audio=audio)
+
+    def add_mesh(
+        self,
+        tag: str,
+        vertices: Any,
+        colors: Any = None,
+        faces: Any = None,
+        config_dict: dict[str, Any] | None = None,
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Write points in space, or triangles between them.
+
+        Args:
+            tag: the name of the mesh.
+            vertices: the points: [B, N, 3].
+            colors: the colour of each, from 0 to 255: [B, N, 3].
+            faces: the numbers of the three points of each triangle: [B, M, 3].
+            config_dict: settings of ThreeJS: camera, material, lights.
+            global_step: its step; 0 unless given.
+            walltime: seconds since the epoch; now unless given.
+
+        Raises:
+            ValueError: a shape is wrong.
+        """
+        checks.check_tag(tag, "add_mesh")
+        given = {"vertices": vertices, "faces": faces, "colors": colors}
+        arrays = {
+            name: checks.array("add_mesh", name, value)
+            for name, value in given.items()
+            if value is not None
+        }
+        for name, array in arrays.items():
+            good = array.ndim == 3 and array.shape[2] == 3
+            checks.check_shape("add_mesh", name, array.shape, good, "[B, N, 3]")
+        components = sum(1 << _KINDS[name][0] for name in arrays)
+        config = json.dumps(config_dict or {}, sort_keys=True)
+        when = checks.now(walltime)
+        for name, array in arrays.items():
+            number, kind = _KINDS[name]
+            data = tensorboardx.load().MeshPluginData(
+                name=tag, content_type=number, shape=array.shape, json_config=config
+            )
+            content = data.SerializeToString() + _COMPONENTS + varint(components)
+            metadata = tensorboardx.metadata("mesh", content)
+            proto = tensor_proto(array.astype(np.float32))
+            self._summary(f"{tag}_{kind}", global_step, when, tensor=proto, metadata=metadata)

@@ -1,0 +1,85 @@
+"""Arrays as pictures: any order of dimensions, batches as grids, boxes, sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.board.summaries import checks
+
+_RED = (255, 0, 0)
+_ORDERS = ("HW", "HWC", "NHWC")
+
+
+def picture(
+    method: str, value: Any, dataformats: str, columns: int = 8
+) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """What a parameter `img_tensor` shows, as uint8 [H, W, C]; a batch becomes a grid.
+
+    Args:
+        method: whose parameter it is, for messages.
+        value: a tensor or array; uint8 is taken as it is, all else is multiplied by 255, clipped
+            and truncated.
+        dataformats: what each dimension is: N (batch), C (channels), H (height), W (width).
+        columns: how many pictures of a batch stand in a row.
+    """
+    array = checks.array(method, "img_tensor", value)
+    order = dataformats.upper() if isinstance(dataformats, str) else ""
+    wanted = next((known for known in _ORDERS if sorted(known) == sorted(order)), None)
+    if wanted is None:
+        raise ValueError(
+            f"The 'dataformats' parameter of {method} must order the letters of one of HW, CHW, "
+            f"NCHW. Got {dataformats!r} instead."
+        )
+    good = array.ndim == len(order) and array.size > 0
+    if good and "C" in order:
+        good = array.shape[order.index("C")] in (1, 2, 3, 4)
+    checks.check_shape(method, "img_tensor", array.shape, good, f"{order}, with 1 to 4 channels")
+    array = in_bytes(array).transpose([order.index(letter) for letter in wanted])
+    if wanted == "HW":
+        return array[:, :, None]
+    return grid(array, columns) if wanted == "NHWC" else array
+
+
+def in_bytes(array: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Colours as uint8: as they are, or scaled from 0...1; nan is black."""
+    if array.dtype == np.uint8:
+        return array
+    with np.errstate(over="ignore"):
+        scaled = array.astype(np.float32) * 255
+    return np.nan_to_num(np.clip(scaled, 0, 255), copy=False).astype(np.uint8)
+
+
+def grid(images: np.ndarray[Any, Any], columns: int) -> np.ndarray[Any, Any]:
+    """A batch side by side, row by row: [N, H, W, C] -> [rows * H, columns * W, C]; rest black."""
+    count, height, width, channels = images.shape
+    columns = min(count, columns)
+    rows = -(-count // columns)
+    places = np.zeros((rows * columns, height, width, channels), images.dtype)
+    places[:count] = images
+    tiled = places.reshape(rows, columns, height, width, channels).swapaxes(1, 2)
+    return tiled.reshape(rows * height, columns * width, channels)
+
+
+def with_boxes(image: np.ndarray[Any, Any], boxes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy of a picture with red rectangles, two pixels wide: [K, 4] of x0, y0, x1, y1."""
+    height, width, channels = image.shape
+    image = np.repeat(image, 3, axis=2) if channels == 1 else image.copy()
+    for corners in np.nan_to_num(boxes):
+        left, right = np.clip(corners[[0, 2]], -2, width + 1).astype(int)
+        top, bottom = np.clip(corners[[1, 3]], -2, height + 1).astype(int)
+        frame = np.zeros((height, width), bool)
+        frame[max(top, 0) : max(bottom + 1, 0), max(left, 0) : max(right + 1, 0)] = True
+        frame[max(top + 2, 0) : max(bottom - 1, 0), max(left + 2, 0) : max(right - 1, 0)] = False
+        image[frame, :3] = _RED
+    return image
+
+
+def resized(image: np.ndarray[Any, Any], factor: float) -> np.ndarray[Any, Any]:
+    """A picture in another size; each pixel takes the colour of the nearest one."""
+    sizes = [max(1, int(size * factor)) for size in image.shape[:2]]
+    rows, columns = (
+        np.arange(new) * old // new for new, old in zip(sizes, image.shape[:2], strict=True)
+    )
+    return image[rows][:, columns]

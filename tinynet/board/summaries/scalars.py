@@ -1,0 +1,196 @@
+"""Numbers, texts and whole tensors, and how the Custom Scalars tab arranges numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tinynet.board import tensorboardx
+from tinynet.board.summaries import checks
+from tinynet.board.summaries.family import Family, string_proto, tensor_proto
+
+_LAYOUT_TAG = "custom_scalars__config__"
+
+
+class Scalars(Family):
+    """The methods of SummaryWriter for numbers, texts and tensors."""
+
+    def add_scalar(
+        self,
+        tag: str,
+        scalar_value: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
+        new_style: bool = False,
+        double_precision: bool = False,
+    ) -> None:
+        """Write one number.
+
+        Args:
+            tag: the name of the curve; `/` groups curves.
+            scalar_value: a Python number, a numpy number or a tensor of one element.
+            global_step: the position on the x axis; 0 unless given.
+            walltime: seconds since the epoch; now unless given.
+            new_style: write a tensor instead of the `simple_value` field.
+            double_precision: with `new_style`, keep 64 bits; otherwise the value is stored as
+                float32.
+
+        Raises:
+            TypeError: the value is no number; the message names the tag.
+            ValueError: it has more than one element.
+
+        Example:
+            >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))
+            >>> from tinynet.utils.tensorboard import SummaryWriter
+            >>> with SummaryWriter("runs/example") as writer:
+            ...     for step in range(3):
+            ...         writer.add_scalar("train/loss", 1 / (step + 1), step)
+        """
+        checks.check_tag(tag, "add_scalar")
+        value = checks.number(tag, scalar_value)
+        if not new_style:
+            self._summary(tag, global_step, walltime, simple_value=value)
+            return
+        field = {"double_val": [value]} if double_precision else {"float_val": [value]}
+        dtype = "DT_DOUBLE" if double_precision else "DT_FLOAT"
+        proto = tensorboardx.load().TensorProto(dtype=dtype, **field)
+        metadata = tensorboardx.metadata("scalars")
+        self._summary(tag, global_step, walltime, tensor=proto, metadata=metadata)
+
+    def add_scalars(
+        self,
+        main_tag: str,
+        tag_scalar_dict: Mapping[str, Any],
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Write several numbers as curves of one chart, each as a run of its own below this one.
+
+        Args:
+            main_tag: the name of the chart.
+            tag_scalar_dict: curve name -> number, as in `add_scalar`.
+            global_step: the position on the x axis; 0 unless given.
+            walltime: seconds since the epoch; now unless given.
+        """
+        checks.check_tag(main_tag, "add_scalars")
+        when = checks.now(walltime)
+        values = {
+            tag: checks.number(f"{main_tag}/{tag}", value) for tag, value in tag_scalar_dict.items()
+        }
+        for tag, value in values.items():
+            folder = f"{self.log_dir}/{main_tag.replace('/', '_')}_{tag}"
+            self._summary(main_tag, global_step, when, folder, simple_value=value)
+
+    def add_text(
+        self,
+        tag: str,
+        text_string: str,
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Write a text for the Text tab, which shows it as Markdown.
+
+        Args:
+            tag: the name of the text.
+            text_string: the text.
+            global_step: its step; 0 unless given.
+            walltime: seconds since the epoch; now unless given.
+
+        Raises:
+            TypeError: the text is no `str`.
+        """
+        checks.check_tag(tag, "add_text")
+        if not isinstance(text_string, str):
+            raise TypeError(
+                "The 'text_string' parameter of add_text must be a str. "
+                f"Got {checks.kind(text_string)} instead, for the tag {tag!r}."
+            )
+        content = tensorboardx.load().TextPluginData(version=0).SerializeToString()
+        self._summary(
+            f"{tag}/text_summary",
+            global_step,
+            walltime,
+            tensor=string_proto(text_string.encode(), (1,)),
+            metadata=tensorboardx.metadata("text", content),
+        )
+
+    def add_tensor(
+        self,
+        tag: str,
+        tensor: Any,
+        global_step: int | None = None,
+        walltime: float | None = None,
+    ) -> None:
+        """Write a whole tensor, for programs that read event files; no tab shows it.
+
+        Args:
+            tag: its name.
+            tensor: a tensor or array of real numbers; dtype and shape are kept.
+            global_step: its step; 0 unless given.
+            walltime: seconds since the epoch; now unless given.
+        """
+        checks.check_tag(tag, "add_tensor")
+        proto = tensor_proto(checks.array("add_tensor", "tensor", tensor))
+        metadata = tensorboardx.metadata("tensor")
+        self._summary(tag, global_step, walltime, tensor=proto, metadata=metadata)
+
+    # ---- layouts -----------------------------------------------------------------------------
+
+    def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
+        """Arrange curves in charts of the Custom Scalars tab; call it once, before or after.
+
+        Args:
+            layout: category -> chart -> `["Multiline", [tag, ...]]`, where tags are regular
+                expressions, or `["Margin", [value, lower, upper]]`.
+
+        Raises:
+            ValueError: a chart is of neither kind, or a margin has not three tags.
+        """
+        messages = tensorboardx.load()
+        categories = [
+            messages.Category(
+                title=title, chart=[_chart(name, *chart) for name, chart in charts.items()]
+            )
+            for title, charts in layout.items()
+        ]
+        content = messages.Layout(category=categories).SerializeToString()
+        metadata = tensorboardx.metadata("custom_scalars")
+        self._summary(_LAYOUT_TAG, None, None, tensor=string_proto(content), metadata=metadata)
+
+    def add_custom_scalars_multilinechart(
+        self, tags: Sequence[str], category: str = "default", title: str = "untitled"
+    ) -> None:
+        """Show several curves in one chart of the Custom Scalars tab.
+
+        Args:
+            tags: the curves.
+            category: the heading that the chart stands under.
+            title: the heading of the chart.
+        """
+        self.add_custom_scalars({category: {title: ["Multiline", tags]}})
+
+    def add_custom_scalars_marginchart(
+        self, tags: Sequence[str], category: str = "default", title: str = "untitled"
+    ) -> None:
+        """Show a curve with an area around it in a chart of the Custom Scalars tab.
+
+        Args:
+            tags: three curves: the value, the lower and the upper bound.
+            category: the heading that the chart stands under.
+            title: the heading of the chart.
+        """
+        self.add_custom_scalars({category: {title: ["Margin", tags]}})
+
+
+def _chart(title: str, style: str, tags: Sequence[str]) -> Any:
+    messages = tensorboardx.load()
+    if style == "Multiline":
+        return messages.Chart(title=title, multiline=messages.MultilineChartContent(tag=tags))
+    if style != "Margin":
+        raise ValueError(f"The chart {title!r} must be 'Multiline' or 'Margin'. Got {style!r}.")
+    if len(tags) != 3:
+        raise ValueError(
+            f"The chart {title!r} must have three tags: value, lower, upper. Got {list(tags)}."
+        )
+    series = messages.MarginChartContent.Series(value=tags[0], lower=tags[1], upper=tags[2])
+    return messages.Chart(title=title, margin=messages.MarginChartContent(series=[series]))

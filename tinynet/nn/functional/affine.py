@@ -37,7 +37,10 @@ def _product(input: Array, weight: Array) -> Array:
             f"{inputs}x{outputs}).\n  The last dimension of the input must be {inputs}, that of "
             f"the weight {list(weight.shape)}. Got an input of shape {list(input.shape)} instead."
         )
-    product = np.dot(flat, weight.T)
+    if 16 <= len(flat) < len(weight):  # BLAS is faster by up to a third this way round
+        product = np.ascontiguousarray(np.dot(weight, flat.T).T)
+    else:
+        product = np.dot(flat, weight.T)
     return product if input.ndim == 2 else product.reshape(*input.shape[:-1], weight.shape[0])
 
 
@@ -52,10 +55,30 @@ def linear_map(input: Array, weight: Array, /) -> Array:
     return _product(input, weight)
 
 
-linear_map.grad(
-    input=lambda g, weight: linear_map(g, weight.T),
-    weight=lambda g, input: mm(_rows(g).T, _rows(input)),
-)
+# Formulas below look at what they are given: on arrays they spare the way through an operation.
+
+
+def _of_input(g: Any, weight: Any) -> Any:
+    if g.__class__ is np.ndarray and g.ndim == 2:
+        return np.dot(g, weight)
+    return linear_map(g, weight.T)
+
+
+def _of_weight(g: Any, input: Any) -> Any:
+    g, x = _rows(g), _rows(input)
+    return np.dot(g.T, x) if g.__class__ is np.ndarray else mm(g.T, x)
+
+
+def _of_bias(g: Any, bias_shape: tuple[int, ...]) -> Any:
+    """Return the sum over rows where it is one: by BLAS, which is faster along columns."""
+    if g.__class__ is np.ndarray and g.ndim > 1 and len(bias_shape) == 1 and g.size:
+        g = _rows(g)
+        if g.shape[1] == bias_shape[0]:
+            return np.dot(np.ones(len(g), g.dtype), g)
+    return g
+
+
+linear_map.grad(input=_of_input, weight=_of_weight)
 
 
 @operation(node="AddmmBackward0", methods=False)
@@ -78,11 +101,7 @@ def affine_map(input: Array, weight: Array, bias: Array, /) -> Array:
     return product
 
 
-affine_map.grad(
-    input=lambda g, weight: linear_map(g, weight.T),
-    weight=lambda g, input: mm(_rows(g).T, _rows(input)),
-    bias=lambda g: g,
-)
+affine_map.grad(input=_of_input, weight=_of_weight, bias=_of_bias)
 
 # ---- the function -------------------------------------------------------------------------------
 

@@ -34,18 +34,31 @@ def indexed_cross_entropy(
         target: ``[rows]``, classes as int64.
         ignore_index: rows with this target count as zero and are left out of the mean.
     """
-    counted = target != ignore_index
-    place = (np.arange(len(target)), np.where(counted, target, 0))
-    shifted = logits - np.maximum.reduce(logits, axis=1, keepdims=True)
+    rows, classes = logits.shape
+    place = np.arange(0, rows * classes, classes)  # where the targets are, counted row by row
+    counted, count = None, rows
+    if 0 <= ignore_index < classes or not _all_classes(target, classes):
+        _check_classes(target, classes, ignore_index)
+        counted = target != ignore_index
+        count = int(np.count_nonzero(counted))
+        place += np.where(counted, target, 0)
+    else:
+        place += target
+    tops = np.maximum.reduce(logits, axis=1, keepdims=True)
+    shifted = np.subtract(logits, tops, order="C")
     difference = np.exp(shifted)
     totals = np.add.reduce(difference, axis=1, keepdims=True)
-    losses = np.where(counted, np.log(totals[:, 0]) - shifted[place], logits.dtype.type(0))
+    losses = np.log(totals.reshape(rows))
+    losses -= shifted.take(place)
     difference /= totals
-    difference[place] -= 1
-    count = int(np.count_nonzero(counted))
+    flat = difference.reshape(rows * classes)
+    flat[place] -= 1
+    if counted is not None:
+        losses = np.where(counted, losses, losses.dtype.type(0))
+        counted = counted[:, None]
     if reduction != "none":
         losses = np.add.reduce(losses) / (count if reduction == "mean" else 1)
-    return losses, difference, counted[:, None], count
+    return losses, difference, counted, count
 
 
 def _indexed_grad(
@@ -54,8 +67,11 @@ def _indexed_grad(
     if isinstance(g, Tensor):  # what was prepared has no history: give it that of softmax
         p = softmax(logits, 1)
         difference = difference + (p - p.detach())
-    g = reshape(g, (counted.shape[0], 1)) if reduction == "none" else g
-    return difference * (counted * (g / count if reduction == "mean" else g))
+    if reduction == "none":
+        g = reshape(g, (difference.shape[0], 1))
+    elif reduction == "mean":
+        g = g / count
+    return difference * (g if counted is None else counted * g)
 
 
 indexed_cross_entropy.grad(logits=_indexed_grad)
@@ -63,10 +79,19 @@ indexed_cross_entropy.grad(logits=_indexed_grad)
 # ---- checks -------------------------------------------------------------------------------------
 
 
+def _all_classes(target: Array, classes: int) -> bool:
+    """Return whether all targets are classes: read without sign, a negative number is huge."""
+    unsigned = target.view(_UNSIGNED[target.itemsize])
+    return bool(np.maximum.reduce(unsigned, axis=None, initial=0) < classes)
+
+
+_UNSIGNED = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)}
+
+
 def _check_classes(target: Array, classes: int, ignore_index: int) -> None:
     """Raise IndexError for a target that is no class."""
-    if not target.size or target.view(f"u{target.itemsize}").max() < classes:
-        return  # read without sign, a negative number is a huge one
+    if _all_classes(target, classes):
+        return
     wrong = (target != ignore_index) & ((target < 0) | (target >= classes))
     if wrong.any():
         raise IndexError(
@@ -206,7 +231,6 @@ def cross_entropy(
     if input.ndim == 2 and weight is None and label_smoothing == 0.0 and input.is_floating_point():
         if target._array.shape != input._array.shape[:1] or target._array.dtype != np.int64:
             _check_indices(input, target, weight)
-        _check_classes(target._array, input._array.shape[1], ignore_index)
         return indexed_cross_entropy.function(input, target, ignore_index, reduction)
     logs = log_softmax.function(input, dim)
     loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)

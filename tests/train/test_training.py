@@ -7,7 +7,8 @@ import subprocess
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from tinynet.train import UsageError, evaluate_run, load_run, run
+from tinynet.optim import lr_scheduler
+from tinynet.train import ConfigError, UsageError, evaluate_run, load_run, run
 from tinynet.train import checkpoint as checkpoints
 
 from .test_runner import own_model, weights
@@ -160,6 +161,54 @@ def test_a_schedule_that_waits_for_a_figure(write, digits):
         round(rows(result)[epoch]["test/loss"], 9) for epoch in (1, 3)
     ]
     assert state["figure"] == result.metrics["loss"]
+
+
+SCHEDULES = {
+    "SequentialLR": (
+        "milestones = [2]\nschedulers = [{type = 'ConstantLR', factor = 0.5},"
+        " {type = 'ExponentialLR', gamma = 0.1}]",
+        [0.05, 0.05, 0.1, 0.01],
+    ),
+    "ChainedScheduler": (
+        "schedulers = [{type = 'ExponentialLR', gamma = 0.5}, {type = 'StepLR', step_size = 2}]",
+        [0.1, 0.05, 0.0025, 0.00125],
+    ),
+    "LambdaLR": ("lr_lambda = './rate.py:rate'", [0.1, 0.05, 0.1 / 3, 0.025]),
+    "ReduceLROnPlateau": (
+        "threshold = 1e9\npatience = 0\nfactor = 0.5",
+        [0.1, 0.05, 0.025, 0.0125],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", [name for name in SCHEDULES if hasattr(lr_scheduler, name)])
+def test_schedules_from_configs(write, digits, kind):
+    text, expected = SCHEDULES[kind]
+    config = write(
+        digits + f'[schedule]\ntype = "{kind}"\n{text}\n',
+        rate="def rate(epoch):\n    return 1 / (1 + epoch)\n",
+    )
+    result = run(config, ["run.epochs=4"], quiet=True)
+    assert [row["lr"] for row in rows(result)] == pytest.approx(expected)
+    again = run(result.folder / "config.toml", quiet=True)
+    assert weights(again.model) == weights(result.model)
+
+
+def test_a_function_that_is_not_there(write, digits):
+    config = write(
+        digits + '[schedule]\ntype = "LambdaLR"\nlr_lambda = "./rate.py:ratte"\n',
+        rate="def rate(): 1",
+    )
+    with pytest.raises(
+        ConfigError, match=r"lr_lambda: ./rate.py has no 'ratte'; did you mean 'rate'"
+    ):
+        run(config)
+
+
+def test_any_number_of_workers_gives_the_same_bits(write, digits):
+    path = write(digits)
+    results = [run(path, {"data.workers": n, "model.dropout": 0.3}, quiet=True) for n in (0, 1, 3)]
+    assert len({str(weights(result.model)) for result in results}) == 1
 
 
 def test_json_lines_are_for_programs(write, digits, capsys):

@@ -196,6 +196,8 @@ def _batches(
         shuffle=section.shuffle,
         drop_last=section.drop_last,
         generator=shuffle,
+        num_workers=section.workers,
+        persistent_workers=section.workers > 0,
     )
     return train_batches, data.DataLoader(test_set, batch_size=section.batch_size)
 

@@ -92,6 +92,9 @@ class DataSection:
     drop_last: bool = False
     """Whether a last batch that is smaller than the others is left out of training."""
 
+    workers: int = field(default=0, metadata=_NOT_NEGATIVE)
+    """So many threads make batches ahead of training; the batches are the same for any number."""
+
     test_fraction: float = field(
         default=0.2, metadata=_must("be between 0 and 1", lambda value: 0 < value < 1)
     )

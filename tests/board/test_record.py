@@ -420,6 +420,17 @@ def test_in_place_operations_are_writes_and_their_history_is_there():
     assert x.grad.numpy().tolist() == [0.0, 6.0, 6.0]
 
 
+def test_a_leaf_that_was_moved_into_the_graph():
+    x = tn.ones(3, requires_grad=True)
+    with board.record() as rec:
+        y = x * 2
+        x[0] = 5
+        with pytest.raises(RuntimeError, match="moved into the graph interior"):
+            y.sum().backward()
+    assert problems(rec.graphs["step"]) == []
+    board.draw(y, x)
+
+
 def test_a_step_by_hand_is_an_update():
     w = nn.Linear(2, 1)
     with board.record(w) as rec:
@@ -549,14 +560,79 @@ def test_a_fold_keeps_the_sums():
 # ---- the price -------------------------------------------------------------------------------
 
 
-def test_the_optimizer_reports_only_to_observers():
+@pytest.mark.parametrize(
+    "kind", [optim.SGD, optim.Adam, optim.LBFGS, optim.Adafactor, optim.RMSprop, optim.Adagrad]
+)
+def test_optimizers_report_their_writes_to_observers(kind):
     layer = nn.Linear(2, 1)
-    sgd = optim.SGD(layer.parameters(), lr=0.1)
-    layer(tn.ones(1, 2)).sum().backward()
+    optimizer = kind(layer.parameters(), lr=0.1)
     seen = []
+
+    def loss():
+        optimizer.zero_grad()
+        value = layer(tn.ones(1, 2)).sum()
+        value.backward()
+        return value
+
+    loss()
     with observing(lambda *told: seen.append(told), timed=True):
+        optimizer.step(loss if kind is optim.LBFGS else None)
+    optimizer.step(loss if kind is optim.LBFGS else None)
+    told = [(op.title, arrays[0]) for op, arrays, *_ in seen if op.writes]
+    assert {title for title, _ in told} == {f"{kind.__name__}.step"}
+    assert {id(a) for _, a in told} == {id(p._array) for p in layer.parameters()}
+    for _, _, _, _, times in seen:
+        assert times is None or times[0] <= times[1]
+
+
+def test_the_state_of_an_optimizer_is_named():
+    layer = nn.Linear(2, 1)
+    optimizer = optim.SGD(layer.parameters(), lr=0.1, momentum=0.9)
+    layer(tn.ones(1, 2)).sum().backward()
+    with board.record(layer) as rec:
+        optimizer.step()
+    node = nodes_of(rec)["SGD/Linear/weight"]
+    assert node.producers == [
+        *("Linear/weight", "SGD/Linear/weight.gradient", "SGD/Linear/weight.momentum_buffer")
+    ]
+
+
+def test_sparse_gradients():
+    table = nn.Embedding(9, 3, sparse=True)
+    sgd = optim.SGD(table.parameters(), lr=0.1)
+    with board.record(table) as rec:
+        table(tn.tensor([1, 2, 2])).sum().backward()
         sgd.step()
-    sgd.step()
-    assert [op.title for op, *_ in seen] == ["SGD.step", "SGD.step"]
-    for _, _, _, _, (began, ended) in seen:
-        assert began <= ended
+    known = nodes_of(rec)
+    gradient = "backward/Embedding/weight.grad"
+    assert known["SGD/Embedding/weight"].producers == ["Embedding/weight", gradient]
+    assert known[gradient].producers == ["backward/Embedding/EmbeddingBackward0"]
+
+
+def test_a_loss_made_of_gradients_is_forward():
+    x = tn.tensor([1.0, 2.0], requires_grad=True)
+    with board.record() as rec:
+        (g,) = tn.autograd.grad((x**3).sum(), x, create_graph=True)
+        penalty = (g.norm() - 1) ** 2
+        penalty.backward()
+    known = nodes_of(rec)
+    assert known["sub"].device == known["pow_1"].device == FORWARD
+    assert "optimizer" not in rec.graphs
+
+
+def test_a_model_that_is_made_while_recording():
+    with board.record() as rec:
+        nn.Linear(2, 1)(tn.ones(1, 2)).sum().backward()
+    assert list(rec.graphs) == ["step", "forward", "backward"]
+
+
+def test_a_mistake_of_ours_is_a_warning(monkeypatch):
+    def fails(watch):
+        raise IndexError("oh")
+
+    monkeypatch.setattr("tinynet.board.recording.Assembly", fails)
+    rec = board.record()
+    with pytest.warns(board.BoardWarning, match="There is no graph of what .* IndexError: oh"):
+        with rec:
+            tn.ones(1).exp()
+    assert rec.graphs == {}

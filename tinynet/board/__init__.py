@@ -7,8 +7,8 @@ see a model run, `writer` is the face.
 
 from tinynet.board.draw import Drawing as Drawing
 from tinynet.board.draw import draw as draw
-from tinynet.board.record import Recording as Recording
-from tinynet.board.record import record as record
+from tinynet.board.recording import Recording as Recording
+from tinynet.board.recording import record as record
 from tinynet.board.storage import BoardWarning as BoardWarning
 from tinynet.board.structures import Arguments as Arguments
 from tinynet.board.writer import SummaryWriter as SummaryWriter

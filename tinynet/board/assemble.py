@@ -49,6 +49,9 @@ class Assembly:
         for event in watch.events:
             self._note(event)
         self._share_time()
+        for node in self.graph.nodes:  # of a loss that is made of gradients
+            if node.device == OPTIMIZER and "backward" in node.attributes:
+                node.device = FORWARD
 
     def _note(self, event: Any) -> None:
         before = len(self.graph.nodes)
@@ -152,8 +155,10 @@ class Assembly:
         """Whether it is a write to a parameter or a gradient, outside of modules."""
         if not event.op.writes or event.call or event.visit:
             return False
-        if event.op.title.endswith(".step") or id(event.inputs[0]) in self._parameters:
+        if event.op.title.endswith(".step"):
             return True
+        if id(event.inputs[0]) in self._parameters:
+            return self._gradients.began  # before, it is the model that is made
         node = self.builder.producer(event.inputs[0])
         return node is not None and node.device in _LATER
 

@@ -141,7 +141,7 @@ class _Sketch:
     def _leaf(self, key: str, leaf: Tensor) -> None:
         name = self._names.get(id(leaf), "leaf" if leaf.requires_grad else "constant")
         kind = "leaf" if leaf.requires_grad else "leaf, requires no grad"
-        grad = ("has .grad",) if leaf.grad is not None else ()
+        grad = ("has .grad",) if leaf._grad is not None else ()
         version = f"{kind}, version {leaf._version}" if not leaf.is_inference() else kind
         self._boxes.append(Box(key, (name, _shape(leaf._array), version, *grad), "leaf"))
 

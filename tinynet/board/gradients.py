@@ -46,6 +46,11 @@ class Gradients:
         self._waiting: dict[tuple[int, int], list[str]] = {}  # (pass, target) -> its inputs
         self._nodes: dict[int, str] = {}  # visit -> name of its node
 
+    @property
+    def began(self) -> bool:
+        """Whether there was a pass."""
+        return bool(self._scopes)
+
     def ran(self, event: Ran, node: Node) -> None:
         """Take note of an operation that may have made a node."""
         self._stamps.append(event.stamp)

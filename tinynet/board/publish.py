@@ -46,9 +46,10 @@ def publish(
         else:
             events.append(tensorboardx.tagged_graph(tag, graph, when))
             writer._graphs.add(tag)
-    tag = _free(writer, "modules", global_step)
-    events.append(tensorboardx.conceptual_graph(tag, conceptual, when))
-    writer._graphs.add(tag)
+    if conceptual:
+        tag = _free(writer, "modules", global_step)
+        events.append(tensorboardx.conceptual_graph(tag, conceptual, when))
+        writer._graphs.add(tag)
     for event in events:
         writer._main_file().add(tensorboardx.frame(event))
     if notes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from tinynet.core.callsite import Site, here
 from tinynet.core.node import Node, count_nodes
 from tinynet.core.observe import observing
 from tinynet.core.passes import observing_backward
+from tinynet.core.rows import Rows
 from tinynet.core.scope import following
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -137,7 +138,7 @@ class Watch:
         # A write is told of when it is done: it took what has passed since the last note.
         start, end = times or (self._last, time.perf_counter_ns())
         visit = self._visits[-1] if self._visits else None
-        given = tuple(inputs), tuple(outputs), attributes
+        given = tuple(_arrays(inputs)), tuple(_arrays(outputs)), attributes
         call, stamp = self.calls.current, count_nodes()
         self.events.append(Ran(op, *given, call, visit, here(), self.part, stamp, start, end))
         self._last = time.perf_counter_ns()
@@ -198,25 +199,28 @@ class Watch:
                 array = _pending(task, edge)
                 if array is not None and array is not before[number]:
                     visit.left.append((number, array))
+            came = came if isinstance(came, list) else [came]
             known = [*_arrays(came), *(a for a in before.values() if a is not None)]
             visit.memory = new_bytes(known, [array for _, array in visit.left])
             self._last = time.perf_counter_ns()
 
     def ended(self, task: Any) -> None:
         """See `core.passes.Witness`."""
-        leaves = [(leaf, _array(leaf.grad)) for leaf in task.uses]
+        leaves = [(leaf, _array(leaf._grad)) for leaf in task.uses]
         self.events.append(Passed(self._passes.pop(), leaves))
         self._last = time.perf_counter_ns()
 
 
 def _array(value: Any) -> Any:
+    """The array of a tensor, or of the rows that a sparse gradient has; None for anything else."""
     value = getattr(value, "_array", value)
+    if isinstance(value, Rows):
+        return value.values
     return value if isinstance(value, np.ndarray) else None
 
 
-def _arrays(came: Any) -> list[Array]:
-    several = came if isinstance(came, list) else [came]
-    return [array for array in map(_array, several) if array is not None]
+def _arrays(values: Iterable[Any]) -> list[Array]:
+    return [array for array in map(_array, values) if array is not None]
 
 
 def _pending(task: Any, edge: tuple[Any, int]) -> Array | None:
@@ -224,7 +228,7 @@ def _pending(task: Any, edge: tuple[Any, int]) -> Array | None:
     target, number = edge
     found = task.pending.get(target)
     if isinstance(target, Tensor):
-        return _array(target.grad if found is None else found[0])
+        return _array(target._grad if found is None else found[0])
     return _array(found[number] if isinstance(found, list) else found)
 
 

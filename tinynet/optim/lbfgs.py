@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.callsite import here
+from tinynet.core import observe
+from tinynet.core.callsite import Site, here
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensor import Tensor, counter_of, wrap
 from tinynet.dtypes import Array
@@ -107,14 +108,14 @@ class LBFGS(Optimizer):
             array = p._array
             array += by[start : start + array.size].reshape(array.shape)
             start += array.size
-            counter_of(p).bump(site, "LBFGS.step")
+            _wrote(p, site)
 
     def _put(self, values: list[Array]) -> None:
         """Set the parameters."""
         site = here()
         for p, value in zip(self.param_groups[0]["params"], values, strict=True):
             p._array[...] = value
-            counter_of(p).bump(site, "LBFGS.step")
+            _wrote(p, site)
 
     # ---- steps ------------------------------------------------------------------------------
 
@@ -287,3 +288,11 @@ def _array(value: Any) -> Any:
 
 def _tensor(value: Any) -> Any:
     return value if isinstance(value, (Tensor, int)) else wrap(np.asarray(value))
+
+
+def _wrote(p: Tensor, site: Site | None) -> None:
+    """Count a write to a parameter, and tell who observes it."""
+    counter_of(p).bump(site, "LBFGS.step")
+    if observe.observers:
+        sources = [] if p._grad is None else [p._grad._array]
+        observe.report_write("LBFGS.step", p._array, sources)

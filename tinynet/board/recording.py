@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
@@ -14,6 +15,7 @@ from tinynet.board.formats import dot, outline, pbtxt
 from tinynet.board.graph import Graph
 from tinynet.board.picture import picture
 from tinynet.board.publish import publish
+from tinynet.board.storage import BoardWarning
 from tinynet.board.watch import Watch
 from tinynet.board.writer import SummaryWriter
 
@@ -32,6 +34,7 @@ class Recording:
     def __init__(self, models: dict[str, Any], max_nodes: int) -> None:
         self.graphs: dict[str, Graph] = {}
         self.notes: list[str] = []
+        self.conceptual = ""
         self._max_nodes = max_nodes
         self._watch: Watch | None = Watch(models)
         self._context = contextlib.ExitStack()
@@ -53,7 +56,11 @@ class Recording:
         self._context.close()
         assert self._watch is not None
         watch, self._watch = self._watch, None  # let go of all arrays, whatever happens
-        self._build(Assembly(watch), watch.calls.classes)
+        try:
+            self._build(Assembly(watch), watch.calls.classes)
+        except Exception as problem:  # a mistake of ours; a training run does not end because of it
+            text = f"There is no graph of what was recorded. {type(problem).__name__}: {problem}"
+            warnings.warn(text, BoardWarning, stacklevel=2)
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:

@@ -2,7 +2,9 @@
 
 They work on tensors whose last two dimensions are height and width, on the numbers alone: no
 gradient flows through them. Those with chance draw from the ``generator`` that they are given, or
-else from the default one; the same state of it gives the same results.
+else from the default one; the same state of it gives the same results. Under a DataLoader leave the
+generator out: the loader seeds the default one for each batch, so the results are the same for any
+number of workers, while of a generator that is given each worker has a copy.
 """
 
 from tinynet.data.transforms.base import Compose as Compose

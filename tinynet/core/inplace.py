@@ -16,7 +16,7 @@ from tinynet.core.modes import mode
 from tinynet.core.node import Edge, Freed, Node, count_nodes, move_retained
 from tinynet.core.observe import observers, report_write
 from tinynet.core.overlap import refuse_overlap, refuse_partial_overlap
-from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
+from tinynet.core.tensor import Tensor, counter_of, method, wrap
 from tinynet.core.version import Version, refuse_inference
 from tinynet.core.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad
 from tinynet.dtypes import Array
@@ -85,7 +85,7 @@ def rebase(t: Tensor, node: Node, number: int = 0) -> None:
         number: which of the node's outputs ``t`` is.
     """
     view: View | None = t._view
-    if view is not None and t._requires_grad is VIEW:
+    if view is not None:
         rebase_part(view.base, view.steps(), node, node.site)
         return  # t regenerates its own edge from the base when it is next asked for
     node.edges = (_before(t, node.edges[0]), *node.edges[1:])

@@ -19,7 +19,7 @@ from tinynet.core.inplace import permit, rebase_part, run_inplace, wrote
 from tinynet.core.modes import mode
 from tinynet.core.operation import operation, public
 from tinynet.core.overlap import refuse_overlap
-from tinynet.core.tensor import VIEW, Tensor, method, wrap
+from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.core.version import refuse_inference
 from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
@@ -330,7 +330,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     wrote(self, "__setitem__", name, [value._array])
     if recorded:
         base, before = self, ()
-        if self._view is not None and self._requires_grad is VIEW:
+        if self._view is not None:
             base, before = self._view.base, self._view.steps()
         rebase_part(base, (*before, *chain), None if inner is None else inner[0], here())
 
@@ -350,7 +350,7 @@ def _set_indices(
         asking = wrap(part).requires_grad_()  # so that a node is made for it
         node = index_set.function(asking, value, indices, False)._edge[0]
         base, before = self, ()
-        if self._view is not None and self._requires_grad is VIEW:
+        if self._view is not None:
             base, before = self._view.base, self._view.steps()
         rebase_part(base, (*before, *chain), node, here())
 

@@ -244,7 +244,7 @@ def extras_for(command: str, arguments: list[str]) -> set[str]:
     """The extras of pyproject.toml that a command needs."""
     if command in ("check", "test"):
         return {"dev", "oracle"} if "--oracle" in arguments else {"dev"}
-    return {"tensorboard"} if command == "tensorboard" else set()
+    return {"tensorboard"} if command in ("board", "tensorboard") else set()
 
 
 def become(arguments: list[str]) -> int:

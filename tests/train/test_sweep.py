@@ -10,6 +10,8 @@ import subprocess
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 from tinynet.train.cli import main
 from tinynet.train.grid import MOST, axis, points
@@ -117,6 +119,22 @@ def test_a_sweep_with_a_failure(write, digits, sweep, tmp_path):
     assert [json.loads(line)["status"] for line in again.splitlines()] == ["failed"] * 2
     assert sorted(os.listdir(tmp_path / folder)) == before
     assert (tmp_path / folder / rows[0]["folder"] / "checkpoint.npz").stat().st_mtime_ns == finished
+
+
+def test_tensorboard_shows_the_hyperparameters(write, digits, sweep, tmp_path):
+    out, _ = sweep(write(digits), "optimizer.lr=0.1,0.2", "epochs=1", "data.shuffle=true")
+    folder = tmp_path / folder_of(out)
+    runs = [*folder.glob("*/*/run.json")]
+    assert len(runs) == 2
+    for record in runs:
+        events = EventAccumulator(str(record.parent)).Reload()
+        accuracy = events.Scalars("hparam/accuracy")[0].value
+        assert accuracy == pytest.approx(json.loads(record.read_text())["test"]["accuracy"])
+        plugins = events.SummaryMetadata("_hparams_/session_start_info")
+        data = HParamsPluginData.FromString(plugins.plugin_data.content)
+        values = data.session_start_info.hparams
+        assert values["optimizer.lr"].number_value in (0.1, 0.2)
+        assert values["data.shuffle"].bool_value is True
 
 
 def test_what_cannot_be_swept(write, digits, capsys, tmp_path):

@@ -30,6 +30,9 @@ def test_metrics_reach_lines_files_and_tensorboard(write, digits, capsys):
     tensors = events.Tags()["tensors"]
     assert "test/samples/text_summary" in tensors
     assert "test/confusion_matrix/text_summary" in tensors
+    assert {"test/samples", "test/confusion_matrix"} <= {*events.Tags()["images"]}
+    picture = events.Images("test/confusion_matrix")[-1]
+    assert (picture.width, picture.height) == (331, 331)  # 10 cells of 32 pixels, and lines
     assert evaluate_run(result.folder, quiet=True).metrics == result.metrics
 
 
@@ -48,6 +51,8 @@ def test_a_model_shows_samples_of_its_own_without_a_trace(write, digits):
 
             def samples(self, count):
                 assert not self.training
+                if count == 2:
+                    return tn.rand(2, 1, 4, 4)
                 return f"{count} of {tn.rand(1).item():.6f}"
     """
     path = write(own_model(digits), net=net)
@@ -56,6 +61,9 @@ def test_a_model_shows_samples_of_its_own_without_a_trace(write, digits):
     events = EventAccumulator(str(shown.folder)).Reload()
     first, second = events.Tensors("samples/text_summary")
     assert first.tensor_proto.string_val == second.tensor_proto.string_val
+    shown = run(path, ["evaluation.samples=2"], quiet=True)
+    one, two = EventAccumulator(str(shown.folder)).Reload().Images("samples")
+    assert one.encoded_image_string == two.encoded_image_string
 
 
 def test_accumulation_and_clipping(write, digits):

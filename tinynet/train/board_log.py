@@ -8,6 +8,7 @@ from typing import Any
 
 from tinynet.board import SummaryWriter
 from tinynet.dtypes import Array
+from tinynet.train import pictures
 from tinynet.train.build import Parts, first_batch
 from tinynet.train.loop import Step, as_evaluated
 from tinynet.train.predictions import are_classes, confusion_table, rows_of, table_of
@@ -42,14 +43,16 @@ class BoardLog:
         self.writer.flush()
 
     def confusion(self, counts: Array | None, step: Step) -> None:
-        """The confusion matrix as a table: rows are the true classes."""
+        """The confusion matrix, as a picture and as a table: rows are the true classes."""
         if counts is not None:
+            self.picture("test/confusion_matrix", pictures.heat_map(counts), step)
             self.writer.add_text("test/confusion_matrix", confusion_table(counts), step.number)
 
     def samples(self, count: int, step: Step) -> None:
-        """What the model says about the first test examples.
+        """What the model says about the first test examples; images are shown beside it.
 
-        A model with a method ``samples(count)`` that returns a text is asked for that, too.
+        A model with a method ``samples(count)`` is asked for samples of its own, too: a text, or a
+        batch of images.
         """
         parts, model = self.parts, self.parts.model
         with as_evaluated(model, parts.config.run.seed):
@@ -59,8 +62,16 @@ class BoardLog:
             made = own(count) if callable(own) else None
         rows = rows_of(outputs, targets, classes=are_classes(outputs, targets))
         self.writer.add_text("test/samples", table_of(rows), step.number)
+        if pictures.are_images(inputs):
+            self.picture("test/samples", pictures.grid(inputs), step)
         if isinstance(made, str):
             self.writer.add_text("samples", made, step.number)
+        elif pictures.are_images(made):
+            self.picture("samples", pictures.grid(made), step)
+
+    def picture(self, tag: str, pixels: Array, step: Step) -> None:
+        """An image (height, width, 3) of bytes."""
+        self.writer.add_image(tag, pixels, step.number, dataformats="HWC")
 
     def close(self) -> None:
         """Everything is on the disk afterwards."""

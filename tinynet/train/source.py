@@ -128,7 +128,7 @@ def override(
         elif not _is_unicode(assignment):
             report.add(origin, "", f"--set {assignment!r} is not valid text")
         else:
-            _assign(source, key, _toml_or_text(text), text, origin, report)
+            _assign(source, key, toml_or_text(text), text, origin, report)
 
 
 def _assign(
@@ -175,7 +175,13 @@ def _why_not(place: Any) -> str:
     return f"is {place!r}, which has no keys"
 
 
-def _toml_or_text(text: str) -> Any:
+def toml_or_text(text: str) -> Any:
+    """The value that a text of the command line stands for: read as TOML, or else the text.
+
+    Example:
+        >>> toml_or_text("1e-3"), toml_or_text("Adam")
+        (0.001, 'Adam')
+    """
     try:
         read_back = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):

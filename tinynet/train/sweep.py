@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tinynet.board import SummaryWriter
 from tinynet.train.folder import write_json, write_text
 from tinynet.train.grid import Axis, Point, points
 from tinynet.train.interrupt import StopRequest
@@ -29,6 +30,7 @@ from tinynet.train.problems import ConfigError, Problem, UsageError
 from tinynet.train.provenance import surroundings
 from tinynet.train.resolve import load_config
 from tinynet.train.resolved import to_toml
+from tinynet.train.source import toml_or_text
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _PAUSE = 0.02  # seconds between two looks at the processes
@@ -174,6 +176,8 @@ def run_all(
                     process, began = running.pop(number)
                     outcomes[number] = _ended(sweep, outcomes[number].point, process.returncode)
                     done += 1
+                    if outcomes[number].status == "finished":
+                        log_hparams(outcomes[number])
                     tell(done, outcomes[number], time.monotonic() - began)
                 if stop.signal == signal.SIGTERM:  # Ctrl-C reaches them from the terminal
                     _terminate(running)
@@ -220,6 +224,18 @@ def _terminate(running: dict[int, tuple[subprocess.Popen[bytes], float]]) -> Non
         if began and process.poll() is None:
             process.terminate()
             running[number] = (process, 0.0)
+
+
+def log_hparams(outcome: Outcome) -> None:
+    """For TensorBoard's tab HParams: the values of a finished run and what they led to."""
+    values = {
+        key: value if isinstance(value, bool | int | float) else text
+        for key, text in outcome.point.values.items()
+        if (value := toml_or_text(text)) is not None
+    }
+    metrics = {f"hparam/{name}": value for name, value in outcome.metrics.items()}
+    with SummaryWriter(outcome.folder) as writer:
+        writer.add_hparams(values, metrics, run_name=".")
 
 
 # ---- the table ----

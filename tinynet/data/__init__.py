@@ -23,6 +23,7 @@ from tinynet.data.idx import IDX as IDX
 from tinynet.data.idx import MNIST as MNIST
 from tinynet.data.idx import FashionMNIST as FashionMNIST
 from tinynet.data.idx import read_idx as read_idx
+from tinynet.data.image_folder import ImageFolder as ImageFolder
 from tinynet.data.loader import DataLoader as DataLoader
 from tinynet.data.sampler import BatchSampler as BatchSampler
 from tinynet.data.sampler import RandomSampler as RandomSampler

@@ -34,6 +34,7 @@ ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}
 # function): `import tinynet` must do without it.
 EDGE = {
     "board/tensorboardx.py": {"tensorboardX"},
+    "data/pillow.py": {"PIL"},
     "train/progress.py": {"tqdm"},
 }
 # Modules whose names are known only at run time: what a user's config names.

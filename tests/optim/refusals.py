@@ -251,8 +251,51 @@ SCHEDULER_CLASSES = (
 )  # fmt: skip
 
 
+def swapped(change=lambda state: state, stepped=True, count=2):
+    """Other parameters for an optimizer, with a state_dict that was changed."""
+
+    def program(lib):
+        params = [lib.ones(1, requires_grad=True) for _ in range(2)]
+        optimizer = lib.optim.SGD(params, lr=0.1, momentum=0.9)
+        if stepped:
+            for p in params:
+                p.grad = lib.ones(1)
+            optimizer.step()
+        state = optimizer.state_dict()
+        state["param_groups"] = [dict(group) for group in state["param_groups"]]
+        others = {str(i): lib.ones(1) for i in range(count)}
+        with lib.optim.swap_in_optimizer_params_and_state(optimizer, others, change(state)):
+            pass
+
+    return program
+
+
+def with_groups(**changes):
+    def change(state):
+        state["param_groups"][0].update(changes)
+        return state
+
+    return change
+
+
+SWAP = {
+    "no state": swapped(stepped=False),
+    "no dict": swapped(lambda state: 3),
+    "state": swapped(lambda state: {**state, "state": []}),
+    "entries": swapped(lambda state: {**state, "state": {0: 3}}),
+    "groups": swapped(lambda state: {**state, "param_groups": {}}),
+    "number of groups": swapped(lambda state: {**state, "param_groups": []}),
+    "group": swapped(lambda state: {**state, "param_groups": [3]}),
+    "ids": swapped(with_groups(params=["a", "b"])),
+    "number of params": swapped(with_groups(params=[0])),
+    "keys": swapped(with_groups(extra=1)),
+    "extra": swapped(lambda state: {**state, "state": {**state["state"], 7: {}}}),
+    "too few": swapped(count=1),
+}
+
 REFUSED = {
     **SCHEDULES_REFUSED,
+    **{f"swap {name}": program for name, program in SWAP.items()},
     **{" ".join(key): bad_option(key[0], options) for key, options in BAD.items()},
     **{f"{name} long lr": long_lr(name) for name in CLASSES},
     **{

@@ -59,6 +59,18 @@ def test_schedules_multiply_and_changes_by_hand_last():
         lambda o: schedules.LinearLR(o, 0.5, 1.0, 4),
         lambda o: schedules.ConstantLR(o, 0.5, 3),
         lambda o: schedules.CosineAnnealingLR(o, 5),
+        lambda o: schedules.PolynomialLR(o, 6, 2.0),
+        lambda o: schedules.MultiplicativeLR(o, lambda epoch: 0.5 + epoch / 10),
+        lambda o: schedules.CosineAnnealingWarmRestarts(o, 2, 2),
+        lambda o: schedules.CyclicLR(o, 0.1, 1.0, 3, cycle_momentum=False),
+        lambda o: schedules.OneCycleLR(o, 1.0, 9, cycle_momentum=False),
+        lambda o: schedules.SequentialLR(
+            o, [schedules.ConstantLR(o, 0.5, 2), schedules.StepLR(o, 2)], [3]
+        ),
+        lambda o: schedules.ChainedScheduler(
+            [schedules.ConstantLR(o, 0.5, 2), schedules.ExponentialLR(o, 0.9)]
+        ),
+        lambda o: optim.swa_utils.SWALR(o, 0.1, 5),
     ],
 )
 def test_a_resumed_schedule_is_the_uninterrupted_one(make):
@@ -170,3 +182,64 @@ def test_one_of_ones_own():
 def test_refused(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+def test_a_step_that_was_replaced_later_warns():
+    optimizer = sgd()
+    schedule = schedules.ExponentialLR(optimizer, 0.9)
+    step(optimizer)
+    optimizer.step = lambda: None
+    with pytest.warns(UserWarning, match=r"^Seems like `optimizer.step\(\)` has been overridden"):
+        schedule.step()
+
+
+def test_a_step_that_was_replaced_before_does_not():
+    optimizer = sgd()
+    optimizer.step = lambda: None
+    schedules.ExponentialLR(optimizer, 0.9).step()
+
+
+def test_asking_for_an_epoch_warns():
+    optimizer = sgd()
+    schedule = schedules.StepLR(optimizer, 1, 0.5)
+    step(optimizer)
+    with pytest.warns(UserWarning, match=r"^The epoch parameter in `scheduler.step\(\)` was not"):
+        schedule.step(3)
+    assert schedule.get_last_lr() == [0.125] and schedule.last_epoch == 3
+
+
+def test_last_rates_are_not_the_tensors_of_the_optimizer():
+    optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=tn.tensor(1.0))
+    schedule = schedules.ExponentialLR(optimizer, 0.5)
+    schedule.get_last_lr()[0].fill_(7.0)
+    assert optimizer.param_groups[0]["lr"].item() == 1.0 and schedule.base_lrs[0].item() == 1.0
+
+
+def test_a_plateau_takes_a_tensor_and_goes_on_from_its_state():
+    optimizer = sgd(1.0, 1.0)
+    first = schedules.ReduceLROnPlateau(optimizer, patience=1, factor=0.5)
+    for loss in (tn.tensor(1.0), 1.0):
+        first.step(loss)
+    again = schedules.ReduceLROnPlateau(optimizer, mode="max")
+    again.load_state_dict(first.state_dict())
+    again.step(1.0)
+    assert again.get_last_lr() == [0.5, 0.5] and again.mode == "min"
+
+
+def test_a_scale_that_is_an_object_is_saved():
+    class Scale:
+        def __init__(self, rate):
+            self.rate = rate
+
+        def __call__(self, x):
+            return self.rate
+
+    def made(rate):
+        optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
+        return schedules.CyclicLR(optimizer, 0.1, 0.2, scale_fn=Scale(rate))
+
+    state = made(0.5).state_dict()
+    assert state["_scale_fn_custom"] == {"rate": 0.5}
+    other = made(1.0)
+    other.load_state_dict(state)
+    assert other.scale_fn(3) == 0.5

@@ -783,6 +783,26 @@ def test_steps_are_reported_to_observers():
     assert [id(a) for a in inputs] == [id(t._array) for t in held]
 
 
+def test_other_parameters_for_a_while():
+    p, q = parameter(1.0), tn.zeros(1)
+    optimizer = optim.SGD([p], lr=0.5, momentum=0.5)
+    p.grad, q.grad = tn.ones(1), tn.ones(1)
+    optimizer.step()
+    buffer, params = optimizer.state[p]["momentum_buffer"], optimizer.param_groups[0]["params"]
+    saved = copy.deepcopy(optimizer.state_dict())
+    saved["param_groups"][0]["lr"] = 1.0
+    with pytest.raises(ZeroDivisionError):
+        with optim.swap_in_optimizer_params_and_state(optimizer, {"q": q}, saved):
+            optimizer.step()
+            raise ZeroDivisionError
+    assert q.tolist() == [-1.5] and p.tolist() == [0.5]
+    assert saved["state"][0]["momentum_buffer"].tolist() == [1.5] and buffer.tolist() == [1.0]
+    assert optimizer.param_groups[0]["params"] is params and params == [p]
+    assert optimizer.param_groups[0]["lr"] == 0.5
+    optimizer.step()
+    assert buffer.tolist() == [1.5]
+
+
 # ---- sparse gradients ---------------------------------------------------------------------------
 
 

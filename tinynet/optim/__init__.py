@@ -18,3 +18,6 @@ from tinynet.optim.rmsprop import RMSprop as RMSprop
 from tinynet.optim.rprop import Rprop as Rprop
 from tinynet.optim.sgd import SGD as SGD
 from tinynet.optim.sparse_adam import SparseAdam as SparseAdam
+from tinynet.optim.swap import (
+    swap_in_optimizer_params_and_state as swap_in_optimizer_params_and_state,
+)

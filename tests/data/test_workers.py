@@ -555,6 +555,22 @@ def test_no_process_stays_behind(context, then, number, tmp_path):
         assert (run.returncode, errors) == (0, "")
 
 
+def test_ctrl_c_with_threads():
+    program = (
+        "import time; from tinynet.data import DataLoader\n"
+        "class Slow(list):\n"
+        "    def __getitem__(self, index): print(index, flush=True); time.sleep(1000)\n"
+        "list(DataLoader(Slow([1, 2]), num_workers=1))"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert run.stdout.readline() == "0\n"
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=LONG)
+    assert errors.splitlines()[-1] == "KeyboardInterrupt"
+
+
 # ---- what a worker knows ----
 
 

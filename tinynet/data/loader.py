@@ -75,7 +75,8 @@ class DataLoader(Generic[T_co]):
     copied through a pipe. So: ``worker_method="multiprocessing"`` for datasets whose own Python
     code takes the time, such as parsing text. With a start method other than ``"fork"``, dataset,
     ``collate_fn`` and ``worker_init_fn`` have to be picklable, and the program needs
-    ``if __name__ == "__main__":``.
+    ``if __name__ == "__main__":``. Matrix products in processes compete for processors:
+    ``tn.set_num_threads(1)`` in a ``worker_init_fn`` ends that.
 
     **Random numbers.** While a batch is made, tinynet's default generator, ``random`` and
     ``np.random`` start from a seed that depends on the loader's generator, the pass and the place

@@ -23,6 +23,7 @@ _DOUBLE_CLICK = """
 const shape = arguments[0].querySelector('.nodeshape');
 shape.dispatchEvent(new MouseEvent('dblclick', {bubbles: true, composed: true}));
 """
+_CLICK_SHAPE = _DOUBLE_CLICK.replace("dblclick", "click")
 _CLICK = "arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true, composed: true}))"
 
 
@@ -75,6 +76,16 @@ class Graphs:
         self.driver.execute_script(_DOUBLE_CLICK, node)
         below = f"{name}/"
         self.wait(lambda: [n for n in self.nodes() if n.startswith(below)], f"{name} to open")
+
+    def card(self, name):
+        """Choose a node; the text of the card that tells about it."""
+        node = self.wait(lambda: self.nodes().get(name), f"the node {name}")
+        self.driver.execute_script(_CLICK_SHAPE, node)
+
+        def text():
+            return [e.text for e in self.find("tf-node-info") if name in e.text]
+
+        return self.wait(text, f"the card of {name}")[0]
 
     def choose_tag(self, tag):
         items = {e.get_property("textContent").strip(): e for e in self.find("paper-item")}

@@ -68,6 +68,23 @@ def test_the_graph_is_drawn_and_scopes_open(graphs, screenshots):
     graphs.screenshot(screenshots / "module.png")
 
 
+def test_an_operation_tells_about_itself(graphs, recording, screenshots):
+    graphs.choose_tag("step")
+    graphs.choose("profile")
+    graphs.choose("compute_time")
+    graphs.expand("CNN")
+    graphs.expand("CNN/stem")
+    graphs.fit()
+    card = graphs.card("CNN/stem/convolution")
+    (node,) = [n for n in recording.graphs["step"].nodes if n.name == "CNN/stem/convolution"]
+    for shown in ("steps.py:", "saved", "flops", node.attributes["flops"], "backward/CNN/stem"):
+        assert shown in card
+    assert "2×8×26×26" in card
+    took = max(1, round(node.cost.time / 1000))
+    assert f"{took} μs" in card.partition("Node Stats")[2].replace("µ", "μ")
+    graphs.screenshot(screenshots / "operation.png")
+
+
 def test_the_profile_is_coloured_by_time_and_by_memory(graphs, recording, screenshots):
     graphs.choose_tag("step")
     graphs.choose("profile")

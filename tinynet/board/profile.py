@@ -8,11 +8,11 @@ taken at least one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from tinynet.board.graph import SOURCES, Graph, Node, Slot
+from tinynet.board.graph import SOURCES, Cost, Graph, Node, Slot
 from tinynet.board.proto import field, integer, string
 
 # tensorflow/core/framework/types.proto
@@ -26,27 +26,38 @@ _ALLOCATOR = "numpy"
 def step_stats(graph: Graph) -> bytes:
     """The StepStats message of a graph: all nodes by device.
 
-    Times begin with the first node. What nothing computed (parameters, inputs) took no time, but
-    has its memory; without an entry TensorBoard would draw it as unused.
+    Operations stand one right after the other, in the order in which they ran: TensorBoard says
+    that a scope took the time from its first start to its last end, and the Python between two
+    operations is not of them. What nothing computed (parameters, inputs) took no time, but has its
+    memory; without an entry TensorBoard would draw it as unused.
     """
-    first = min((node.cost.start for node in graph.nodes if node.cost), default=0)
+    timed = [(node, node.cost) for node in graph.nodes if node.cost is not None]
+    starts: dict[str, int] = {}
+    clock = 1  # TensorBoard takes 0 for "not known"
+    for node, cost in sorted(timed, key=lambda pair: pair[1].start):
+        starts[node.name] = clock
+        clock += _micros(cost)
     devices: dict[str, list[Node]] = {}
     for node in graph.nodes:
         if node.cost or node.outputs:
             devices.setdefault(node.device, []).append(node)
-    return b"".join(field(1, _device(name, nodes, first)) for name, nodes in devices.items())
+    return b"".join(field(1, _device(name, nodes, starts)) for name, nodes in devices.items())
 
 
-def _device(name: str, nodes: Iterable[Node], first: int) -> bytes:
-    return string(1, name) + b"".join(field(2, _node(node, first)) for node in nodes)
+def _device(name: str, nodes: Iterable[Node], starts: Mapping[str, int]) -> bytes:
+    entries = [field(2, _node(node, starts.get(node.name, 0))) for node in nodes]
+    return string(1, name) + b"".join(entries)
 
 
-def _node(node: Node, first: int) -> bytes:
+def _micros(cost: Cost) -> int:
+    return max(1, round(cost.time / 1000))
+
+
+def _node(node: Node, start: int) -> bytes:
     """NodeExecStats: name, start, end relative to it, memory, outputs."""
-    start = took = memory = 0
+    took = memory = 0
     if node.cost is not None:
-        start, took = (node.cost.start - first) // 1000, max(1, round(node.cost.time / 1000))
-        memory = node.cost.memory
+        took, memory = _micros(node.cost), node.cost.memory
     elif node.op in SOURCES:
         memory = sum(_bytes(slot) for slot in node.outputs)
     times = integer(2, start) + integer(3, 0) + integer(4, took) + integer(5, took)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
 
 from tinynet.board import SummaryWriter
 from tinynet.dtypes import Array
@@ -12,6 +11,7 @@ from tinynet.train import pictures
 from tinynet.train.build import Parts, first_batch
 from tinynet.train.loop import Step, as_evaluated
 from tinynet.train.predictions import are_classes, confusion_table, rows_of, table_of
+from tinynet.train.recording import recorded
 
 
 class BoardLog:
@@ -21,10 +21,10 @@ class BoardLog:
         self.writer = writer
         self.parts = parts
 
-    def graph(self, example_inputs: Any) -> None:
-        """Once per run; a model whose graph cannot be drawn can be trained all the same."""
+    def graph(self) -> None:
+        """What runs in a step; a model whose graph cannot be drawn can be trained all the same."""
         try:
-            self.writer.add_graph(self.parts.model, (example_inputs,))
+            recorded(self.parts).write(self.writer)
         except Exception as error:
             text = f"the graph of the model is not written. {type(error).__name__}: {error}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)

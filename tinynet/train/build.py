@@ -202,8 +202,8 @@ def _batches(
     return train_batches, data.DataLoader(test_set, batch_size=section.batch_size)
 
 
-def trial(parts: Parts) -> Any:
-    """The inputs of a batch on which a copy of the model was tried, forward and backward.
+def trial(parts: Parts) -> None:
+    """Try a copy of the model on a batch, forward and backward.
 
     So what does not fit together is known before anything is written. Neither the model nor a
     random stream is different afterwards.
@@ -222,7 +222,6 @@ def trial(parts: Parts) -> Any:
         except Exception as error:
             raise UsageError(_misfit(config, error, inputs, targets)) from error
         _try_metrics(config, outputs, targets, objective.item())
-    return inputs
 
 
 def copied(parts: Parts) -> nn.Module:

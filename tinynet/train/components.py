@@ -74,7 +74,10 @@ def _is_loss(cls: type) -> bool:
 
 def _is_source(cls: type) -> bool:
     """Whether a data set comes from somewhere, and is not made from tensors or other data sets."""
-    parameters = signature_of(cls).parameters.values()
+    signature = signature_of(cls)
+    parameters = signature.parameters.values()
+    if signature.open or not hasattr(cls, "__len__"):  # StackDataset; streams have no length
+        return False
     return not any(p.required and not _plain(p.declared) for p in parameters)
 
 

@@ -58,12 +58,12 @@ def run(
         True
     """
     parts = prepare(load_config(config_path, overrides, out=out))
-    example_inputs = trial(parts)
+    trial(parts)
     config = parts.config
     folder = new_run_folder(config.run.out, config.run.name)
     write_text(folder.config, to_toml(config))
     show: Show = "nothing" if quiet else "json" if json else "text"
-    result = Training(parts, folder, show).train(example_inputs)
+    result = Training(parts, folder, show).train()
     if show == "text":
         _say_result(result)
     elif show == "json":
@@ -186,9 +186,11 @@ def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
 
 def _best_remark(result: Result) -> str:
     best = result.best
-    if best is None or best.figures == result.metrics:
+    if best is None:
         return ""
     name = best.monitor(best.figures)
+    if best.figures[name] == result.metrics[name]:
+        return ""
     figure = describe_figures({name: best.figures[name]})
     return f" (best: {figure}, after epoch {best.epoch})"
 

@@ -66,13 +66,13 @@ class Training:
         self.metrics: dict[str, float] = {}
         self.epoch = -1
 
-    def train(self, example_inputs: Any) -> Result:
+    def train(self) -> Result:
         """The whole run; the record says how it ended, whatever happens."""
         self.write_surroundings()
         status = "failed"
         log = BoardLog(SummaryWriter(self.folder.path), self.parts)
         try:
-            log.graph(example_inputs)
+            log.graph()
             with StopRequest() as stop, showing(self.progress):
                 self.loop(log, stop)
             status = "interrupted" if stop.signal else "finished"

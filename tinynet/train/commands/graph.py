@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tinynet import board
-from tinynet.train.build import Parts, construct, copied, first_batch, trial
+from tinynet.train.build import trial
 from tinynet.train.commands.options import Commands, add_config, full_keys
 from tinynet.train.folder import write_text
 from tinynet.train.problems import UsageError
+from tinynet.train.recording import recorded
 from tinynet.train.resolve import load_config
 from tinynet.train.runner import prepare
-from tinynet.train.seeds import isolated
 
 _DESCRIPTION = """\
 Record one step of training with a copy of the model, and print its graph: what ran, in which
@@ -38,7 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print or write the graph."""
     if arguments.save is not None and Path(arguments.save).exists():
         raise UsageError(f"{arguments.save} is there already")
-    recording = recorded(prepare(load_config(arguments.config, full_keys(arguments.set))))
+    parts = prepare(load_config(arguments.config, full_keys(arguments.set)))
+    trial(parts)
+    recording = recorded(parts)
     if arguments.part not in recording.graphs:  # an optimizer without operations of its own, say
         raise UsageError(f"nothing ran in {arguments.part}; there is: {[*recording.graphs]}")
     text = getattr(recording, arguments.format)(arguments.part)
@@ -47,17 +48,3 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         write_text(Path(arguments.save), text)
     return 0
-
-
-def recorded(parts: Parts) -> board.Recording:
-    """One step of training on a copy of the model."""
-    config = parts.config
-    trial(parts)
-    with isolated(config.run.seed, "trial"):
-        inputs, targets = first_batch(parts, parts.train_set, config.data.batch_size)
-        model = copied(parts)
-        optimizer = construct(config.optimizer.component, model.parameters())
-        with board.record(model) as recording:
-            parts.loss(model(inputs), targets).backward()
-            optimizer.step()
-    return recording

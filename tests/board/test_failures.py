@@ -1,6 +1,7 @@
 """Logging never stops a training run: disks that fill, folders that vanish, processes that die."""
 
 import contextlib
+import errno
 import os
 import shutil
 import signal
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.board import reader
+from tests.board import every_method, reader
 from tinynet.board import BoardWarning, SummaryWriter, storage
+from tinynet.board.summaries.embeddings import CONFIG
 
 STEPS = 200
 
@@ -47,6 +49,24 @@ def test_folder_removed_in_the_middle(tmp_path):
         log(writer, STEPS)
         writer.close()
     assert steps(folder) == list(range(STEPS, 2 * STEPS))
+
+
+def test_folder_with_several_event_files_removed(tmp_path):
+    folder = tmp_path / "run"
+    writer = SummaryWriter(folder)
+    for step in range(2):
+        writer.add_scalars("loss", {"train": 1.0, "test": 2.0}, step)
+        writer.add_scalar("loss", 1.0, step)
+        writer.flush()
+    for _ in range(2):
+        shutil.rmtree(folder)
+        with one_warning("was moved or removed"):
+            writer.add_scalars("loss", {"train": 1.0, "test": 2.0}, 2)
+            writer.add_scalar("loss", 1.0, 2)
+            writer.flush()
+        writer.flush()
+    writer.close()
+    assert steps(folder) == steps(folder / "loss_test") == [2]
 
 
 def test_folder_that_nothing_waits_for_is_not_made_again(tmp_path):
@@ -299,3 +319,128 @@ def test_warnings_as_errors_do_not_lose_events(tmp_path):
     writer.flush()
     assert steps(folder) == list(range(10))
     writer.close()
+
+
+# ---- files beside the event files ------------------------------------------------------------
+
+
+def embedding(folder, step=0):
+    return Path(folder, f"{step:05d}", "default", "tensors.tsv")
+
+
+def test_embeddings_wait_for_their_folder(tmp_path):
+    folder = tmp_path / "run"
+    folder.write_text("not a folder")
+    with one_warning("File exists"):
+        writer = SummaryWriter(folder)
+        for step in range(3):
+            writer.add_embedding([[1.0, 2.0]], global_step=step)
+            writer.add_scalars("loss", {"train": 1.0, "test": 2.0}, step)
+        writer.add_hparams({"lr": 0.1}, {"final": 1.0}, run_name="trial")
+        writer.flush()
+    folder.unlink()
+    writer.flush()
+    assert embedding(folder, 2).read_text() == "1.0\t2.0\n"
+    assert (folder / CONFIG).read_text().count("embeddings {") == 3
+    assert steps(folder / "loss_test") == [0, 1, 2]
+    shutil.rmtree(folder)
+    folder.write_text("not a folder")
+    with one_warning("Not a directory"):  # the next outage is told again
+        writer.add_scalars("loss", {"train": 1.0, "test": 2.0}, 3)
+        writer.add_embedding([[1.0, 2.0]], global_step=3)
+        writer.flush()
+    folder.unlink()
+    writer.close()
+    assert steps(folder / "loss_test") == [3]
+
+
+def test_embeddings_of_a_forgotten_writer(tmp_path, monkeypatch):
+    writer = SummaryWriter(tmp_path / "run")
+    with monkeypatch.context() as patched, one_warning("no more"):
+        patched.setattr(os, "replace", refuse)
+        writer.add_embedding([[1.0, 2.0]])
+        assert not list(tmp_path.rglob("*.part"))
+    assert not embedding(tmp_path / "run").exists()
+    del writer
+    assert embedding(tmp_path / "run").exists()
+
+
+def refuse(*_):
+    raise OSError(errno.ENOSPC, "no more space")
+
+
+def test_memory_of_waiting_embeddings_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(storage, "MAX_WAITING", 9000)
+    writer = SummaryWriter(tmp_path)
+    with monkeypatch.context() as patched, one_warning("no more"):
+        patched.setattr(os, "replace", refuse)
+        for step in range(50):
+            writer.add_embedding([list(range(50))], global_step=step)
+    writer.close()
+    assert embedding(tmp_path, 49).exists()
+    assert not embedding(tmp_path, 0).exists()
+
+
+def test_full_disk_with_every_method(tmp_path):
+    """No method raises or tears a record on a full disk, and all is there afterwards."""
+    unshare = ["unshare", "--map-root-user", "--mount"]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(tmp_path)]
+    try:
+        probe = subprocess.run([*unshare, *mount], capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.skip("needs unshare, a command of util-linux")
+    if probe.returncode:
+        pytest.skip(f"mounting a small file system is not permitted here: {probe.stderr.strip()}")
+    done = python(
+        f"""
+from tests.board import every_method
+subprocess.run({mount!r}, check=True)
+folder, ballast = Path(sys.argv[1], "run"), Path(sys.argv[1], "ballast")
+with contextlib.suppress(OSError):
+    ballast.write_bytes(bytes(1 << 20))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    writer = SummaryWriter(folder)
+    every_method.fill(writer)
+    writer.flush()
+assert {{w.category for w in caught}} == {{BoardWarning}}, caught
+assert "No space left on device" in str(caught[0].message)
+ballast.unlink()
+writer.close()
+values = [value for event in reader.events(folder) for value in event.summary.value]
+assert len([value for value in values if value.tag == "train/loss"]) == 3
+assert (folder / "projector_config.pbtxt").read_text().count("embeddings {{") == 2
+assert (folder / "00000" / "a%2fb" / "sprite.png").exists()
+assert len(list(folder.glob("lr*/events*"))) == 2
+""",
+        tmp_path,
+        before=unshare,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs POSIX signals")
+def test_kill_after_flush_loses_nothing_of_any_method(tmp_path):
+    done = python(
+        """
+from tests.board import every_method
+writer = SummaryWriter(sys.argv[1])
+every_method.fill(writer)
+writer.flush()
+os.kill(os.getpid(), signal.SIGKILL)
+""",
+        tmp_path / "killed",
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    every_method.write(tmp_path / "closed")
+    for folder in ("", "lr0.1", "both_a"):
+        killed, closed = (
+            [
+                value.SerializeToString()
+                for event in reader.events(tmp_path / name / folder)
+                for value in event.summary.value
+                if not value.tag.startswith("_hparams_/session")  # they hold the time
+            ]
+            for name in ("killed", "closed")
+        )
+        assert killed == closed

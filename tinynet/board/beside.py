@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import warnings
 
 from tinynet.board import storage
 
@@ -16,10 +15,10 @@ class FilesBeside:
     What cannot be written waits in memory, with one warning, until the next `write`.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, outages: storage.Outages) -> None:
         self._folder = folder
+        self._outages = outages
         self._waiting: dict[str, bytes] = {}
-        self._outage = False
         self._lock = threading.RLock()
         self._pid = os.getpid()
 
@@ -44,9 +43,9 @@ class FilesBeside:
                 for path in list(self._waiting):
                     self._write_one(os.path.join(self._folder, path), self._waiting[path])
                     del self._waiting[path]
-                self._outage = False
+                self._outages.end(self)
             except OSError as error:
-                self._report(error.strerror or str(error))
+                self._outages.begin(self, self._folder, error.strerror or str(error))
 
     def _size(self) -> int:
         return sum(map(len, self._waiting.values()))
@@ -64,17 +63,6 @@ class FilesBeside:
             with contextlib.suppress(OSError):
                 os.unlink(part)
             raise
-
-    def _report(self, reason: str) -> None:
-        if self._outage:
-            return
-        self._outage = True
-        warnings.warn(
-            f"SummaryWriter cannot write to {self._folder!r}: {reason}. Training goes on; files "
-            "wait in memory and are written as soon as that is possible again.",
-            storage.BoardWarning,
-            stacklevel=2,
-        )
 
     def _check_process(self) -> None:
         """After a fork, what waits is the parent's."""

@@ -33,6 +33,29 @@ class BoardWarning(UserWarning):
     """Something could not be logged; training goes on."""
 
 
+class Outages:
+    """Which files of a writer cannot be written; one warning tells it until all of them can."""
+
+    def __init__(self) -> None:
+        self._failing: set[int] = set()
+
+    def begin(self, file: object, folder: str, reason: str) -> None:
+        """This file cannot be written; say so if it is the first one."""
+        first = not self._failing
+        self._failing.add(id(file))
+        if first:
+            warnings.warn(
+                f"SummaryWriter cannot write to {folder!r}: {reason}. Training goes on; events "
+                "wait in memory and are written as soon as that is possible again.",
+                BoardWarning,
+                stacklevel=2,
+            )
+
+    def end(self, file: object) -> None:
+        """This file was written, or given up."""
+        self._failing.discard(id(file))
+
+
 class EventFile:
     """The event file of one folder: `add` buffers records, `flush` puts them on disk.
 
@@ -48,6 +71,7 @@ class EventFile:
         flush_secs: float,
         suffix: str,
         header: Callable[[], bytes],
+        outages: Outages,
     ) -> None:
         self.folder = folder
         self._max_queue = max_queue
@@ -60,6 +84,7 @@ class EventFile:
         self._path = ""
         self._size = 0  # bytes of whole records in the file
         self._last_write = time.monotonic()
+        self._outages = outages
         self._outage = False
         self._lock = threading.RLock()
         self._busy = False
@@ -97,6 +122,7 @@ class EventFile:
             self._waiting.clear()
             self._waiting_bytes = 0
             self._close_file()
+            self._outages.end(self)
 
     # ---- writing -----------------------------------------------------------------------------
 
@@ -104,12 +130,15 @@ class EventFile:
         if self._busy:  # called by a signal handler in the middle of this very function
             return
         self._busy = True
+        before = self._outage
         try:
             if self._waiting or begin:
                 self._open_file()
                 self._write_waiting()
             if sync and self._file is not None:
                 os.fsync(self._file.fileno())
+            if before == self._outage:  # otherwise it was removed: its neighbours were, too
+                self._outages.end(self)
             self._outage = False
         except OSError as error:
             self._recover(error)
@@ -166,15 +195,9 @@ class EventFile:
         self._report(error.strerror or str(error))
 
     def _report(self, reason: str) -> None:
-        if self._outage:
-            return
-        self._outage = True
-        warnings.warn(
-            f"SummaryWriter cannot write to {self.folder!r}: {reason}. Training goes on; events "
-            "wait in memory and are written as soon as that is possible again.",
-            BoardWarning,
-            stacklevel=2,
-        )
+        if not self._outage:
+            self._outage = True
+            self._outages.begin(self, self.folder, reason)
 
     # ---- the file ----------------------------------------------------------------------------
 

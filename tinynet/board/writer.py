@@ -15,7 +15,7 @@ from tinynet.board import tensorboardx
 from tinynet.board.beside import FilesBeside
 from tinynet.board.graph import Graph, problems
 from tinynet.board.recorder import record_forward
-from tinynet.board.storage import BoardWarning, EventFile
+from tinynet.board.storage import BoardWarning, EventFile, Outages
 from tinynet.board.structures import Arguments
 from tinynet.board.summaries import checks
 from tinynet.board.summaries.curves import Curves
@@ -75,7 +75,8 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
         self._doubted: set[str] = set()
         self._projected: dict[str, str] | None = None
         self._files: dict[str, EventFile] = {}
-        self._beside = FilesBeside(self.log_dir)
+        self._outages = Outages()
+        self._beside = FilesBeside(self.log_dir, self._outages)
         self._finalizer = weakref.finalize(self, _finish, self._files, self._beside)
         tensorboardx.load()
         self._main_file()
@@ -186,7 +187,12 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
         file = self._files.get(folder)
         if file is None:
             file = self._files[folder] = EventFile(
-                folder, self.max_queue, self.flush_secs, self.filename_suffix, _header
+                folder,
+                self.max_queue,
+                self.flush_secs,
+                self.filename_suffix,
+                _header,
+                self._outages,
             )
         return file
 

@@ -43,7 +43,7 @@ class Family(ABC):
         """Say once per tag that something of it was not written as it came."""
         if tag not in self._doubted:
             self._doubted.add(tag)
-            warnings.warn(f"{tag!r}: {what}. Training goes on.", BoardWarning, stacklevel=4)
+            warnings.warn(f"{tag!r}: {what}. Training goes on.", BoardWarning, stacklevel=3)
 
 
 def tensor_proto(array: np.ndarray[Any, Any]) -> Any:

@@ -197,5 +197,9 @@ def _drawn(figure: Any) -> np.ndarray[Any, Any]:
     buffer = io.BytesIO()
     with matplotlib.rc_context({"savefig.bbox": "standard"}):  # notebooks set it to "tight"
         figure.savefig(buffer, format="rgba", dpi=figure.dpi)
-    width, height = (int(size) for size in figure.bbox.size)
-    return np.frombuffer(buffer.getvalue(), np.uint8).reshape(height, width, 4)[:, :, :3]
+    colours = np.frombuffer(buffer.getvalue(), np.uint8)
+    for rule in (round, int):  # 114.999...: versions of matplotlib differ
+        width, height = (rule(size) for size in figure.bbox.size)
+        if width * height * 4 == colours.size:
+            break
+    return colours.reshape(height, width, 4)[:, :, :3]

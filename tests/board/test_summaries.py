@@ -1,0 +1,397 @@
+"""What the families of `add_...` methods compute, accept and refuse."""
+
+import inspect
+import io
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tests.board import pictures, reader
+from tinynet.board import BoardWarning, SummaryWriter
+from tinynet.board.summaries.png import png
+
+ROOT = Path(__file__).parents[2]
+RECORDED = json.loads((Path(__file__).parent / "signatures.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def writer(folder):
+    with SummaryWriter(folder) as writer:
+        yield writer
+
+
+def values(writer):
+    writer.flush()
+    return [value for event in reader.events(writer.log_dir) for value in event.summary.value]
+
+
+def only(writer):
+    (value,) = values(writer)
+    return value
+
+
+# ---- signatures ------------------------------------------------------------------------------
+
+
+def described(function):
+    """name -> default of each parameter, in order; defaults as text."""
+    return [
+        [name, "required" if one.default is one.empty else repr(one.default)]
+        for name, one in inspect.signature(function).parameters.items()
+        if name != "self"
+    ]
+
+
+@pytest.mark.parametrize("name", RECORDED["methods"])
+def test_signature_is_pytorchs(name):
+    assert described(getattr(SummaryWriter, name)) == RECORDED["methods"][name]
+
+
+@pytest.mark.oracle
+def test_recorded_signatures_are_those_of_pytorch():
+    tensorboard = pytest.importorskip("torch.utils.tensorboard")
+    found = {
+        name: described(member)
+        for name, member in inspect.getmembers(tensorboard.SummaryWriter, inspect.isfunction)
+        if name == "__init__" or not name.startswith("_")
+    }
+    assert found == RECORDED["methods"]
+
+
+# ---- histograms ------------------------------------------------------------------------------
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("bins", ["tensorflow", "auto", "fd", 7, [-1.0, 0.0, 0.5, 4.0]])
+@pytest.mark.parametrize("max_bins", [None, 5, 64])
+def test_histogram_is_pytorchs(writer, bins, max_bins):
+    summary = pytest.importorskip("torch.utils.tensorboard.summary")
+    data = np.random.default_rng(1).normal(size=500)
+    theirs = bins
+    if bins == "tensorflow":
+        module = pytest.importorskip("torch.utils.tensorboard")
+        theirs = module.SummaryWriter(f"{writer.log_dir}/theirs").default_bins
+    expected = summary.make_histogram(data, theirs, max_bins)
+    writer.add_histogram("a", data, bins=bins, max_bins=max_bins)
+    found = only(writer).histo
+    # Merged bins at the end: PyTorch's last edge is right only without a remainder.
+    np.testing.assert_allclose(found.bucket, expected.bucket)
+    np.testing.assert_allclose(found.bucket_limit, expected.bucket_limit, rtol=1e-11)
+    for field in ("min", "max", "num", "sum", "sum_squares"):
+        assert getattr(found, field) == pytest.approx(getattr(expected, field))
+
+
+def test_histogram_without_finite_values_is_left_out_with_one_warning(writer):
+    with pytest.warns(BoardWarning, match="2 of 3 values are inf or nan, and left out") as caught:
+        writer.add_histogram("a", [np.nan, 1.0, np.inf])
+        writer.add_histogram("a", [np.nan])
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    histogram = only(writer).histo
+    assert (histogram.num, sum(histogram.bucket), histogram.max) == (1, 1, 1.0)
+
+
+def test_histogram_of_one_value_and_of_none(writer):
+    writer.add_histogram("a", tn.tensor(3), bins=1)
+    assert sum(only(writer).histo.bucket) == 1
+    writer.add_histogram("b", [5.0], bins=[0.0, 1.0])
+    assert sum(values(writer)[-1].histo.bucket) == 0
+    with pytest.raises(ValueError, match=r"^The input has no element\."):
+        writer.add_histogram("a", [])
+    with pytest.raises(ValueError, match=r"^len\(bucket_limits\) != len\(bucket_counts\), see the"):
+        writer.add_histogram_raw("a", 0, 1, 1, 1, 1, [1, 2], [1])
+
+
+# ---- pictures --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("size", [(1, 1), (1, 9), (9, 1), (33, 17)])
+def test_png(size, channels):
+    pixels = np.random.default_rng(0).integers(0, 256, (*size, channels), dtype=np.uint8)
+    encoded = png(pixels)
+    np.testing.assert_array_equal(pictures.picture(encoded), pixels)
+    image = pytest.importorskip("PIL.Image", reason="the same with Pillow, where it is installed")
+    shown = np.asarray(image.open(io.BytesIO(encoded))).reshape(pixels.shape)
+    np.testing.assert_array_equal(shown, pixels)
+
+
+@pytest.mark.parametrize("dataformats", ["CHW", "HWC", "WHC", "cwh"])
+def test_orders_of_dimensions(writer, dataformats):
+    pixels = np.random.default_rng(0).integers(0, 256, (4, 5, 3), dtype=np.uint8)
+    order = ["HWC".index(letter) for letter in dataformats.upper()]
+    writer.add_image("a", tn.tensor(pixels.transpose(order)), dataformats=dataformats)
+    image = only(writer).image
+    assert (image.height, image.width, image.colorspace) == (4, 5, 3)
+    np.testing.assert_array_equal(pictures.picture(image.encoded_image_string), pixels)
+
+
+def test_colours_of_all_types(writer):
+    for given in ([[0.0, 0.5, 1.0, 2.0, -1.0, np.nan]], [[False, True]], [[0, 1, 7]]):
+        writer.add_image("a", given, dataformats="HW")
+    shown = [pictures.picture(one.image.encoded_image_string).ravel() for one in values(writer)]
+    assert [one.tolist() for one in shown] == [[0, 127, 255, 255, 0, 0], [0, 255], [0, 255, 255]]
+
+
+def test_a_batch_stands_eight_in_a_row(writer):
+    batch = np.arange(11, dtype=np.uint8).repeat(6).reshape(11, 2, 3, 1)
+    writer.add_images("a", batch, dataformats="NHWC")
+    shown = pictures.picture(only(writer).image.encoded_image_string)[..., 0]
+    assert shown.shape == (4, 24)
+    assert shown[::2, ::3].tolist() == [list(range(8)), [8, 9, 10, 0, 0, 0, 0, 0]]
+
+
+@pytest.mark.oracle
+def test_pictures_are_pytorchs(writer):
+    summary = pytest.importorskip("torch.utils.tensorboard.summary")
+    image = pytest.importorskip("PIL.Image")
+    generator = np.random.default_rng(0)
+    for data, dataformats in [
+        (generator.random((3, 6, 7), np.float32), "CHW"),
+        (generator.random((6, 7), np.float32), "HW"),
+        (generator.random((11, 1, 6, 7)), "NCHW"),
+        (generator.integers(0, 256, (9, 6, 7, 3), dtype=np.uint8), "NHWC"),
+    ]:
+        writer.add_image("a", data, dataformats=dataformats)
+        theirs = summary.image("a", data, dataformats=dataformats).value[0].image
+        expected = np.asarray(image.open(io.BytesIO(theirs.encoded_image_string)))
+        shown = pictures.picture(values(writer)[-1].image.encoded_image_string)
+        np.testing.assert_array_equal(np.broadcast_to(shown, expected.shape), expected)
+
+
+def test_boxes_are_cut_off_at_the_border_and_scaled(writer):
+    black = np.zeros((1, 6, 8))
+    writer.add_image_with_boxes("a", black, [[-5, 1, 3, 20], [np.nan] * 4], rescale=2)
+    shown = pictures.picture(only(writer).image.encoded_image_string)
+    assert shown.shape == (12, 16, 3)
+    red = shown[::2, ::2, 0] == 255
+    expected = np.zeros((6, 8), bool)
+    expected[1:3, :4] = expected[:, 2:4] = True
+    expected[0, 2:4] = False
+    expected[0, 0] = True  # what is no number counts as 0
+    np.testing.assert_array_equal(red, expected)
+
+
+@pytest.mark.parametrize("size", [(2.0, 1.0), (3.1, 2.3)])
+def test_figure(writer, size):
+    matplotlib = pytest.importorskip("matplotlib", reason="needs matplotlib")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    figures = []
+    for colour in ("red", "blue"):
+        figure = pyplot.figure(figsize=size, dpi=50, facecolor=colour)
+        figures.append(figure)
+    with matplotlib.rc_context({"savefig.bbox": "tight"}):  # as in notebooks
+        writer.add_figure("a", figures[0], close=False)
+        assert pyplot.get_fignums()
+        writer.add_figure("both", figures)
+    assert not pyplot.get_fignums()
+    one, both = (pictures.picture(v.image.encoded_image_string) for v in values(writer))
+    width, height = round(size[0] * 50), round(size[1] * 50)
+    assert one.shape in ((height, width, 3), (int(size[1] * 50), int(size[0] * 50), 3))
+    assert (one == (255, 0, 0)).all()
+    assert (both == np.concatenate([one, one[..., ::-1]], axis=1)).all()
+    with pytest.raises(ValueError, match="The figures of 'a' must have one size"):
+        writer.add_figure("a", [pyplot.figure(figsize=(1, 1)), pyplot.figure(figsize=(2, 2))])
+    pyplot.close("all")
+
+
+# ---- the others ------------------------------------------------------------------------------
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("weights", [None, "some"])
+def test_pr_curve_is_pytorchs(writer, weights):
+    summary = pytest.importorskip("torch.utils.tensorboard.summary")
+    generator = np.random.default_rng(0)
+    labels, likely = generator.integers(0, 2, 100), generator.random(100)
+    weights = generator.random(100) if weights else None
+    expected = summary.compute_curve(labels, likely, num_thresholds=127, weights=weights)
+    writer.add_pr_curve("a", labels, likely, weights=weights)
+    content = only(writer).tensor.tensor_content
+    np.testing.assert_allclose(np.frombuffer(content, "<f4").reshape(6, 127), expected, rtol=1e-6)
+
+
+def test_predictions_that_are_no_number_are_left_out(writer):
+    with pytest.warns(BoardWarning, match="1 of 3 predictions are nan"):
+        writer.add_pr_curve("a", [1, 0, 1], [0.5, np.nan, 1.0], num_thresholds=3)
+    rows = np.frombuffer(only(writer).tensor.tensor_content, "<f4").reshape(6, 3)
+    assert rows[:2].tolist() == [[2, 2, 1], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int64", "uint8", "bool"])
+def test_tensor(writer, dtype):
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    writer.add_tensor("a", array.T)
+    proto = only(writer).tensor
+    assert [dim.size for dim in proto.tensor_shape.dim] == [3, 2]
+    found = np.frombuffer(proto.tensor_content, dtype).reshape(3, 2)
+    np.testing.assert_array_equal(found, array.T)
+
+
+def test_too_loud_a_sound_is_clipped_with_one_warning(writer):
+    with pytest.warns(BoardWarning, match="some amplitudes are not within -1 and 1") as caught:
+        writer.add_audio("a", [[2.0, -2.0, np.nan, 0.5]])
+        writer.add_audio("a", [3.0])
+    assert len(caught) == 1
+    encoded = values(writer)[0].audio.encoded_audio_string
+    assert np.frombuffer(encoded[-8:], "<i2").tolist() == [32767, -32767, 0, 16383]
+
+
+def test_embeddings_of_a_resumed_run_stay(folder):
+    for step in (0, 1, 1):
+        with SummaryWriter(folder) as writer:
+            writer.add_embedding([[1.0, 2.0]], ['a\tb "c"\n'], global_step=step, tag='x"/\\%ü')
+    config = (folder / "projector_config.pbtxt").read_text(encoding="utf-8")
+    assert config.count("embeddings {") == 2
+    assert config.count("tensor_name") == 2
+    for step in ("00000", "00001"):
+        inside = folder / step / 'x"%2f%5c%25ü'
+        assert (inside / "tensors.tsv").read_text() == "1.0\t2.0\n"
+        assert (inside / "metadata.tsv").read_text() == 'a b "c" \n'
+
+
+def test_a_configuration_of_somebody_else_stays(folder, writer):
+    text = 'embeddings {\n  tensor_name: "t:1"\n  tensor_path: "t.tsv"\n}\n'
+    (folder / "projector_config.pbtxt").write_text(text)
+    writer.add_embedding(tn.eye(2))
+    assert (folder / "projector_config.pbtxt").read_text().startswith(text)
+
+
+def test_hparams_go_into_a_run_of_their_own(folder, writer):
+    writer.add_hparams({"lr": tn.tensor(0.5), "name": "x"}, {"loss": 1}, run_name="trial")
+    writer.flush()
+    found = [v for event in reader.events(folder / "trial") for v in event.summary.value]
+    tags = [f"_hparams_/{t}" for t in ("experiment", "session_start_info", "session_end_info")]
+    assert [value.tag for value in found] == [*tags, "loss"]
+    assert values(writer) == []
+
+
+REFUSED = {
+    "add_histogram": [
+        (("a", "text"), TypeError, "must be a tensor or an array of real numbers. Got str of <U4"),
+        (("a", [1j]), TypeError, "Got list of complex128"),
+        (("a", [[1], [1, 2]]), TypeError, "Got list instead"),
+        ((1, [1.0]), TypeError, "The tag of add_histogram must be a str. Got int instead"),
+    ],
+    "add_image": [
+        (("a", np.zeros((3, 4))), ValueError, "must have the shape CHW, with 1 to 4 channels. Got"),
+        (("a", np.zeros((5, 4, 4))), ValueError, "Got [5, 4, 4] instead"),
+        (("a", np.zeros((3, 0, 4))), ValueError, "Got [3, 0, 4] instead"),
+        (("a", np.zeros((3, 4, 4)), 0, None, "CHX"), ValueError, "one of HW, CHW, NCHW. Got 'CHX'"),
+        (("a", np.zeros((3, 4, 4)), 0, None, "CHH"), ValueError, "Got 'CHH'"),
+    ],
+    "add_image_with_boxes": [
+        (("a", np.zeros((3, 4, 4)), [1, 2, 3, 4]), ValueError, "must have the shape [N, 4]"),
+        (("a", np.zeros((3, 4, 4)), [[1] * 4], 0, None, 0), ValueError, "'rescale' parameter"),
+        (
+            ("a", np.zeros((3, 4, 4)), [[1] * 4], 0, None, 1, "CHW", ["cat"]),
+            NotImplementedError,
+            "letters need a font",
+        ),
+    ],
+    "add_figure": [(("a", "plot"), TypeError, "must be a figure of matplotlib. Got str instead")],
+    "add_video": [
+        (("a", np.zeros((2, 3, 4, 4))), ValueError, "must have the shape [N, T, C, H, W]"),
+        (("a", np.zeros((1, 1, 3, 2, 2)), 0, 0), ValueError, "'fps' parameter of add_video"),
+    ],
+    "add_audio": [(("a", np.zeros((2, 9))), ValueError, "must have the shape [L] or [1, L]")],
+    "add_text": [(("a", None), TypeError, "Got None instead")],
+    "add_tensor": [(("a", np.uint64(1)), TypeError, "have no type for tensors of uint64")],
+    "add_hparams": [
+        (([], {}), TypeError, "parameter: hparam_dict should be a dictionary, nothing logged."),
+        (({}, None), TypeError, "parameter: metric_dict should be a dictionary, nothing logged."),
+        (
+            ({"a": [1]}, {}),
+            ValueError,
+            "value should be one of int, float, str, bool, or tinynet.Tensor",
+        ),
+        (
+            ({"a": 1}, {}, {"a": ["x"]}),
+            TypeError,
+            "parameter: hparam_domain_discrete[a] should be a list of same type as hparam_dict[a].",
+        ),
+        (({"a": 1}, {"loss": "low"}), TypeError, "The value of 'loss' must be a number"),
+    ],
+    "add_pr_curve": [
+        (("a", [1, 0], [0.5]), ValueError, "as many labels as predictions"),
+        (("a", [1], [1.5]), ValueError, "The 'predictions' parameter of add_pr_curve must be"),
+        (("a", [2], [0.5]), ValueError, "The 'labels' parameter of add_pr_curve must be within"),
+        (("a", [1], [0.5], 0, 1), ValueError, "The 'num_thresholds' parameter of add_pr_curve"),
+    ],
+    "add_pr_curve_raw": [
+        (("a", [1], [1], [1], [1], [1], [1, 2]), ValueError, "must have one size. Got [1, 1, 1,"),
+    ],
+    "add_embedding": [
+        (([1.0],), ValueError, "The 'mat' parameter of add_embedding must have the shape [N, D]"),
+        (([[1.0]], ["a", "b"]), ValueError, "#labels should equal with #data points"),
+        (([[1.0]], None, np.zeros((2, 3, 4, 4))), ValueError, "#images should equal with #data"),
+        (
+            ([[1.0]], [[1, 2]], None, None, "a", ["x"]),
+            ValueError,
+            "len of header must be equal to the number of columns in metadata",
+        ),
+        (([[1.0]] * 2, None, np.zeros((2, 1, 5000, 1))), ValueError, "must fit into 8192 pixels"),
+    ],
+    "add_mesh": [(("a", np.zeros((3, 3))), ValueError, "must have the shape [B, N, 3]")],
+    "add_custom_scalars": [
+        (({"a": {"b": ["Pie", []]}},), ValueError, "must be 'Multiline' or 'Margin'. Got 'Pie'"),
+        (({"a": {"b": ["Margin", ["x"]]}},), ValueError, "three tags: value, lower, upper. Got"),
+    ],
+    "add_onnx_graph": [(("file",), NotImplementedError, "needs the package onnx")],
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "error", "message"),
+    [(method, *case) for method, cases in REFUSED.items() for case in cases],
+)
+def test_refused_before_anything_is_written(folder, writer, method, arguments, error, message):
+    writer.flush()
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(error) as caught:
+        getattr(writer, method)(*arguments)
+    assert message in str(caught.value)
+    assert values(writer) == []
+    assert sorted(folder.rglob("*")) == before
+
+
+# ---- protobuf --------------------------------------------------------------------------------
+
+
+def test_messages_of_protobuf_in_pure_python(tmp_path):
+    """The implementation of protobuf that is there where the fast one is not."""
+    code = """
+import sys
+import numpy as np
+from tests.board.every_method import write
+write(sys.argv[1])
+from google.protobuf.internal import api_implementation
+assert api_implementation.Type() == "python"
+assert not {"tensorboard", "torch", "matplotlib", "PIL"} & sys.modules.keys()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        cwd=ROOT,
+        env={**os.environ, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"},
+    )
+    assert done.returncode == 0, done.stderr
+    tags = {value.tag for event in reader.events(tmp_path) for value in event.summary.value}
+    assert {"train/loss", "photo", "weights", "dog", "cube_VERTEX", "sound"} <= tags

@@ -1,0 +1,144 @@
+"""TensorBoard, started as a program of its own: nothing of it is imported.
+
+Every running TensorBoard leaves a note in a folder that all share (`.tensorboard-info` in the
+folder for temporary files): a JSON object with its process, port, folder and arguments.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+
+_PATIENCE = 60.0  # seconds until a started TensorBoard must have left its note
+_started: list[subprocess.Popen[bytes]] = []  # kept, so that they are waited for when they end
+
+
+@dataclass(frozen=True)
+class Running:
+    """A TensorBoard that runs: `started` is in seconds since the epoch."""
+
+    pid: int
+    port: int
+    logdir: str
+    started: float
+    path: str  # what stands before all addresses, mostly nothing
+    arguments: tuple[str, ...]
+    working_directory: str
+
+
+def launch(
+    folder: str | os.PathLike[str] = "runs",
+    port: int | None = None,
+    host: str | None = None,
+    extra: Sequence[str] = (),
+) -> int:
+    """Run TensorBoard on a folder of runs until it ends or is interrupted; its exit code.
+
+    Args:
+        folder: what holds the runs, at any depth.
+        port: where it listens; 0 takes a free one; 6006, or the next free one, unless given.
+        host: the address it listens at; only this machine unless given.
+        extra: further arguments of TensorBoard.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+        ImportError: TensorBoard is not installed; the message says how to install it.
+    """
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"There is no folder {os.fspath(folder)!r}.")
+    # A run that was resumed or that lost its disk has several event files, which may all grow.
+    arguments = ["--logdir", os.fspath(folder), "--reload_multifile", "true"]
+    arguments += [] if port is None else ["--port", str(port)]
+    arguments += [] if host is None else ["--host", host]
+    process = subprocess.Popen([*program(), *arguments, *extra])
+    try:
+        return process.wait()
+    except KeyboardInterrupt:  # Ctrl-C is how one ends it
+        process.terminate()
+        process.wait()
+        return 0
+
+
+def program() -> list[str]:
+    """The command that starts TensorBoard; ImportError when there is none."""
+    if util.find_spec("tensorboard") is None:
+        raise ImportError(
+            "TensorBoard is not installed: pip install tensorboard", name="tensorboard"
+        )
+    return [sys.executable, "-m", "tensorboard.main"]
+
+
+# ---- in the background -----------------------------------------------------------------------
+
+
+def start(arguments: Sequence[str]) -> tuple[Running, bool]:
+    """A TensorBoard with these arguments, and whether it was running before."""
+    command = program()
+    for known in running():
+        if (known.arguments, known.working_directory) == (tuple(arguments), os.getcwd()):
+            return known, True
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            [*command, *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=said
+        )
+        _started.append(process)
+        end = time.monotonic() + _PATIENCE
+        while process.poll() is None and time.monotonic() < end:
+            note = _read(_notes() / f"pid-{process.pid}.info")
+            if note is not None:
+                return note, False
+            time.sleep(0.1)
+        late = process.poll() is None
+        process.kill()
+        said.seek(0)
+        output = said.read().decode(errors="replace").strip()
+    reason = f"it did not answer within {_PATIENCE:.0f} seconds" if late else "it ended at once"
+    raise RuntimeError(f"TensorBoard did not start: {reason}. It said:\n{output}")
+
+
+def running() -> list[Running]:
+    """All TensorBoards that run on this machine, oldest first."""
+    found = [_read(path) for path in _notes().glob("pid-*.info")]
+    return sorted((one for one in found if one and _alive(one.pid)), key=lambda one: one.started)
+
+
+def _notes() -> Path:
+    return Path(tempfile.gettempdir(), ".tensorboard-info")
+
+
+def _read(path: Path) -> Running | None:
+    """A note; None if there is none, or none that can be read."""
+    try:
+        note = json.loads(path.read_text(encoding="utf-8"))
+        key = json.loads(base64.b64decode(note["cache_key"]))
+        return Running(
+            *(note["pid"], note["port"], note["logdir"], note["start_time"]),
+            *(note["path_prefix"], tuple(key["arguments"]), key["working_directory"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process runs; those that died without removing their note do not."""
+    for process in _started:
+        if process.pid == pid:
+            return process.poll() is None
+    if os.name != "posix":  # where the question itself would end the process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.floor import FLOORS
-from benchmarks.workloads import BY_NAME, ROWS, Workload
+from benchmarks.workloads import BATCHES, BY_NAME, ROWS, Workload
 
 SLICE = 0.06  # seconds per turn, if a step is not longer
 REST = 0.04  # seconds between turns with several threads: pools spin for a while before they sleep
@@ -58,7 +58,7 @@ def agree(ours: Side, theirs: Side, row: Workload) -> None:
 
 def calibrate(side: Side) -> int:
     """Return how many steps fill a slice."""
-    side("turn", 1)
+    side("turn", BATCHES)
     once = side("turn", 3)
     return max(1, round(SLICE / once))
 

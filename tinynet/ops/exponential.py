@@ -204,7 +204,13 @@ def relu(self: Array, /) -> Array:
     """Return ``max(x, 0)``."""
     if self.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
+    if self.size > _LARGE and self.dtype.kind == "f":
+        made = self.clip(np.zeros((), self.dtype), np.array(np.inf, self.dtype))
+        return np.add(made, 0, out=made)  # -0 becomes 0, as in `maximum`
     return np.maximum(self, np.zeros((), self.dtype))
+
+
+_LARGE = 8192  # elements from which `clip`, which knows numbers, is faster than `maximum`
 
 
 relu.grad(self=lambda g, result: relu_backward(g, result))

@@ -86,12 +86,13 @@ def test_the_moving_average_is_what_is_measured_and_kept(write, digits):
 
 
 def test_early_stopping_and_the_best_checkpoint(write, digits, capsys):
-    extra = ["run.epochs=50", "evaluation.patience=2", "optimizer.lr=1.5", "run.seed=1"]
+    extra = ["run.epochs=50", "evaluation.patience=2", "optimizer.lr=0.3", "run.seed=2"]
     result = run(write(digits), extra)
     done = rows(result)
     accuracies = [row["test/accuracy"] for row in done]
     best = accuracies.index(max(accuracies)) + 1
     assert len(done) == best + 2 < 50
+    assert 0.5 < accuracies[-1] < max(accuracies)
     assert result.best.epoch == best
     assert checkpoints.load(result.folder / "best.npz")["epoch"] == best
     again = evaluate_run(result.folder, best=True, quiet=True)

@@ -78,7 +78,7 @@ class Elementwise(Optimizer):
             slot = self._slots.get(id(p))
             if slot is None or slot.stale(p, self.state.get(p), names):
                 slot = self._slots[id(p)] = self._slot(p, group, names)
-            if type(grad) is not np.ndarray:
+            if not isinstance(grad, np.ndarray):
                 state = {**slot.numbers, **dict(zip(names, slot.buffers, strict=True))}
                 self.update_rows(slot.array, grad, state, group, slot.fresh)
                 slot.fresh = False

@@ -192,7 +192,7 @@ class Optimizer:
             for group in self.param_groups
         ]
         for group, ready in todo:
-            for sparse in {type(grad) is not np.ndarray for _, grad in ready}:
+            for sparse in {not isinstance(grad, np.ndarray) for _, grad in ready}:
                 self.refuse(sparse, group)
         site = here()
         for group, ready in todo:

@@ -137,10 +137,15 @@ class SGD(Elementwise):
         self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
     ) -> None:
         """Change ``param`` in place by a sparse gradient; the buffer of its momentum is dense."""
-        rows = rows.coalesce()
-        index, values = rows.index, -rows.values if group["maximize"] else rows.values
         lr, momentum = number(group["lr"]), group["momentum"]
         buffer = state.get("momentum_buffer")
+        if buffer is None and param.flags.c_contiguous:  # each element by itself: no sorting
+            places = rows.index[:, None] * param[:1].size + np.arange(param[:1].size)
+            moves = rows.values * (lr if group["maximize"] else -lr)
+            np.add.at(param.reshape(-1), places.ravel(), moves.ravel())
+            return
+        rows = rows.coalesce()
+        index, values = rows.index, -rows.values if group["maximize"] else rows.values
         if buffer is None:
             param[index] -= lr * values
             return

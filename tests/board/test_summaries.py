@@ -248,7 +248,7 @@ def test_too_loud_a_sound_is_clipped_with_one_warning(writer):
         writer.add_audio("a", [[2.0, -2.0, np.nan, 0.5]])
         writer.add_audio("a", [3.0])
     assert len(caught) == 1
-    encoded = values(writer)[0].audio.encoded_audio_string
+    encoded = values(writer)[0].tensor.string_val[0]
     assert np.frombuffer(encoded[-8:], "<i2").tolist() == [32767, -32767, 0, 16383]
 
 

@@ -163,10 +163,10 @@ def test_several_graphs_of_a_run(tmp_path):
 
 
 @contextlib.contextmanager
-def server(folder):
+def server(folder, fast=False):
     """The address of a TensorBoard that was started on a folder of runs."""
     command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder)]
-    command += ["--host", "127.0.0.1", "--port", "0", "--load_fast", "false"]
+    command += ["--host", "127.0.0.1", "--port", "0", "--load_fast", str(fast).lower()]
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     )

@@ -19,6 +19,9 @@ _LOUDEST = 32767
 # for each kind that there is, is missing in tensorboardX.
 _KINDS = {"vertices": (1, "VERTEX"), "faces": (2, "FACE"), "colors": (3, "COLOR")}
 _COMPONENTS = varint(7 << 3)
+# The message AudioPluginData, which tensorboardX lacks, with its field `encoding`. The older way to
+# store a sound has no such field, and TensorBoard's fast loader forgets that it is WAV.
+_WAV = varint(2 << 3) + varint(11)
 
 
 class Media(Family):
@@ -59,14 +62,13 @@ class Media(Family):
             file.setsampwidth(2)
             file.setframerate(sample_rate)
             file.writeframes(samples.tobytes())
-        audio = tensorboardx.load().Summary.Audio(
-            sample_rate=sample_rate,
-            num_channels=1,
-            length_frames=len(samples),
-            encoded_audio_string=buffer.getvalue(),
-            content_type="audio/wav",
+        pair = tensorboardx.load().TensorProto(  # a sound and its label
+            dtype="DT_STRING",
+            string_val=[buffer.getvalue(), b""],
+            tensor_shape=tensorboardx.shape_proto((1, 2)),
         )
-        self._summary(tag, global_step, walltime, audio=audio)
+        metadata = tensorboardx.metadata("audio", _WAV)
+        self._summary(tag, global_step, walltime, tensor=pair, metadata=metadata)
 
     def add_mesh(
         self,

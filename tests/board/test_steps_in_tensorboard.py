@@ -185,8 +185,8 @@ def test_what_was_folded_is_a_text(tmp_path):
         graph = graph_of(address, "run")
         modules = graph_of(address, "run", tag="modules", conceptual="true")
     assert same(graph, rec.graphs["step"])
-    assert "27 repeats like Loop/cell_1" in text[0]["text"]
-    assert "Loop/cell_1_x27" in {node.name for node in modules.node}
+    assert "28 repeats like Loop/cell " in text[0]["text"]
+    assert "Loop/cell_x28" in {node.name for node in modules.node}
 
 
 def test_a_pbtxt_is_the_same_graph(recordings, run):

@@ -1,8 +1,12 @@
-"""TensorBoard: what a training run writes for people to look at.
+"""TensorBoard, and pictures of graphs: what a training run writes for people to look at.
 
-`SummaryWriter` has PyTorch's names. Layers, lowest first: `proto` and `tensorboardx` make bytes,
-`storage` puts them on disk, `graph` builds and checks graphs, `scopes`, `snapshot` and `recorder`
-see a model run, `writer` is the face. `launching` and `notebook` start TensorBoard itself.
+`SummaryWriter` has PyTorch's names. What makes graphs, in the order in which it works: `watch`
+notes what runs (`scopes`: in which call of which module), `assemble` makes one graph of it (`build`
+finds the edges, `gradients` adds backward, `flops` counts), `recording` takes that apart, `fold`
+makes it small, `conceptual` gives the overview. Then `formats` and `picture` (`svg`, `layered`)
+show it, and `publish` writes it: `profile`, `proto` and `tensorboardx` make bytes, `storage` puts
+them on disk. `summaries` has the other tabs;
+`launching` and `notebook` start TensorBoard itself.
 """
 
 from tinynet.board.draw import Drawing as Drawing

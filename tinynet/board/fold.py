@@ -38,7 +38,8 @@ def folded(graph: Graph) -> tuple[Graph, list[str]]:
     """The graph with its repeats folded, and a sentence for each of them."""
     root = _Tree("")
     trees = {"": root}
-    for node in graph.nodes:
+    # Parameters stand at the beginning of a graph: they say nothing of the order of calls.
+    for node in sorted(graph.nodes, key=_is_source):
         scope = root
         for path in scopes_of(node.name):
             if path not in trees:
@@ -122,6 +123,8 @@ def _contents(children: Sequence[_Tree | Node]) -> str:
     """The types of the operations of one round."""
     nodes = [node for node in _below(children) if node.op not in SOURCES]
     ops = [node.attributes.get("operation", node.op) for node in nodes]
+    if not ops:
+        return "values from elsewhere"
     shown = ", ".join(ops[:8]) + (", ..." if len(ops) > 8 else "")
     return f"{len(ops)} operations: {shown}" if len(ops) > 1 else shown
 
@@ -150,7 +153,8 @@ def _contracted(
                     if shape not in outputs:
                         outputs.append(shape)
                     slots[reference] = outputs.index(shape)
-    whole = replace(members[0], name=name, op="Repeated", inputs=inputs, outputs=outputs)
+    op = "Input" if all(_is_source(node) for node in members) else "Repeated"
+    whole = replace(members[0], name=name, op=op, inputs=inputs, outputs=outputs)
     whole.attributes = {"folded": show(note), "nodes": str(len(members))}
     whole.cost = _sum([node.cost for node in members if node.cost is not None])
     flops = sum(int(node.attributes.get("flops", 0)) for node in members)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tinynet.board.graph import SOURCES, Graph, Node
+from tinynet.board.names import scopes_of
 from tinynet.board.svg import quoted
 
 _TYPES = {
@@ -90,22 +91,23 @@ def _summary(graph: Graph) -> str:
 
 
 def _by_scope(graph: Graph) -> list[Node]:
-    """The nodes so that what is in one scope stands together, in the order of first use."""
-    tree: dict[str, object] = {}
-    for node in graph.nodes:
-        below = tree
-        for part in node.name.split("/")[:-1]:
-            below = below.setdefault(f"{part}/", {})  # type: ignore[assignment]
-        below[node.name.rpartition("/")[2]] = node
-    found: list[Node] = []
-    stack: list[object] = [tree]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, Node):
-            found.append(top)
-        elif isinstance(top, dict):
-            stack += reversed(top.values())
-    return found
+    """The nodes so that what is in one scope stands together, in the order of what ran.
+
+    Parameters and other sources stand first in their scope.
+    """
+    first: dict[str, int] = {}  # scope -> when the first operation in it ran
+    for number, node in enumerate(graph.nodes):
+        if node.op not in SOURCES:
+            for scope in scopes_of(node.name):
+                first.setdefault(scope, number)
+    unused = len(graph.nodes)
+
+    def place(entry: tuple[int, Node]) -> list[int]:
+        number, node = entry
+        own = -1 if node.op in SOURCES and node.scope else number
+        return [*(first.get(scope, unused) for scope in scopes_of(node.name)), own]
+
+    return [node for _, node in sorted(enumerate(graph.nodes), key=place)]
 
 
 def _row(node: Node, level: int) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ This file knows names and edges, no arrays: `build.py` makes a `Graph` of what r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from tinynet.board.names import JAVASCRIPT, scopes_of
@@ -95,28 +95,26 @@ class Graph:
         """
         return "\n".join(_line(node) for node in self.nodes)
 
-    def part(self, keep: Callable[[Node], bool], surroundings: bool = True) -> Graph:
+    def part(self, names: Collection[str], surroundings: bool = True) -> Graph:
         """The graph of some nodes.
 
         Args:
-            keep: which nodes.
+            names: which nodes.
             surroundings: what their data come from stands there too, as an input. Control edges
                 from elsewhere are left out in any case.
         """
-        known = {node.name: node for node in self.nodes}
-        kept = {name for name, node in known.items() if keep(node)}
+        kept = set(names)
         around: set[str] = set()
         if surroundings:
-            around = {name for node in kept for name in known[node].producers} - kept
-        nodes = []
-        for name, node in known.items():
-            if name in kept:
-                given = kept if not surroundings else kept | around
+            around = {name for node in self.nodes if node.name in kept for name in node.producers}
+        given, nodes = kept | around, []
+        for node in self.nodes:
+            if node.name in kept:
                 inside = [r for r in node.inputs if producer(r) in (kept if r[0] == "^" else given)]
                 nodes.append(replace(node, inputs=inside))
-            elif name in around and node.op in SOURCES:
+            elif node.name in around and node.op in SOURCES:
                 nodes.append(replace(node, inputs=[]))
-            elif name in around:
+            elif node.name in around:
                 attributes = {**node.attributes, "operation": node.op, "part": "another graph"}
                 nodes.append(replace(node, op="Input", inputs=[], attributes=attributes, cost=None))
         return Graph(nodes)

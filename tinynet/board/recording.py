@@ -82,21 +82,29 @@ class Recording:
                 self._watch.part = before
 
     def _build(self, assembly: Assembly, classes: Mapping[str, str]) -> None:
-        graph = assembly.graph
-        if len(graph.nodes) > self._max_nodes:
-            graph, self.notes = folded(graph)
-        self.conceptual = conceptual(graph, classes, FORWARD)
-        self.graphs["step"] = graph
-        devices = {"forward": FORWARD, "backward": BACKWARD, "optimizer": OPTIMIZER}
-        for name, device in devices.items():
+        """Take the graphs apart, and fold what is too large, each graph on its own."""
+        whole, parts = assembly.graph, assembly.parts
+        found = {"step": whole}
+        for name, device in (
+            ("forward", FORWARD),
+            ("backward", BACKWARD),
+            ("optimizer", OPTIMIZER),
+        ):
+            names = {node.name for node in whole.nodes if node.device == device}
             # Where saved values come from is an attribute of backward nodes: as edges, all of
-            # the forward would stand here again.
-            part = graph.part(lambda node, of=device: node.device == of, name != "backward")  # type: ignore[misc]
+            # the forward would stand there again.
+            part = whole.part(names, surroundings=name != "backward")
             if any(node.cost for node in part.nodes):
-                self.graphs[name] = part
-        parts = assembly.parts
+                found[name] = part
         for name in dict.fromkeys(parts.values()):
-            self.graphs[name] = graph.part(lambda node, of=name: parts.get(node.name) == of)  # type: ignore[misc]
+            found[name] = whole.part({node for node, part in parts.items() if part == name})
+        for name, graph in found.items():
+            notes: list[str] = []
+            if len(graph.nodes) > self._max_nodes:
+                graph, notes = folded(graph)
+            self.graphs[name] = graph
+            self.notes += [note for note in notes if note not in self.notes]
+        self.conceptual = conceptual(self.graphs.get("forward", whole), classes, FORWARD)
 
     # ---- looking ------------------------------------------------------------------------------
 

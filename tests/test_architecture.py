@@ -20,7 +20,8 @@ ROWS = [
     ["core"],
     ["ops"],
     ["autograd"],
-    ["nn", "optim", "data", "board"],
+    ["nn", "data", "board"],
+    ["optim"],  # swa_utils.AveragedModel is a Module
     ["exchange"],  # Parameters are among what it stores
     ["train"],
     ["cuda", "backends", "amp", "runtime"],  # what scripts ask of devices and threads

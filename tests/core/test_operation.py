@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tinynet.core import compiler
 from tinynet.core.observe import observing
 from tinynet.core.operation import REGISTRY, operation
 from tinynet.nn import functional as F
@@ -381,3 +382,18 @@ def test_what_is_no_tensor_is_called_by_the_name_of_its_parameter():
         place = 1 if shown == "input" else 2
         with pytest.raises(TypeError, match=rf"'{shown}' \(position {place}\) must be Tensor"):
             call()
+
+
+def test_threads_may_meet_at_the_first_call_of_an_operation(declared, monkeypatch):
+    """Whoever finds the node class in the namespace must find it whole."""
+    declared.grad(self=lambda g, factor: g * factor)
+    found, execute = [], compiler._execute
+
+    def watched(title, source):
+        if title == f"{declared.name} backward":
+            found.append(f"{declared.name}_node" in compiler.NAMESPACE)
+        return execute(title, source)
+
+    monkeypatch.setattr(compiler, "_execute", watched)
+    declared.function(leaf(), 2).sum().backward()
+    assert found == [False] and f"{declared.name}_node" in compiler.NAMESPACE

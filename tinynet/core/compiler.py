@@ -142,7 +142,7 @@ NAMESPACE["first_call"] = first_call
 def compile_operation(op: Any, operator: bool) -> None:
     """Give a function of ``op`` its code, and make the node class."""
     if op.formulas is not None and f"{op.name}_node" not in NAMESPACE:
-        NAMESPACE[f"{op.name}_node"] = node = _node_class(op)
+        node = _node_class(op)
         if op.joint is not None:
             NAMESPACE[f"{op.name}_joint"] = op.joint
         else:
@@ -150,6 +150,7 @@ def compile_operation(op: Any, operator: bool) -> None:
                 NAMESPACE[f"{op.name}_grad_{key}"] = formula
         source = Backward(op).source()
         node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]
+        NAMESPACE[f"{op.name}_node"] = node  # last: another thread may be on its way
     source = Forward(op).source()
     if operator:
         source = source.replace(f"{op.name}_op.coerce(", f"{op.name}_op.operands(")

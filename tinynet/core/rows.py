@@ -59,10 +59,16 @@ class Rows:
             return self
         order = np.argsort(self.index, kind="stable")
         index = self.index[order]
-        first = np.flatnonzero(np.r_[True, index[1:] != index[:-1]]) if index.size else index
-        values = self.values[order]
-        if len(first) != len(index):
-            values = np.add.reduceat(values, first, axis=0)
+        new = np.ones(len(index), bool)
+        np.not_equal(index[1:], index[:-1], out=new[1:])
+        first = np.flatnonzero(new)
+        if 2 * len(first) < len(index):
+            values = np.add.reduceat(self.values[order], first, axis=0)
+        else:  # few repeats: to add them one by one is several times as fast
+            values = self.values[order[first]]
+            width = values[:1].size
+            to = (np.cumsum(new) - 1)[~new][:, None] * width + np.arange(width)
+            np.add.at(values.reshape(-1), to.ravel(), self.values[order[~new]].ravel())
         return Rows(index[first], values, self.shape[0], True)
 
     def dense(self) -> Array:

@@ -58,14 +58,14 @@ def _box(key: str, members: list[Node]) -> Box:
     style = _STYLES.get(_phase(first), "source")
     costs = [node.cost for node in members if node.cost is not None]
     time = duration(sum(cost.time for cost in costs)) if costs else ""
-    shown = "/".join(key.split("/")[-2:])
+    shown = _short(key)
     if len(members) == 1 and first.name == key:
         if first.op in (*SOURCES, "Output"):
             style = "source"
         elif first.op == "Repeated":
             style = "folded"
         op = _name(first)
-        kind = "" if op in shown else op
+        kind = "" if op.lower() in shown.lower() else op
         shape = str(first.outputs[0]) if first.outputs else first.attributes.get("value", "")
         lines = [shown, kind, shape, time]
         facts = [f"{name}: {value}" for name, value in first.attributes.items()]
@@ -76,6 +76,21 @@ def _box(key: str, members: list[Node]) -> Box:
     names = [node.name for node in members]
     more = [f"and {len(names) - 20} more"] if len(names) > 20 else []
     return Box(key, tuple(lines), style, "\n".join([key, *names[:20], *more]), stacked=True)
+
+
+def _short(key: str) -> str:
+    """The end of a path: the name and its scope, and as many more as it takes to leave numbers.
+
+    Example:
+        >>> from tinynet.board.picture import _short
+        >>> _short("net/layers/0/act"), _short("net/body/fc/addmm")
+        ('layers/0/act', 'fc/addmm')
+    """
+    parts = key.split("/")
+    first = max(0, len(parts) - 2)
+    while first and parts[first].isdecimal():
+        first -= 1
+    return "/".join(parts[first:])
 
 
 def _name(node: Node) -> str:

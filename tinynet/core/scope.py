@@ -60,6 +60,7 @@ class Follower(Protocol):
 
 _followers: list[tuple[int, Follower]] = []
 _plain = enter, leave
+_lock = threading.Lock()
 
 
 def _reporting_enter(module: Any) -> Scope | None:
@@ -83,14 +84,16 @@ def following(follower: Follower) -> Iterator[None]:
     """Tell ``follower`` of each call of a module that begins or ends in this thread."""
     global enter, leave
     entry = (threading.get_ident(), follower)
-    _followers.append(entry)
-    enter, leave = _reporting_enter, _reporting_leave
+    with _lock:
+        _followers.append(entry)
+        enter, leave = _reporting_enter, _reporting_leave
     try:
         yield
     finally:
-        _followers.remove(entry)
-        if not _followers:
-            enter, leave = _plain
+        with _lock:
+            _followers.remove(entry)
+            if not _followers:
+                enter, leave = _plain
 
 
 def modules_of(scope: Scope | None) -> list[Any]:

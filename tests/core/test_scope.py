@@ -1,0 +1,156 @@
+"""Following calls of modules and backward passes: what is told, and that nothing stays behind."""
+
+import threading
+
+import pytest
+
+import tinynet as tn
+from tinynet import nn
+from tinynet.core import engine, scope
+from tinynet.core.passes import observing_backward
+from tinynet.core.scope import following
+
+
+class Follower:
+    def __init__(self):
+        self.told = []
+
+    def entered(self, module):
+        self.told.append(("in", type(module).__name__))
+
+    def left(self, module):
+        self.told.append(("out", type(module).__name__))
+
+
+class Witness:
+    def __init__(self):
+        self.told = []
+
+    def began(self, task):
+        self.told.append("began")
+
+    def visit(self, task, node, go):
+        self.told.append(node.name())
+        go(node)
+
+    def ended(self, task):
+        self.told.append("ended")
+
+
+class Fails(nn.Module):
+    def forward(self, x):
+        raise KeyError("no")
+
+
+def swapped():
+    return scope.enter, scope.leave, engine.Task.run
+
+
+@pytest.fixture(autouse=True)
+def everything_is_put_back():
+    before = swapped()
+    yield
+    assert swapped() == before
+
+
+def test_calls_are_told_from_inside_out():
+    follower, model = Follower(), nn.Sequential(nn.ReLU(), nn.Tanh())
+    with following(follower):
+        model(tn.ones(1))
+    model(tn.ones(1))
+    inner = [("in", "ReLU"), ("out", "ReLU"), ("in", "Tanh"), ("out", "Tanh")]
+    assert follower.told == [("in", "Sequential"), *inner, ("out", "Sequential")]
+
+
+def test_a_call_that_fails_is_left():
+    follower = Follower()
+    with following(follower), pytest.raises(KeyError):
+        nn.Sequential(Fails())(tn.ones(1))
+    assert [what for what, _ in follower.told] == ["in", "in", "out", "out"]
+    assert scope.stack == []
+
+
+def test_two_followers_and_another_thread():
+    first, second, model = Follower(), Follower(), nn.ReLU()
+    with following(first):
+        with following(second):
+            thread = threading.Thread(target=model, args=(tn.ones(1),))
+            thread.start()
+            thread.join()
+            model(tn.ones(1))
+        model(tn.ones(1))
+    assert (len(first.told), len(second.told)) == (4, 2)
+
+
+def test_passes_are_told_node_by_node():
+    witness, x = Witness(), tn.ones(2, requires_grad=True)
+    y = (x * 2).sum()
+    with observing_backward(witness):
+        y.backward()
+    (x * 2).sum().backward()
+    assert witness.told == ["began", "SumBackward0", "MulBackward0", "ended"]
+    assert x.grad.numpy().tolist() == [4.0, 4.0]
+
+
+def test_a_pass_that_fails_has_ended():
+    witness, x = Witness(), tn.ones(2, requires_grad=True)
+    y = x.exp()
+    z = y.sum()
+    y.add_(1)
+    with observing_backward(witness), pytest.raises(RuntimeError, match="inplace operation"):
+        z.backward()
+    assert witness.told[-1] == "ended"
+
+
+def test_a_pass_within_a_pass():
+    class Inner(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            with tn.enable_grad():
+                y = tn.ones(2, requires_grad=True)
+                (y * 3).sum().backward()
+            return g * y.grad
+
+    witness, x = Witness(), tn.ones(2, requires_grad=True)
+    y = Inner.apply(x).sum()
+    with observing_backward(witness):
+        y.backward()
+    inner = ["began", "SumBackward0", "MulBackward0", "ended"]
+    assert witness.told == ["began", "SumBackward0", "InnerBackward", *inner, "ended"]
+
+
+def test_two_witnesses_anomaly_mode_and_another_thread():
+    first, second = Witness(), Witness()
+
+    def work():
+        x = tn.ones(2, requires_grad=True)
+        (x * 2).sum().backward()
+
+    with observing_backward(first), observing_backward(second):
+        with tn.autograd.set_detect_anomaly(True):
+            work()
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert first.told == second.told == ["began", "SumBackward0", "MulBackward0", "ended"]
+
+
+def test_a_witness_may_look_at_what_arrives():
+    x = tn.ones(2, requires_grad=True)
+    y = x * 2
+    z = y.sum()
+    seen = []
+
+    class Looks(Witness):
+        def visit(self, task, node, go):
+            seen.append(task.pending[node].shape)
+            go(node)
+            seen.append([edge[0] is x for edge in node.edges if edge])
+
+    with observing_backward(Looks()):
+        z.backward()
+    assert seen == [(), [False], (2,), [True]]

@@ -70,9 +70,24 @@ def summed_rows(
     """
     width = rows.shape[-1]
     table = np.zeros((count, width), rows.dtype)
-    at = (indices.reshape(-1, 1).astype(np.int64) * width + np.arange(width)).ravel()
+    index, rows = indices.ravel(), rows.reshape(-1, width)
+    if 2 * count > len(index):
+        first = _first_of_each(index, count)
+        if 2 * np.count_nonzero(first) > len(index):  # most stand there once: these need no sum
+            table[index[first]] = rows[first]
+            index, rows = index[~first], rows[~first]
+    at = (index.reshape(-1, 1).astype(np.int64) * width + np.arange(width)).ravel()
     np.add.at(table.reshape(-1), at, rows.reshape(-1))  # flat: several times as fast as by rows
     return _weighted(table, indices, padding_idx, scale_grad_by_freq)
+
+
+def _first_of_each(index: Array, count: int) -> Array:
+    """Return where numbers below ``count`` stand for the first time."""
+    places = np.arange(len(index))
+    first = np.empty(count, places.dtype)
+    first[index[::-1]] = places[::-1]  # of several writes the last one stays
+    found: Array = first[index] == places
+    return found
 
 
 @operation(node="EmbeddingSparseBackwardBackward0", methods=False)
@@ -141,12 +156,15 @@ def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: floa
     """Shorten, in place, those of the rows that are looked up whose norm exceeds ``max_norm``."""
     array = weight._array
     _check(array, indices)
-    used = np.unique(indices)
-    size = np.abs(_take(array, used))
-    if norm_type == np.inf:
-        norms = np.max(size, axis=1, initial=0)
+    used = np.sort(indices, axis=None)
+    used = used[np.concatenate([used[:1] == used[:1], used[1:] != used[:-1]])]  # each once
+    rows = _take(array, used)
+    if norm_type == 2:
+        norms = np.sqrt(np.vecdot(rows, rows))
+    elif norm_type == np.inf:
+        norms = np.max(np.abs(rows), axis=1, initial=0)
     else:
-        norms = np.sum(size**norm_type, axis=1) ** (1 / norm_type)
+        norms = np.sum(np.abs(rows) ** norm_type, axis=1) ** (1 / norm_type)
     norms = norms.astype(np.float64)
     refuse_overlap(array)
     long = norms > max_norm

@@ -133,3 +133,10 @@ def test_a_moved_leaf_is_told_with_the_assignment():
     assert error.changed_by[0].text == "a[0] = 5" and error.needed_at.text == "a.sum().backward()"
     assert "by __setitem__: the leaf became a result" in str(error) and error.topic == "leaf-moved"
     assert error.hint.startswith("to fill or initialise it: assign inside `with no_grad():`")
+
+
+def test_kernels_that_are_no_ufunc_write_in_place_too():
+    for name in ("sigmoid", "relu", "rsqrt", "square"):
+        x = tn.tensor([0.5, 2.0])
+        expected = getattr(x, name)().tolist()
+        assert getattr(x, f"{name}_")() is x and x.tolist() == expected and x._version == 1

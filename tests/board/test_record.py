@@ -152,7 +152,7 @@ def test_parts_hold_nothing_but_what_is_theirs(example):
         assert own == {node.name for node in whole.values() if node.device == device}
         for node in part.values():
             if node.device != device:
-                assert node.op in SOURCES and not node.inputs
+                assert node.op in SOURCES and not node.inputs and name != "backward"
 
 
 def test_training_is_the_same_to_the_bit(example):
@@ -364,6 +364,50 @@ def test_gradients_that_are_accumulated_are_written_to():
     second = known["backward_1/Linear/weight.grad"]
     assert second.op == "AssignAdd"
     assert second.producers[0] == "backward/Linear/weight.grad"
+
+
+def test_a_second_pass_over_one_graph_is_of_the_same_operations():
+    x = tn.ones(2, requires_grad=True)
+    with board.record() as rec:
+        loss = (x.exp() * 2).exp().sum()
+        loss.backward(retain_graph=True)
+        loss.backward()
+    known = nodes_of(rec)
+    for name in ("exp", "exp_1", "mul", "sum"):
+        first, second = known[name].attributes["backward"].split(", ")
+        assert second == first.replace("backward/", "backward_1/")
+        assert known[first].attributes["forward"] == known[second].attributes["forward"] == name
+
+
+def test_products_are_counted_once_per_factor():
+    parts = [tn.ones(2, 3, requires_grad=True), tn.ones(3, 4, requires_grad=True)]
+    with board.record() as rec:
+        added = tn.addmm(tn.ones(2, 4, requires_grad=True), *parts)
+        (added.sum() + (parts[0].detach() @ parts[1]).sum()).backward()
+    known = nodes_of(rec)
+    assert known["addmm"].attributes["flops"] == known["mm"].attributes["flops"] == "48"
+    assert known["backward/AddmmBackward0"].attributes["flops"] == "96"
+    assert known["backward/MmBackward0"].attributes["flops"] == "48"
+
+
+def test_only_new_memory_counts():
+    x = tn.ones(4, 6, requires_grad=True)
+    with board.record() as rec:
+        (x.view(6, 4).t() + x).exp_().sum().backward()
+    known = nodes_of(rec)
+    memory = {name: known[name].cost.memory for name in known if known[name].cost}
+    assert (memory["view"], memory["t"], memory["add"], memory["sum"]) == (0, 0, 96, 4)
+    assert memory["exp_"] == 0
+    assert memory["backward/AddBackward0"] == 0  # the gradient goes on as it is
+    assert memory["backward/ExpBackward"] == 96
+
+
+def test_the_time_of_a_step_is_shared_out():
+    rec, _ = recorded("mlp")
+    known = nodes_of(rec)
+    of_weight = known["SGD/MLP/fc1/weight"].cost.time
+    of_bias = known["SGD/MLP/fc1/bias"].cost.time
+    assert of_bias * 4 <= of_weight <= of_bias * 4 + 4
 
 
 def test_autograd_grad_and_a_second_derivative():

@@ -124,6 +124,10 @@ def test_times_are_in_their_order(tensorboard, run):
         for d in ("fwd", "bwd", "opt")
     )
     assert backward == sorted(backward)
+    ran = [s for nodes in profile.values() for s in nodes.values() if s.all_end_rel_micros]
+    ran.sort(key=lambda s: s.all_start_micros)
+    for one, other in zip(ran, ran[1:], strict=False):  # so that scopes take what is in them
+        assert one.all_start_micros + one.all_end_rel_micros == other.all_start_micros
     if run != "gan":  # which trains twice
         assert max(forward) <= min(backward) <= max(backward) <= min(update)
 

@@ -41,7 +41,6 @@ class Gradients:
         self._parameters = parameters
         self._stamps: list[int] = []
         self._ran: list[tuple[Ran, Node]] = []
-        self._taken: set[int] = set()  # stamps of operations whose node was found
         self._scopes: dict[int, str] = {}  # of passes
         self._waiting: dict[tuple[int, int], list[str]] = {}  # (pass, target) -> its inputs
         self._nodes: dict[int, str] = {}  # visit -> name of its node
@@ -97,7 +96,6 @@ class Gradients:
         node.attributes |= source_line(made.site)
         self._nodes[id(event)] = node.name
         if found:
-            self._taken.add(found[0].stamp)
             self._link(found[1], node, event)
         self._save(node, event)
         slots: dict[int, int] = {}
@@ -168,8 +166,7 @@ class Gradients:
         last = bisect.bisect_left(self._stamps, made.sequence)
         for index in range(last - 1, max(-1, last - 1 - _NEAR), -1):
             event, node = self._ran[index]
-            free = event.stamp not in self._taken
-            if getattr(event.op, "node_name", None) == type(made).__name__ and free:
+            if getattr(event.op, "node_name", None) == type(made).__name__:
                 return event, node
         return None
 

@@ -5,6 +5,7 @@
     python3 run.py tensorboard --logdir runs       TensorBoard
     python3 run.py test [pytest arguments]         the tests (with --oracle: against live PyTorch)
     python3 run.py check [pytest arguments]        all that CI does: format, lint, types, tests
+    python3 run.py check CONFIG.toml               tinynet's own: tries a config, writes nothing
 
 The first run creates .venv beside this file and installs into it with pip, which follows your pip
 configuration. Later runs find that nothing has changed and start at once.
@@ -240,9 +241,14 @@ def ensure(extras: set[str]) -> None:
 # ---- the commands ----
 
 
+def is_of_project(command: str, arguments: list[str]) -> bool:
+    """Whether ``check`` means the project, as in CI, and not a config file."""
+    return command == "check" and not any(a.endswith(".toml") for a in arguments)
+
+
 def extras_for(command: str, arguments: list[str]) -> set[str]:
     """The extras of pyproject.toml that a command needs."""
-    if command in ("check", "test"):
+    if command == "test" or is_of_project(command, arguments):
         return {"dev", "oracle"} if "--oracle" in arguments else {"dev"}
     return {"tensorboard"} if command in ("board", "tensorboard") else set()
 
@@ -288,7 +294,7 @@ def main(argv: list[str]) -> int:
     command, *arguments = argv
     try:
         ensure(extras_for(command, arguments))
-        if command == "check":
+        if is_of_project(command, arguments):
             return check(arguments)
     except SetupError as error:
         say(str(error))

@@ -239,6 +239,26 @@ def test_a_check_without_a_test_that_ran_fails(script, monkeypatch, capfd, body,
     assert verdict in capfd.readouterr().out.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ([], "the project, dev"),
+        (["-k", "views"], "the project, dev"),
+        (
+            ["configs/digits_mlp.toml", "lr=0.1"],
+            "-m tinynet check configs/digits_mlp.toml lr=0.1, ",
+        ),
+    ],
+)
+def test_check_means_the_project_or_a_config(script, monkeypatch, arguments, wanted):
+    done = []
+    monkeypatch.setattr(script, "ensure", lambda extras: done.append(" ".join(extras)))
+    monkeypatch.setattr(script, "check", lambda arguments: done.append("the project"))
+    monkeypatch.setattr(script, "become", lambda command: done.append(" ".join(command)))
+    script.main(["check", *arguments])
+    assert f"{done[1]}, {done[0]}" == wanted
+
+
 def test_a_state_that_was_cut_off_counts_as_unfinished(script):
     script.VENV.mkdir()
     script.STATE.write_text(json.dumps({"made_here": True, "root": "x"})[:-3])

@@ -50,6 +50,25 @@ def test_a_formula_may_only_name_what_is_known(declared):
     assert declared.formulas is None
 
 
+@pytest.mark.parametrize(
+    "name, title",
+    [
+        ("exp", "exp"),
+        ("affine_map", "addmm"),
+        ("max_pool2d", "max_pool2d_with_indices"),
+        ("max_spread2d", "max_pool2d_with_indices_backward"),
+        ("reflect_pad1d", "reflection_pad1d"),
+        ("im2col", "im2col"),
+        ("i0e", "special_i0e"),
+        ("upsample_bicubic_smooth2d", "upsample_bicubic2d_aa"),
+        ("kept", "copy"),
+        ("diagonal_copy", "diagonal_copy"),
+    ],
+)
+def test_an_internal_form_is_called_by_its_node(name, title):
+    assert REGISTRY[name].title == title
+
+
 def test_a_declaration_is_all_that_an_operation_needs(declared):
     assert repr(declared) == f"<operation {declared.name}>" and declared.title == declared.name
     assert not declared.saves_first

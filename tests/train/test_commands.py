@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import tinynet as tn
 from tinynet.train import run
@@ -297,16 +298,47 @@ def test_graph(write, digits, say, refuse, tmp_path, form, telling):
     assert sorted(os.listdir(tmp_path)) == ["digits.toml", "x"]
 
 
+def test_graphs_for_tensorboard(write, digits, say, refuse, tmp_path, capsys):
+    path = write(digits)
+    as_events = ("graph", path, "--format", "tensorboard")
+    written, look = say(*as_events).splitlines()
+    (folder,) = (tmp_path / "runs" / "digits").iterdir()
+    assert written == (
+        f"graphs: step, forward, backward, optimizer, modules; in {folder.relative_to(tmp_path)}"
+    )
+    assert look.startswith(f"look at them: tinynet board {folder.relative_to(tmp_path)}")
+    say(*as_events, "--save", "a b/graphs")
+    for events in (EventAccumulator(str(folder)), EventAccumulator("a b/graphs")):
+        events.Reload()
+        assert {"forward", "backward", "optimizer", "modules"} == {*events.Tags()["tensors"]}
+        assert "addmm" in {node.op for node in events.Graph().node}
+    assert "is there already" in refuse(*as_events, "--save", "a b/graphs")
+    assert "leave out --part" in refuse(*as_events, "--part", "forward")
+    assert main([*as_events, "--save", f"{path}/graphs"]) == 1  # below a file
+    out, err = capsys.readouterr()
+    assert out == "" and "cannot write to 'digits.toml/graphs': Not a directory" in err
+
+
 # ---- board ----
 
 
 def test_board_starts_tensorboard_on_the_folder(trained, monkeypatch, say, refuse):
     calls = []
-    monkeypatch.setattr(subprocess, "call", lambda command: calls.append(command) or 0)
+
+    class Program:
+        def __init__(self, command):
+            calls.append(command)
+
+        def wait(self):
+            return 0
+
+    monkeypatch.setattr(subprocess, "Popen", Program)
     say("board")
-    say("board", trained, "--port", 0)
+    say("board", trained, "--port", 0, "--host", "0.0.0.0")
     start = [sys.executable, "-m", "tensorboard.main", "--logdir"]
-    assert calls == [[*start, "runs", "--port", "6006"], [*start, str(trained), "--port", "0"]]
-    assert "there is no folder x" in refuse("board", "x")
+    flags = ["--reload_multifile", "true"]
+    given = ["--port", "0", "--host", "0.0.0.0"]
+    assert calls == [[*start, "runs", *flags], [*start, str(trained), *flags, *given]]
+    assert "There is no folder 'x'" in refuse("board", "x")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert "pip install tensorboard" in refuse("board")

@@ -11,6 +11,12 @@ a full disk. We need its generated messages and its checksum, which import nothi
 So the first import happens below a bare package object that has the right ``__path__`` and no
 content; afterwards ``sys.modules`` is as before, and a user's own ``import tensorboardX`` runs as
 if we had not been here.
+
+Note [Which versions]
+tensorboardX 2.6.1 is the first whose messages load with protobuf 4 and newer. Each of 2.6.1,
+2.6.2.2, 2.6.4 and 2.6.5, with each of protobuf 3.20.3, 4.21.12, 4.25.9, 5.26.0, 5.29.6, 6.30.0,
+6.33.6, 7.34.0 and 7.36.2, wrote the same: every method of the writer and three recorded steps, read
+back with TensorBoard's own messages. TensorBoard wants a narrow range of it; we never import that.
 """
 
 from __future__ import annotations

@@ -160,8 +160,9 @@ class Operation:
         """What people call it: its own name, or for an internal form that of its node."""
         if self.formulas is None or hasattr(Tensor, self.name):
             return self.name
-        words = re.findall(r"[A-Z][a-z0-9]*", re.sub(r"Backwards?\d*$", "", self.node_name))
-        return "_".join(words).lower()
+        forward = re.sub(r"Backwards?\d*(?=$|_copy$)", "", self.node_name)
+        # After a digit no word begins: MaxPool2DWithIndices is max_pool2d_with_indices.
+        return re.sub(r"(?<=[^\d_])([A-Z])", r"_\1", forward).lower()
 
     @property
     def has_direct_writes(self) -> bool:

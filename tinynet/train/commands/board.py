@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
-import sys
-from importlib import util
-from pathlib import Path
 
+from tinynet.board import launch
 from tinynet.train.commands.options import Commands
 from tinynet.train.problems import UsageError
 
@@ -20,15 +17,16 @@ def add(commands: Commands) -> None:
         description="Start TensorBoard on a folder of runs, and print the address to open.",
     )
     parser.add_argument("folder", metavar="DIR", nargs="?", default="runs", help="default: runs")
-    parser.add_argument("--port", type=int, default=6006, help="default: 6006; 0 takes a free one")
+    parser.add_argument(
+        "--port", type=int, help="0 takes a free one; default: 6006, or the next one that is free"
+    )
+    parser.add_argument("--host", help="the address it listens at; default: only this machine")
     parser.set_defaults(run_command=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """TensorBoard's own exit code."""
-    if not Path(arguments.folder).is_dir():
-        raise UsageError(f"there is no folder {arguments.folder}")
-    if util.find_spec("tensorboard") is None:
-        raise UsageError("TensorBoard is not installed: pip install tensorboard")
-    command = [sys.executable, "-m", "tensorboard.main", "--logdir", arguments.folder]
-    return subprocess.call([*command, "--port", str(arguments.port)])
+    try:
+        return launch(arguments.folder, port=arguments.port, host=arguments.host)
+    except (FileNotFoundError, ImportError) as error:  # no such folder, no TensorBoard
+        raise UsageError(str(error)) from None

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import warnings
 from pathlib import Path
 
+from tinynet import board
 from tinynet.train.build import trial
 from tinynet.train.commands.options import Commands, add_config, full_keys
-from tinynet.train.folder import write_text
-from tinynet.train.problems import UsageError
+from tinynet.train.folder import new_folder, write_text
+from tinynet.train.problems import TrainError, UsageError
 from tinynet.train.recording import recorded
 from tinynet.train.resolve import load_config
 from tinynet.train.runner import prepare
 
 _DESCRIPTION = """\
 Record one step of training with a copy of the model, and print its graph: what ran, in which
-module, with shapes and times. For TensorBoard nothing needs to be done: a run has its graphs.
+module, with shapes and times. With --format tensorboard all graphs go into a new folder for
+TensorBoard; a training run writes them into its own folder anyway.
 """
-FORMATS = ("text", "dot", "svg", "pbtxt")
+TENSORBOARD = "tensorboard"
+FORMATS = ("text", "dot", "svg", "pbtxt", TENSORBOARD)
 GRAPHS = ("step", "forward", "backward", "optimizer")
 
 
@@ -28,8 +33,17 @@ def add(commands: Commands) -> None:
     )
     add_config(parser)
     parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
-    parser.add_argument("--part", choices=GRAPHS, default="forward", help="default: forward")
-    parser.add_argument("--save", metavar="FILE", help="write it to a new file; do not print it")
+    parser.add_argument(
+        "--part",
+        choices=GRAPHS,
+        help="default: forward; TensorBoard gets all of them",
+    )
+    parser.add_argument(
+        "--save",
+        metavar="PATH",
+        help="write it to a new file, and do not print it; for TensorBoard a new folder "
+        "(default: one of its own beside the runs of the config)",
+    )
     parser.set_defaults(run_command=run)
 
 
@@ -37,14 +51,34 @@ def run(arguments: argparse.Namespace) -> int:
     """Print or write the graph."""
     if arguments.save is not None and Path(arguments.save).exists():
         raise UsageError(f"{arguments.save} is there already")
+    if arguments.format == TENSORBOARD and arguments.part is not None:
+        raise UsageError(f"--format {TENSORBOARD} writes all parts: leave out --part")
     parts = prepare(load_config(arguments.config, full_keys(arguments.set)))
     trial(parts)
     recording = recorded(parts)
-    if arguments.part not in recording.graphs:  # an optimizer without operations of its own, say
-        raise UsageError(f"nothing ran in {arguments.part}; there is: {[*recording.graphs]}")
-    text = getattr(recording, arguments.format)(arguments.part)
+    if arguments.format == TENSORBOARD:
+        run_section = parts.config.run
+        folder = arguments.save or new_folder(Path(run_section.out, run_section.name), "graph_")
+        _write_events(recording, Path(folder))
+        return 0
+    part = arguments.part or "forward"
+    if part not in recording.graphs:  # an optimizer without operations of its own, say
+        raise UsageError(f"nothing ran in {part}; there is: {[*recording.graphs]}")
+    text = getattr(recording, arguments.format)(part)
     if arguments.save is None:
         print(text)
     else:
         write_text(Path(arguments.save), text)
     return 0
+
+
+def _write_events(recording: board.Recording, folder: Path) -> None:
+    """Write the graphs for TensorBoard; say where they are and how to look at them."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", board.BoardWarning)
+        with board.SummaryWriter(folder) as writer:
+            recording.write(writer)
+    if told:  # training would go on; here is nothing else to do
+        raise TrainError(str(told[0].message).partition(". ")[0])
+    print(f"graphs: {', '.join(recording.graphs)}, modules; in {folder}")
+    print(f"look at them: tinynet board {shlex.quote(str(folder))}, then the tab Graphs")

@@ -11,7 +11,7 @@ from tinynet.optim import lr_scheduler
 from tinynet.train import ConfigError, UsageError, evaluate_run, load_run, run
 from tinynet.train import checkpoint as checkpoints
 
-from .test_runner import own_model, weights
+from .test_runner import weights
 
 
 def rows(result):
@@ -34,36 +34,6 @@ def test_metrics_reach_lines_files_and_tensorboard(write, digits, capsys):
     picture = events.Images("test/confusion_matrix")[-1]
     assert (picture.width, picture.height) == (331, 331)  # 10 cells of 32 pixels, and lines
     assert evaluate_run(result.folder, quiet=True).metrics == result.metrics
-
-
-def test_a_model_shows_samples_of_its_own_without_a_trace(write, digits):
-    net = """
-        import tinynet as tn
-        from tinynet import nn
-
-        class Net(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.head = nn.Linear(64, 10)
-
-            def forward(self, images):
-                return self.head(images.flatten(1))
-
-            def samples(self, count):
-                assert not self.training
-                if count == 2:
-                    return tn.rand(2, 1, 4, 4)
-                return f"{count} of {tn.rand(1).item():.6f}"
-    """
-    path = write(own_model(digits), net=net)
-    shown = run(path, ["evaluation.samples=3"], quiet=True)
-    assert weights(shown.model) == weights(run(path, quiet=True).model)
-    events = EventAccumulator(str(shown.folder)).Reload()
-    first, second = events.Tensors("samples/text_summary")
-    assert first.tensor_proto.string_val == second.tensor_proto.string_val
-    shown = run(path, ["evaluation.samples=2"], quiet=True)
-    one, two = EventAccumulator(str(shown.folder)).Reload().Images("samples")
-    assert one.encoded_image_string == two.encoded_image_string
 
 
 def test_accumulation_and_clipping(write, digits):

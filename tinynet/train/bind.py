@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tinynet.train.coerce import declared_type
+from tinynet.train.toml_text import toml_value
 
 _EMPTY = inspect.Parameter.empty
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -39,6 +40,11 @@ class Component:
 
     given: str | None = None
     """The parameter that the trainer gives: its name, "" for the first, None if there is none."""
+
+    @property
+    def inline(self) -> dict[str, Any]:
+        """`written` for one line, where is no room for comments: without what TOML cannot say."""
+        return {k: value for k, value in self.written.items() if toml_value(value) is not None}
 
 
 @dataclass(frozen=True)

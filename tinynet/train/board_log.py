@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from tinynet.board import SummaryWriter
 from tinynet.dtypes import Array
 from tinynet.train import pictures
-from tinynet.train.build import Parts, first_batch
+from tinynet.train.build import Parts, first_batch, refusal_to_show
+from tinynet.train.exhibits import Moment
 from tinynet.train.loop import Step, as_evaluated
 from tinynet.train.predictions import are_classes, confusion_table, rows_of, table_of
 from tinynet.train.recording import recorded
@@ -49,25 +50,30 @@ class BoardLog:
             self.writer.add_text("test/confusion_matrix", confusion_table(counts), step.number)
 
     def samples(self, count: int, step: Step) -> None:
-        """What the model says about the first test examples; images are shown beside it.
-
-        A model with a method ``samples(count)`` is asked for samples of its own, too: a text, or a
-        batch of images.
-        """
+        """What the model says about the first test examples; images are shown beside it."""
         parts, model = self.parts, self.parts.model
         with as_evaluated(model, parts.config.run.seed):
             inputs, targets = first_batch(parts, parts.test_set, count)
             outputs = model(inputs)
-            own = getattr(model, "samples", None)
-            made = own(count) if callable(own) else None
         rows = rows_of(outputs, targets, classes=are_classes(outputs, targets))
         self.writer.add_text("test/samples", table_of(rows), step.number)
         if pictures.are_images(inputs):
             self.picture("test/samples", pictures.grid(inputs), step)
-        if isinstance(made, str):
-            self.writer.add_text("samples", made, step.number)
-        elif pictures.are_images(made):
-            self.picture("samples", pictures.grid(made), step)
+
+    def exhibits(self, step: Step) -> None:
+        """What ``evaluation.show`` lists; one that fails is left out, and training goes on."""
+        parts, seed = self.parts, self.parts.config.run.seed
+        at = Moment(
+            parts.model, self.writer, step.number, step.epoch + 1, parts.train_set, parts.test_set
+        )
+        listed = zip(parts.config.evaluation.show, parts.exhibits, strict=True)
+        for component, exhibit in listed:
+            try:
+                with as_evaluated(parts.model, seed):
+                    exhibit.show(at)
+            except Exception as error:
+                text = f"{component.path}: {refusal_to_show(component, error)}"
+                warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def picture(self, tag: str, pixels: Array, step: Step) -> None:
         """An image (height, width, 3) of bytes."""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tinynet import data, nn, optim
+from tinynet.board import SummaryWriter
 from tinynet.core.generator import Generator
 from tinynet.train.bind import Component
-from tinynet.train.components import FAMILIES, Family
+from tinynet.train.components import FAMILIES, INSIDE, Family
 from tinynet.train.config import Config, DataSection
+from tinynet.train.exhibits import Exhibit, Moment
 from tinynet.train.imports import on_path
-from tinynet.train.loop import Loss, Schedule
+from tinynet.train.loop import Loss, Schedule, as_evaluated
 from tinynet.train.metrics import Totals, UnsuitableError
 from tinynet.train.problems import (
     ConfigError,
@@ -25,6 +28,7 @@ from tinynet.train.problems import (
     one_of,
 )
 from tinynet.train.seeds import derive, isolated, seed_all
+from tinynet.train.shapes import shape_of
 
 
 @dataclass
@@ -43,6 +47,8 @@ class Parts:
     loss: Loss
     optimizer: optim.Optimizer
     schedule: Schedule | None
+    exhibits: Sequence[Exhibit] = ()
+    """What ``evaluation.show`` lists."""
 
     def tell_schedule(self, metrics: Mapping[str, float]) -> None:
         """Hand the figure of a measurement to a schedule that waits for one."""
@@ -105,11 +111,22 @@ def build(config: Config) -> Parts:
             schedule = builder.make("schedule", config.schedule.component, optimizer)
             builder.raise_if_any()
             schedule = Waiting(schedule) if _wants_figure(schedule) else schedule
+        exhibits = [builder.make("exhibit", listed) for listed in config.evaluation.show]
+        builder.raise_if_any()
     shuffle = Generator().manual_seed(derive(seed, "shuffle"))
     train_batches, test_batches = _batches(config.data, *sets, shuffle)
     seed_all(seed, "training")
     return Parts(
-        config, *sets, train_batches, test_batches, shuffle, model, loss, optimizer, schedule
+        config,
+        *sets,
+        train_batches,
+        test_batches,
+        shuffle,
+        model,
+        loss,
+        optimizer,
+        schedule,
+        exhibits,
     )
 
 
@@ -126,7 +143,7 @@ class _Builder:
 
     def make(self, section: str, component: Component, *supplied: Any, **hidden: Any) -> Any:
         """The object of a component; None after a mistake."""
-        family = FAMILIES[section]
+        family = FAMILIES[section] if section in FAMILIES else INSIDE[section]
         try:
             built = construct(component, *supplied, **hidden)
         except (Exception, SystemExit) as error:
@@ -222,6 +239,7 @@ def trial(parts: Parts) -> None:
         except Exception as error:
             raise UsageError(_misfit(config, error, inputs, targets)) from error
         _try_metrics(config, outputs, targets, objective.item())
+    _try_exhibits(parts, model)
 
 
 def copied(parts: Parts) -> nn.Module:
@@ -262,6 +280,31 @@ def _try_metrics(config: Config, outputs: Any, targets: Any, loss: float) -> Non
             )
 
 
+def _try_exhibits(parts: Parts, model: nn.Module) -> None:
+    """Whether all that shall be shown can be; it is written to a folder that is gone afterwards."""
+    config = parts.config
+    if not config.evaluation.show:
+        return
+    with tempfile.TemporaryDirectory() as folder, SummaryWriter(folder) as writer:
+        at = Moment(model, writer, 0, 1, parts.train_set, parts.test_set)
+        for component in config.evaluation.show:
+            exhibit = construct(component)  # that of the run stays as it is
+            try:
+                with as_evaluated(model, config.run.seed):
+                    exhibit.show(at)
+            except Exception as error:
+                place = config.origin(f"{component.path}.type")
+                text = f"{place}: {component.path}: {refusal_to_show(component, error)}"
+                raise UsageError(text) from error
+
+
+def refusal_to_show(component: Component, error: Exception) -> str:
+    """What an exhibit had to say, with the user's own lines if they are in its traceback."""
+    if has_users_frames(error):
+        return f"{component.type} failed\n{in_users_code(error)}"
+    return f"{component.type} cannot be shown. {type(error).__name__}: {error}"
+
+
 def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:
     """The first examples of a data set as a batch.
 
@@ -290,19 +333,3 @@ def _misfit(config: Config, error: Exception, inputs: Any, targets: Any) -> str:
         f"{config.origin('model.type')}: the model, the loss and the data do not fit together: "
         f"inputs are {shape_of(inputs)}, targets {shape_of(targets)}\n{in_users_code(error)}"
     )
-
-
-def shape_of(value: Any) -> str:
-    """The shape and dtype of a tensor, or of all in a list or dict, as messages show them."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key!r}: {shape_of(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return _listed(value)
-    shape = getattr(value, "shape", None)
-    if shape is None:
-        return type(value).__name__
-    return f"{[*shape]} {getattr(value, 'dtype', '')}".strip()
-
-
-def _listed(values: Iterable[Any]) -> str:
-    return "(" + ", ".join(shape_of(value) for value in values) + ")"

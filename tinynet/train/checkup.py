@@ -12,9 +12,10 @@ import numpy as np
 
 from tinynet import nn, optim
 from tinynet.core.tensor import Tensor
-from tinynet.train.build import Parts, construct, copied, first_batch, shape_of, trial
+from tinynet.train.build import Parts, construct, copied, first_batch, trial
 from tinynet.train.loop import as_evaluated, fit
 from tinynet.train.seeds import isolated
+from tinynet.train.shapes import shape_of
 
 _STEPS = 5
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tinynet import data, nn, optim
 from tinynet.optim import lr_scheduler
-from tinynet.train import models
+from tinynet.train import exhibits, models
 from tinynet.train.bind import signature_of
 
 
@@ -145,14 +145,23 @@ FAMILIES = {
 }
 
 INSIDE = {
-    "transform": Family(
-        "transform",
-        "a transform of samples",
-        callable,
-        lambda: _classes(data.transforms, data.transforms.Transform),
+    family.section: family
+    for family in (
+        Family(
+            "transform",
+            "a transform of samples",
+            callable,
+            lambda: _classes(data.transforms, data.transforms.Transform),
+        ),
+        Family(
+            "exhibit",
+            "an exhibit (with a method show)",
+            lambda built: callable(getattr(built, "show", None)),
+            lambda: _classes(exhibits, exhibits.Exhibit),
+        ),
     )
 }
-"""What stands only among the arguments of other things."""
+"""What stands only inside of sections: exhibits in ``evaluation.show``, transforms in data sets."""
 
 PART = Family("", "a part", lambda built: True, _anything)
 """A table with a ``type`` among the arguments of something else."""

@@ -177,6 +177,9 @@ class EvaluationSection:
     samples: int = field(default=0, metadata=_NOT_NEGATIVE)
     """For so many test examples, TensorBoard shows what the model says at each measurement."""
 
+    show: tuple[Component, ...] = field(default=(), metadata={"family": "exhibit"})
+    """More that TensorBoard is shown at each measurement: a list of tables, each with a type."""
+
 
 @dataclass(frozen=True)
 class EmaSection:

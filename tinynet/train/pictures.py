@@ -30,12 +30,13 @@ def are_images(inputs: Any) -> TypeGuard[Tensor]:
     )
 
 
-def grid(images: Tensor, least: int = 32) -> Array:
-    """Images side by side, in about as many rows as columns, with a line between each two.
+def grid(images: Tensor, least: int = 32, columns: int = 0) -> Array:
+    """Images side by side, with a line between each two.
 
     Args:
         images: as `are_images` says; each batch's own range becomes black to white.
         least: small images are shown with so many pixels per side, or a few more.
+        columns: so many in a row; if 0, about as many as there are rows.
 
     Example:
         >>> grid(tn.zeros(4, 1, 8, 8)).shape
@@ -47,7 +48,7 @@ def grid(images: Tensor, least: int = 32) -> Array:
     factor = max(1, math.ceil(least / max(array.shape[2:])))
     array = array.repeat(factor, axis=2).repeat(factor, axis=3)
     count, channels, height, width = array.shape
-    columns = math.ceil(math.sqrt(count))
+    columns = columns or math.ceil(math.sqrt(count))
     rows = math.ceil(count / columns)
     canvas = np.full((rows * (height + 1) + 1, columns * (width + 1) + 1, 3), _GRID_GREY, np.uint8)
     for place, image in enumerate(array):

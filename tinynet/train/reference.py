@@ -14,6 +14,7 @@ from tinynet.train.coerce import describe
 from tinynet.train.components import FAMILIES, INSIDE, Family
 from tinynet.train.config import SECTIONS, field_docs, settings
 from tinynet.train.metrics import METRICS
+from tinynet.train.problems import one_of
 from tinynet.train.toml_text import toml_value
 
 KINDS: dict[str, Family] = {**FAMILIES, **INSIDE}
@@ -128,14 +129,19 @@ def _section_page(section: str) -> str:
 
 def _setting_page(section: str, key: str) -> str:
     doc = field_docs(SECTIONS[section])[key]
-    must = settings(SECTIONS[section])[key].metadata
-    rule = f"\n\nIt must {must['must']}." if must else ""
-    return f"{section}.{key}: {_kind_of(section, key)}\n\n{_wrapped(doc)}{_wrapped(rule) and rule}"
+    metadata = settings(SECTIONS[section])[key].metadata
+    rule = f"\n\nIt must {metadata['must']}." if "must" in metadata else ""
+    if "family" in metadata:
+        names = one_of(sorted(INSIDE[metadata["family"]].names()))
+        rule = f"\n\ntype: {names}; or ./file.py:Name, or package.module:Name"
+    return f"{section}.{key}: {_kind_of(section, key)}\n\n{_wrapped(doc)}{rule}"
 
 
 def _kind_of(section: str, key: str) -> str:
     cls = SECTIONS[section]
     default = settings(cls)[key].default
+    if "family" in settings(cls)[key].metadata:
+        return "a list (each element a table with a type), by default []"
     said = toml_value(default)
     by_default = "left out" if said is None else said
     return f"{describe(typing.get_type_hints(cls)[key])}, by default {by_default}"

@@ -18,7 +18,7 @@ from tinynet.train.coerce import (
     describe,
     is_mapping,
 )
-from tinynet.train.components import FAMILIES, PART, Family
+from tinynet.train.components import FAMILIES, INSIDE, PART, Family
 from tinynet.train.config import LEFT_OUT, SECTIONS, Config, RunSection, field_docs, settings
 from tinynet.train.imports import GRAMMAR, Importer, NotFoundError
 from tinynet.train.inherit import read_with_bases
@@ -105,7 +105,7 @@ class _Resolver:
         values = {key: self.setting(cls, name, key, table[key]) for key in own if key in table}
         rest = {key: value for key, value in table.items() if key not in own}
         if family is not None:
-            component, _ = self.component((name,), rest, family, also=own)
+            component = self.component((name,), rest, family, also=own)
             return None if component is None else cls(component=component, **values)
         for key in rest:
             self.problem(
@@ -123,6 +123,8 @@ class _Resolver:
         """A key that the section itself has."""
         path, declared = (section, key), typing.get_type_hints(cls)[key]
         metadata, doc = settings(cls)[key].metadata, field_docs(cls)[key]
+        if "family" in metadata:
+            return self.listed(path, given, INSIDE[metadata["family"]], doc)
         try:
             value = coerce(given, declared, self.source.texts.get(path))
         except MismatchError as mismatch:
@@ -131,23 +133,29 @@ class _Resolver:
             return self.problem(path, f"must {metadata['must']}, got {value!r}. {doc}")
         return value
 
+    def listed(self, path: KeyPath, given: Any, family: Family, doc: str) -> Any:
+        """A list of tables with a ``type``."""
+        if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
+            return self.problem(path, f"must be a list of tables, got {given!r}. {doc}")
+        return tuple(self.component((*path, i), item, family) for i, item in enumerate(given))
+
     def component(
         self, path: KeyPath, table: dict[str, Any], family: Family, also: Iterable[str] = ()
-    ) -> tuple[Component | None, dict[str, Any] | None]:
-        """A table with a ``type``, as a component and as TOML can say it.
+    ) -> Component | None:
+        """A table with a ``type``.
 
         Args:
             also: keys of the table that are not the component's, for suggestions.
         """
         found = self.target(path, table, family)
         if found is None:
-            return None, None
+            return None
         target, name = found
         try:
             given = family.given_to(target)
             signature = signature_of(target, given)
         except ValueError as error:
-            return self.problem((*path, "type"), str(error)), None
+            return self.problem((*path, "type"), str(error))
         takes = frozenset(signature.parameters)
         known = {n: p for n, p in signature.parameters.items() if n not in family.hidden}
         signature = Signature(known, signature.open)
@@ -163,8 +171,8 @@ class _Resolver:
             self.use_default(path, parameter, table["type"], signature)
             written[parameter.name] = parameter.default
         if len(self.report) > before:
-            return None, None
-        return Component(dotted(path), name, target, arguments, written, takes, given), written
+            return None
+        return Component(dotted(path), name, target, arguments, written, takes, given)
 
     def target(
         self, path: KeyPath, table: dict[str, Any], family: Family
@@ -224,10 +232,8 @@ class _Resolver:
             family: what tables with a ``type`` in it can be.
         """
         if isinstance(given, dict) and "type" in given and not is_mapping(declared):
-            component, written = self.component(path, given, family)
-            # In one line there is no room for comments: what TOML cannot say is left out.
-            said = {k: w for k, w in (written or {}).items() if toml_value(w) is not None}
-            return component, said
+            component = self.component(path, given, family)
+            return component, {} if component is None else component.inline
         if isinstance(given, list) and any(isinstance(g, dict) and "type" in g for g in given):
             inside = (typing.get_args(declared) or (Any,))[0]
             pairs = [

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
+from tinynet.train.bind import Component
 from tinynet.train.config import SECTIONS, Config, settings
 from tinynet.train.toml_text import dotted, toml_key, toml_value
 
@@ -34,7 +35,7 @@ def _rows(config: Config, name: str, section: Any) -> Iterator[tuple[str, str]]:
         values.update(section.component.written)
     for key in settings(type(section)):
         default = _default(section, key)
-        value = getattr(section, key)
+        value = _listed(getattr(section, key))
         if value is not None or default is not None:
             values[key] = value
     for key, value in values.items():
@@ -42,6 +43,13 @@ def _rows(config: Config, name: str, section: Any) -> Iterator[tuple[str, str]]:
         comment = "# " if text is None else ""
         shown = _shown(value) if text is None else text
         yield f"{comment}{toml_key(key)} = {shown}", _origin(config, dotted((name, key)))
+
+
+def _listed(value: Any) -> Any:
+    """A list of components as TOML can say it; any other value as it is."""
+    if isinstance(value, tuple):
+        return tuple(item.inline if isinstance(item, Component) else item for item in value)
+    return value
 
 
 def _default(section: Any, key: str) -> Any:

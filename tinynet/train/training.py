@@ -162,6 +162,7 @@ class Training:
         log.confusion(totals.confusion(), step)
         if config.evaluation.samples:
             log.samples(config.evaluation.samples, step)
+        log.exhibits(step)
         return totals.figures()
 
     def measured_weights(self) -> contextlib.AbstractContextManager[None]:

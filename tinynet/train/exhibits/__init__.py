@@ -1,0 +1,7 @@
+"""What TensorBoard is shown at each measurement; ``evaluation.show`` of a config names them."""
+
+from tinynet.train.exhibits.decision_boundary import DecisionBoundary as DecisionBoundary
+from tinynet.train.exhibits.exhibit import Exhibit as Exhibit
+from tinynet.train.exhibits.exhibit import Moment as Moment
+from tinynet.train.exhibits.generated_images import GeneratedImages as GeneratedImages
+from tinynet.train.exhibits.reconstructions import Reconstructions as Reconstructions

@@ -1,0 +1,131 @@
+"""Which class a classifier of points in the plane gives to each place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import nn
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.train.exhibits.exhibit import Exhibit, Moment
+from tinynet.train.shapes import shape_of
+
+_COLOURS = np.array(
+    [
+        (0, 114, 178),
+        (230, 126, 0),
+        (0, 158, 115),
+        (204, 51, 102),
+        (120, 80, 180),
+        (140, 110, 60),
+        (60, 180, 220),
+        (230, 190, 20),
+        (110, 110, 110),
+        (150, 30, 30),
+    ],
+    float,
+)
+_PAPER = 255.0
+_TINT = 0.55
+"""How much of a class's colour is in the plane; the points have all of it."""
+
+_ENLARGED = 2
+"""So many pixels per side show one place at which the model was asked."""
+
+_ROWS_AT_ONCE = 4096
+
+
+class DecisionBoundary(Exhibit):
+    """The plane, each place in the colours of the classes by their probabilities, with the points.
+
+    For inputs of two numbers. Places where colours mix are those where the model is not sure. The
+    points are the first of the test set, each in the colour of its own class.
+
+    Args:
+        points: how many of them, at most.
+        resolution: at so many places per side the model is asked.
+        tag: what TensorBoard calls the picture.
+
+    Raises:
+        ValueError: inputs are not (batch, 2), outputs not (batch, classes) or one logit per
+            example, or there are more than ten classes.
+    """
+
+    def __init__(
+        self, points: int = 300, resolution: int = 160, tag: str = "test/decision_boundary"
+    ) -> None:
+        for name, value in (("points", points), ("resolution", resolution)):
+            if value < 1:
+                raise ValueError(
+                    f"The '{name}' parameter of DecisionBoundary must be >= 1. Got {value} instead."
+                )
+        self.points = points
+        self.resolution = resolution
+        self.tag = tag
+
+    def show(self, at: Moment) -> None:
+        """Write the picture."""
+        at.picture(self.tag, self.drawn(at.model, *at.examples(self.points)))
+
+    def drawn(self, model: nn.Module, inputs: Any, targets: Any) -> Array:
+        """The picture: (height, width, 3) bytes, both sides twice the resolution."""
+        if not isinstance(inputs, Tensor) or inputs.ndim != 2 or inputs.shape[1] != 2:
+            raise ValueError(f"inputs must be points (batch, 2), are {shape_of(inputs)}")
+        points = inputs.numpy().astype(float)
+        middle = (points.min(0) + points.max(0)) / 2
+        reach = float(np.ptp(points, axis=0).max()) * 0.55 or 1.0
+        shares = self._shares(model, middle, reach, inputs.numpy().dtype)
+        colours = shares @ _COLOURS[: shares.shape[1]]
+        plane = (_PAPER + _TINT * (colours - _PAPER)).round().astype(np.uint8)
+        canvas = plane.reshape(self.resolution, self.resolution, 3)
+        canvas = canvas.repeat(_ENLARGED, axis=0).repeat(_ENLARGED, axis=1)
+        places = (points - middle) / reach * (1, -1) * 0.5 + 0.5  # the second number goes upwards
+        classes = _classes(targets, len(points), shares.shape[1])
+        _draw_dots(canvas, (places * (len(canvas) - 1)).round().astype(int), _COLOURS[classes])
+        return canvas
+
+    def _shares(self, model: nn.Module, middle: Array, reach: float, dtype: Any) -> Array:
+        """The probability of each class at each place, row by row from the top left."""
+        steps = np.linspace(-reach, reach, self.resolution)
+        across, down = np.meshgrid(middle[0] + steps, middle[1] - steps)
+        places = np.stack([across.ravel(), down.ravel()], 1).astype(dtype)
+        parts = [
+            _probabilities(model(wrap(places[first : first + _ROWS_AT_ONCE])))
+            for first in range(0, len(places), _ROWS_AT_ONCE)
+        ]
+        return np.concatenate(parts)
+
+
+def _probabilities(outputs: Any) -> Array:
+    """(batch, classes), of logits; a single logit is that of the second of two classes."""
+    if not isinstance(outputs, Tensor) or outputs.ndim not in (1, 2):
+        raise ValueError(f"outputs must be (batch, classes), are {shape_of(outputs)}")
+    logits = outputs.detach().numpy().astype(float)
+    if logits.ndim == 1 or logits.shape[1] == 1:
+        logits = np.stack([np.zeros(len(logits)), logits.reshape(-1)], 1)
+    if logits.shape[1] > len(_COLOURS):
+        raise ValueError(f"there are colours for {len(_COLOURS)} classes, not {logits.shape[1]}")
+    powers = np.exp(logits - logits.max(1, keepdims=True))
+    shares: Array = powers / powers.sum(1, keepdims=True)
+    return shares
+
+
+def _classes(targets: Any, count: int, most: int) -> Array:
+    """The class of each point; what is no class of the model's has the colour of the last one."""
+    if not isinstance(targets, Tensor) or targets.numel() != count:
+        raise ValueError(f"targets must be a class for each point, are {shape_of(targets)}")
+    classes: Array = targets.numpy().reshape(-1).round().astype(np.int64).clip(0, most - 1)
+    return classes
+
+
+def _draw_dots(canvas: Array, places: Array, colours: Array) -> None:
+    """Dots of 5 pixels with a white edge; later ones lie on top of earlier ones."""
+    offsets = np.arange(-3, 4)
+    squares = offsets[:, None] ** 2 + offsets[None, :] ** 2
+    for radius, paint in ((11, np.full_like(colours, _PAPER)), (5, colours)):
+        ys, xs = np.nonzero(squares <= radius)
+        rows = (places[:, 1, None] + offsets[ys]).clip(0, len(canvas) - 1)
+        columns = (places[:, 0, None] + offsets[xs]).clip(0, len(canvas) - 1)
+        canvas[rows, columns] = paint[:, None].astype(np.uint8)

@@ -206,7 +206,7 @@ class Watch:
 
     def ended(self, task: Any) -> None:
         """See `core.passes.Witness`."""
-        leaves = [(leaf, _array(leaf._grad)) for leaf in task.uses]
+        leaves = [(leaf, _array(leaf._grad)) for leaf in (arrived.tensor for arrived in task.leaves.values())]
         self.events.append(Passed(self._passes.pop(), leaves))
         self._last = time.perf_counter_ns()
 
@@ -226,9 +226,10 @@ def _arrays(values: Iterable[Any]) -> list[Array]:
 def _pending(task: Any, edge: tuple[Any, int]) -> Array | None:
     """The gradient that has arrived at an edge so far, or that its leaf has already."""
     target, number = edge
-    found = task.pending.get(target)
     if isinstance(target, Tensor):
-        return _array(target._grad if found is None else found[0])
+        found = task.leaves[id(target)].gradient
+        return _array(target._grad if found is None else found)
+    found = task.pending.get(target)
     return _array(found[number] if isinstance(found, list) else found)
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.callsite import here, locate, warn
-from tinynet.core.engine import Task, accumulate
+from tinynet.core.engine import Task
+from tinynet.core.leaves import accumulate
 from tinynet.core.node import Edge
 from tinynet.core.tensor import Tensor, wrap
 

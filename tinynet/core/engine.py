@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
 from tinynet.core.broadcasting import Recorded, sum_to
 from tinynet.core.callsite import here
 from tinynet.core.inplace import moved
+from tinynet.core.leaves import Leaf, accumulate
 from tinynet.core.modes import mode
 from tinynet.core.node import Edge, Freed, Hooks, Node, check_replaced
-from tinynet.core.overlap import refuse_overlap
 from tinynet.core.rows import Rows
-from tinynet.core.sparse import is_sparse, rows_of, sparse
-from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
+from tinynet.core.sparse import sparse
+from tinynet.core.tensor import Tensor, counter_of, wrap
 
 _newest_first = operator.attrgetter("sequence")
 
@@ -54,8 +53,9 @@ class Task:
         self.freed = None if keep_graph else Freed(here())
         self.captured: dict[Edge, Any] = {}
         self.inputs = inputs
-        self.pending: dict[Any, Any] = {}  # node or leaf -> its gradient so far
-        self.order, self.uses = reachable([edge[0] for edge in edges])
+        self.pending: dict[Node, Any] = {}  # its gradient so far
+        self.order, self.leaves = reachable([edge[0] for edge in edges])
+        self.watched = False  # see core/passes.py
         self.wanted = None if inputs is None else self._wanted({edge[0] for edge in inputs})
         self.asked = set() if inputs is None else {edge[0] for edge in inputs}
 
@@ -74,13 +74,17 @@ class Task:
         mode.task = self
         try:
             for edge, g in zip(self.edges, self.grads, strict=True):
-                self._deliver(edge, g if self.recorded else g._array, False, False)
-            visit = self._visit if watcher is None else watcher.visitor(self)
-            for node in self.order:
-                if node in self.pending:
-                    visit(node)
-            for leaf in [t for t in self.pending if isinstance(t, Tensor)]:
-                self._leaf(leaf, *self.pending.pop(leaf))
+                self._deliver(edge, g if self.recorded else g._array, False)
+            if not (self.recorded or self.watched or watcher or self.wanted is not None):
+                self._run_plain()
+            else:
+                visit = self._visit if watcher is None else watcher.visitor(self)
+                for node in self.order:
+                    if node in self.pending:
+                        visit(node)
+            for leaf in self.leaves.values():  # where the pass started
+                if leaf.gradient is not None:
+                    self._leaf(leaf)
         finally:
             mode.grad, mode.task = before, outer
 
@@ -89,7 +93,37 @@ class Task:
         target = edge[0]
         if self.wanted is not None and target not in self.wanted:
             return False
-        return target in self.uses if isinstance(target, Tensor) else target in self.order
+        return id(target) in self.leaves if isinstance(target, Tensor) else target in self.order
+
+    def _run_plain(self) -> None:
+        """Visit the nodes where nobody looks on: most passes, so that each line here is paid often.
+
+        It is `_visit` without its questions; a node that has a special wish goes there.
+        """
+        pending, leaves, freed = self.pending, self.leaves, self.freed
+        for node in self.order:
+            if node not in pending:
+                continue
+            g = pending[node]
+            if node.hooks is not None or g is None or node.multiple or node.takes_missing:
+                self._visit(node)
+                continue
+            del pending[node]
+            results = node.backward(g, freed, None)
+            for edge, r in zip(node.edges, results, strict=True):
+                if not edge:
+                    continue
+                target, number = edge
+                if isinstance(target, Tensor):
+                    self._at_leaf(leaves[id(target)], r, node.gives_fresh, g, results)
+                elif r is None or target.multiple:
+                    self._pass_on(edge, r)
+                else:
+                    if r.shape != target.shape or r.dtype is not target.dtype:
+                        r = self._fit(r, target.shape, target.dtype)
+                    if target in pending and (arrived := pending[target]) is not None:
+                        r = arrived + r
+                    pending[target] = r
 
     def _visit(self, node: Node) -> None:
         g = self.pending.pop(node)
@@ -117,31 +151,40 @@ class Task:
             if wanted is not None and target not in wanted:
                 continue
             if isinstance(target, Tensor):
-                left = self.uses[target] = self.uses[target] - 1
-                if r is not None:
-                    own = not self.recorded and node.gives_fresh and node.hooks is None
-                    own = own and _only_one(r, g, results)
-                    self._deliver(edge, r, True, own)
-                elif target._hooks is not None and target not in self.pending:
-                    self.pending[target] = (None, False)
-                if not left and target in self.pending:
-                    self._leaf(target, *self.pending.pop(target))
-            elif r is not None:
-                self._deliver(edge, r, False, False)
-            elif target not in self.pending:  # its hooks run, and those of what comes after it
-                self.pending[target] = [None] * len(target.shape) if target.multiple else None
+                fresh = not self.recorded and node.gives_fresh and node.hooks is None
+                self._at_leaf(self.leaves[id(target)], r, fresh, g, results)
+            else:
+                self._pass_on(edge, r)
 
-    def _deliver(self, edge: Edge, g: Any, is_leaf: bool, own: bool) -> None:
+    def _at_leaf(self, leaf: Leaf, r: Any, fresh: bool, g: Any, results: tuple[Any, ...]) -> None:
+        """Take what a node gives to a leaf; when that was the last, the leaf gets its gradient."""
+        leaf.left -= 1
+        t = leaf.tensor
+        if r is not None:
+            self._deliver((t, 0), r, fresh and _only_one(r, g, results))
+        elif t._hooks is not None:
+            leaf.hooked = True
+        if not leaf.left and (leaf.gradient is not None or leaf.hooked):
+            self._leaf(leaf)
+
+    def _pass_on(self, edge: Edge, r: Any) -> None:
+        target = edge[0]
+        if r is not None:
+            self._deliver(edge, r, False)
+        elif target not in self.pending:  # its hooks run, and those of what comes after it
+            self.pending[target] = [None] * len(target.shape) if target.multiple else None
+
+    def _deliver(self, edge: Edge, g: Any, own: bool) -> None:
         """Add ``g`` to what has arrived at ``edge``, in the shape and dtype of its tensor."""
         target, number = edge
-        if is_leaf or isinstance(target, Tensor):
+        if isinstance(target, Tensor):
             array = target._array
+            leaf = self.leaves[id(target)]
             g = self._fit(g, array.shape, array.dtype)
-            arrived = self.pending.get(target)
-            if arrived is None or arrived[0] is None:
-                self.pending[target] = (g, own)
+            if leaf.gradient is None:
+                leaf.gradient, leaf.own = g, own
             else:
-                self.pending[target] = (self._add(arrived[0], g), not self.recorded)
+                leaf.gradient, leaf.own = self._add(leaf.gradient, g), not self.recorded
         elif target.multiple:
             g = self._fit(g, target.shape[number], target.dtype[number])
             slots = self.pending.get(target)
@@ -252,11 +295,18 @@ class Task:
                 if found is not None:
                     self.captured[edge] = self._tensor(found)
 
-    def _leaf(self, leaf: Tensor, g: Any, own: bool) -> None:
+    def _leaf(self, arrived: Leaf) -> None:
         """Give a leaf its gradient: to ``.grad``, or to whoever asked for it."""
+        leaf, g, own = arrived.tensor, arrived.gradient, arrived.own
+        arrived.gradient = None
         if leaf._edge is not None:
             raise moved(counter_of(leaf))
         hooks: Hooks | None = leaf._hooks
+        if hooks is None and leaf._grad is None and own and self.inputs is None:
+            if g.__class__ is np.ndarray:
+                if leaf._requires_grad:  # else it was switched off since
+                    leaf._grad = wrap(g)
+                return
         if hooks is not None:
             (g,) = self._tensor_hooks(hooks, [g])
             own = False  # a hook may have kept it
@@ -284,18 +334,24 @@ def _only_one(r: Any, g: Any, results: tuple[Any, ...]) -> bool:
     """Return True if nobody else can hold the array ``r``, so that a leaf may keep it as it is."""
     if r is g or r.__class__ is not np.ndarray or r.base is not None:
         return False
-    return sum(other is r for other in results) == 1
+    if len(results) == 1:
+        return True
+    times = 0
+    for other in results:
+        if other is r:
+            times += 1
+    return times == 1
 
 
-def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:
-    """Return the nodes behind ``roots``, newest first, and how many edges lead to each leaf."""
+def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[int, Leaf]]:
+    """Return the nodes behind ``roots``, newest first, and the leaves by their id."""
     order: list[Node] = []
-    uses: dict[Any, int] = {}
+    leaves: dict[int, Leaf] = {}
     seen: set[Any] = set()
     stack: list[Any] = []
     for root in roots:
         if isinstance(root, Tensor):
-            uses[root] = uses.get(root, 0)
+            leaves.setdefault(id(root), Leaf(root))
         elif root not in seen:
             seen.add(root)
             stack.append(root)
@@ -306,53 +362,13 @@ def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[Any, int]]:
             if not edge:
                 continue
             target = edge[0]
-            if target in seen:
-                continue
             if isinstance(target, Tensor):
-                uses[target] = uses.get(target, 0) + 1
-            else:
+                leaf = leaves.get(id(target))
+                if leaf is None:
+                    leaf = leaves[id(target)] = Leaf(target)
+                leaf.left += 1
+            elif target not in seen:
                 seen.add(target)
                 stack.append(target)
     order.sort(key=_newest_first, reverse=True)
-    return order, uses
-
-
-def _accumulate_rows(leaf: Tensor, grad: Tensor, g: Tensor) -> None:
-    """Add a sparse to a dense gradient, or the other way round, or both sparse."""
-    if not is_sparse(grad):
-        rows_of(g).add_to(grad._array)
-    elif is_sparse(g):
-        grad._array = rows_of(grad) + rows_of(g)
-    else:
-        leaf._grad = wrap(rows_of(grad) + g._array)
-        return
-    counter_of(grad).bump(None, "gradient accumulation")
-
-
-def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> None:
-    """Add ``g`` to ``leaf.grad``; in place unless the pass is recorded, as PyTorch does."""
-    grad = leaf._grad
-    if not leaf._requires_grad or g is None:
-        pass  # switched off since, or nothing arrived
-    elif grad is None:
-        if recorded:
-            leaf._grad = Recorded.clone(g)
-        elif own:
-            leaf._grad = g
-        else:
-            leaf._grad = wrap(dense_copy(g._array))
-    elif recorded:
-        leaf._grad = Recorded.add(grad, g)
-    elif is_sparse(grad) or is_sparse(g):
-        _accumulate_rows(leaf, grad, g)
-    else:
-        refuse_overlap(grad._array)
-        try:
-            np.add(grad._array, g._array, out=grad._array, casting="same_kind")
-        except ValueError:  # x.data has another shape now
-            raise errors.not_written(grad._array.shape, g._array.shape) from None
-        counter_of(grad).bump(None, "gradient accumulation")
-    if leaf._hooks is not None:
-        for hook in [*leaf._hooks.accumulated.values()]:
-            if hook(leaf) is not None:
-                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+    return order, leaves

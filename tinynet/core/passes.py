@@ -37,6 +37,7 @@ def _reporting_run(task: Task) -> None:
     watching = [witness for thread, witness in _witnesses if thread == me]
     for witness in watching:
         witness.began(task)
+        task.watched = True
         task._visit = _step(task, witness, task._visit)  # type: ignore[assignment, method-assign]
     try:
         _run(task)

@@ -206,7 +206,10 @@ class Watch:
 
     def ended(self, task: Any) -> None:
         """See `core.passes.Witness`."""
-        leaves = [(leaf, _array(leaf._grad)) for leaf in (arrived.tensor for arrived in task.leaves.values())]
+        leaves = [
+            (leaf, _array(leaf._grad))
+            for leaf in (arrived.tensor for arrived in task.leaves.values())
+        ]
         self.events.append(Passed(self._passes.pop(), leaves))
         self._last = time.perf_counter_ns()
 

@@ -156,7 +156,7 @@ def test_they_are_listed_and_explained(capsys):
 def test_show_says_where_each_came_from(write, digits):
     path = write(own_model(digits) + shown('{type = "GeneratedImages"}'), net=NET)
     config = load_config(path)
-    assert str(config.origin("evaluation.show")) == "digits.toml:22"
+    assert str(config.origin("evaluation.show")) == "digits.toml:21"
     assert [c.type for c in config.evaluation.show] == ["GeneratedImages"]
 
 

@@ -15,6 +15,7 @@ import pytest
 import tinynet as tn
 from tests.board import pictures, reader
 from tinynet.board import BoardWarning, SummaryWriter
+from tinynet.board.summaries.lettering import lettered
 from tinynet.board.summaries.png import png
 
 ROOT = Path(__file__).parents[2]
@@ -184,6 +185,40 @@ def test_boxes_are_cut_off_at_the_border_and_scaled(writer):
     np.testing.assert_array_equal(red, expected)
 
 
+def test_boxes_in_grey_with_alpha(writer):
+    writer.add_image_with_boxes("a", np.full((2, 5, 5), 0.2), [[0, 0, 1, 1]])
+    shown = pictures.picture(only(writer).image.encoded_image_string)
+    assert shown[0, 0].tolist() == [255, 0, 0, 255]
+    assert shown[4, 4].tolist() == [51, 51, 51, 51]
+
+
+def test_labels_of_boxes(writer):
+    pytest.importorskip("PIL.Image", reason="Pillow is not installed (the extra 'images')")
+    black = np.zeros((4, 40, 60))
+    black[3] = 0.5
+    boxes = [[2, 3, 50, 30], [55, 30, 90, 90], [0, 0, 9, 9]]
+    writer.add_image_with_boxes("a", black, boxes, rescale=2, labels=["dog 0.9", "Straße", " "])
+    shown = pictures.picture(only(writer).image.encoded_image_string).astype(int)
+    ink = lettered("dog 0.9")
+    height, width = ink.shape
+    assert height > 8 and width > 30 and ink.max() > 200 and not ink[0].any()
+    place = shown[62 - height : 62, 4 : 4 + width]  # twice row 31, which is below the box
+    np.testing.assert_allclose(place[..., 0], 255 - ink, atol=1)
+    assert not place[..., 1:3].any() and (place[..., 3] == 255).all()
+    height, width = lettered("Straße").shape
+    corner = shown[-height:, -width:]
+    assert (corner[..., 0] > 250).mean() > 0.3, "moved inside"
+    writer.add_image_with_boxes("a", black[:3, :3, :3], boxes[:1], labels="much too long")
+    assert pictures.picture(values(writer)[-1].image.encoded_image_string).shape == (3, 3, 3)
+
+
+def test_labels_without_pillow(writer, monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install tinynet\[images\]"):
+        writer.add_image_with_boxes("a", np.zeros((1, 9, 9)), [[0, 0, 5, 5]], labels=["a"])
+    assert not values(writer)
+
+
 @pytest.mark.parametrize("size", [(2.0, 1.0), (3.1, 2.3)])
 def test_figure(writer, size):
     matplotlib = pytest.importorskip("matplotlib", reason="needs matplotlib")
@@ -299,9 +334,14 @@ REFUSED = {
         (("a", np.zeros((3, 4, 4)), [1, 2, 3, 4]), ValueError, "must have the shape [N, 4]"),
         (("a", np.zeros((3, 4, 4)), [[1] * 4], 0, None, 0), ValueError, "'rescale' parameter"),
         (
-            ("a", np.zeros((3, 4, 4)), [[1] * 4], 0, None, 1, "CHW", ["cat"]),
-            NotImplementedError,
-            "letters need a font",
+            ("a", np.zeros((3, 4, 4)), [[1] * 4], 0, None, 1, "CHW", ["cat", "dog"]),
+            ValueError,
+            "must have one text for each of the 1 boxes. Got 2 instead.",
+        ),
+        (
+            ("a", np.zeros((3, 4, 4)), [[1] * 4], 0, None, 1, "CHW", [7]),
+            TypeError,
+            "must be a list of str. Got list instead.",
         ),
     ],
     "add_figure": [(("a", "plot"), TypeError, "must be a figure of matplotlib. Got str instead")],

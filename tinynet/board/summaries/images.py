@@ -11,6 +11,7 @@ import numpy as np
 from tinynet.board import tensorboardx
 from tinynet.board.summaries import checks, pixels
 from tinynet.board.summaries.family import Family
+from tinynet.board.summaries.lettering import lettered
 from tinynet.board.summaries.png import animated_png, png
 
 
@@ -83,19 +84,17 @@ class Images(Family):
             walltime: seconds since the epoch; now unless given.
             rescale: a factor to the size.
             dataformats: the order of the dimensions.
-            labels: not supported: letters need a font.
+            labels: a text for each rectangle, written in its lower left corner (with Pillow); a
+                `str` is that of a single one. Letters keep their size whatever `rescale` is.
 
         Raises:
-            NotImplementedError: there are labels.
-            ValueError: a shape is wrong, or `rescale` is not positive.
+            ModuleNotFoundError: there are labels, and Pillow is not installed.
+            TypeError: `labels` is something else.
+            ValueError: a shape is wrong, `rescale` is not positive, or there are not as many labels
+                as rectangles.
         """
         method = "add_image_with_boxes"
         checks.check_tag(tag, method)
-        if labels is not None:
-            raise NotImplementedError(
-                "add_image_with_boxes draws no labels: letters need a font, which tinynet does "
-                "not bring. Draw the picture with matplotlib, and write it with add_figure."
-            )
         if not rescale > 0:
             raise ValueError(
                 f"The 'rescale' parameter of {method} must be > 0. Got {rescale} instead."
@@ -104,8 +103,13 @@ class Images(Family):
         checks.check_shape(
             method, "box_tensor", boxes.shape, boxes.ndim == 2 and boxes.shape[1] == 4, "[N, 4]"
         )
+        words = _labels(labels, len(boxes))
         picture = pixels.with_boxes(pixels.picture(method, img_tensor, dataformats), boxes)
-        self._summary(tag, global_step, walltime, image=_still(pixels.resized(picture, rescale)))
+        picture = pixels.resized(picture, rescale)
+        for text, corners in zip(words, np.nan_to_num(boxes) * rescale, strict=False):
+            if text.strip():
+                pixels.with_label(picture, lettered(text), corners[0], corners[3] + rescale)
+        self._summary(tag, global_step, walltime, image=_still(picture))
 
     def add_figure(
         self,
@@ -173,6 +177,24 @@ class Images(Family):
         frames = pixels.in_bytes(film).transpose(1, 0, 3, 4, 2)
         tiled = np.stack([pixels.grid(frame, columns) for frame in frames])
         self._summary(tag, global_step, walltime, image=_image(tiled[0], animated_png(tiled, fps)))
+
+
+def _labels(labels: Any, count: int) -> list[str]:
+    """The labels of `count` rectangles; none for None."""
+    if labels is None:
+        return []
+    texts = [labels] if isinstance(labels, str) else labels
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        raise TypeError(
+            "The 'labels' parameter of add_image_with_boxes must be a list of str. "
+            f"Got {checks.kind(labels)} instead."
+        )
+    if len(texts) != count:
+        raise ValueError(
+            "The 'labels' parameter of add_image_with_boxes must have one text for each of the "
+            f"{count} boxes. Got {len(texts)} instead."
+        )
+    return list(texts)
 
 
 def _still(picture: np.ndarray[Any, Any]) -> Any:

@@ -65,15 +65,35 @@ def grid(images: np.ndarray[Any, Any], columns: int) -> np.ndarray[Any, Any]:
 def with_boxes(image: np.ndarray[Any, Any], boxes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A copy of a picture with red rectangles, two pixels wide: [K, 4] of x0, y0, x1, y1."""
     height, width, channels = image.shape
-    image = np.repeat(image, 3, axis=2) if channels == 1 else image.copy()
+    image = np.concatenate([image[..., :1]] * 2 + [image], axis=2) if channels < 3 else image.copy()
     for corners in np.nan_to_num(boxes):
         left, right = np.clip(corners[[0, 2]], -2, width + 1).astype(int)
         top, bottom = np.clip(corners[[1, 3]], -2, height + 1).astype(int)
         frame = np.zeros((height, width), bool)
         frame[max(top, 0) : max(bottom + 1, 0), max(left, 0) : max(right + 1, 0)] = True
         frame[max(top + 2, 0) : max(bottom - 1, 0), max(left + 2, 0) : max(right - 1, 0)] = False
-        image[frame, :3] = _RED
+        image[frame, :3], image[frame, 3:] = _RED, 255
     return image
+
+
+def with_label(
+    image: np.ndarray[Any, Any], ink: np.ndarray[Any, Any], left: float, bottom: float
+) -> None:
+    """Write a label into a picture, black on red: its lower left corner, moved inside if needed.
+
+    Args:
+        image: the picture, [H, W, C] with at least three channels; it is changed.
+        ink: the letters, [H, W]: 255 is black.
+        left: the column of the corner.
+        bottom: the row below it.
+    """
+    height, width = (min(*sizes) for sizes in zip(ink.shape, image.shape[:2], strict=True))
+    x = int(np.clip(left, 0, image.shape[1] - width))
+    y = int(np.clip(bottom - height, 0, image.shape[0] - height))
+    paper = 1 - ink[:height, :width, None] / 255
+    place = image[y : y + height, x : x + width]
+    place[..., :3] = paper * _RED
+    place[..., 3:] = 255
 
 
 def resized(image: np.ndarray[Any, Any], factor: float) -> np.ndarray[Any, Any]:

@@ -1,0 +1,32 @@
+"""Words as pixels: the one file of this package that imports Pillow, when it is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_MARGIN = 2  # pixels around the letters
+
+
+def lettered(text: str) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """One line of text as [H, W]: 255 where ink is, 0 where none is, between them at the edges.
+
+    Raises:
+        ModuleNotFoundError: Pillow is not installed; the message says how to install it.
+    """
+    try:
+        from PIL import Image, ImageDraw, ImageFont
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "Labels are drawn with Pillow's font, and Pillow is not installed: "
+            "`pip install tinynet[images]`, or leave out 'labels'.",
+            name="PIL",
+        ) from None
+    font = ImageFont.load_default()
+    text = " ".join(text.split())
+    left, top, right, bottom = font.getbbox(text)
+    size = int(right - left) + 2 * _MARGIN, int(bottom - top) + 2 * _MARGIN
+    image = Image.new("L", size)
+    ImageDraw.Draw(image).text((_MARGIN - left, _MARGIN - top), text, fill=255, font=font)
+    return np.asarray(image)

@@ -1,38 +1,21 @@
-"""How many threads numpy's BLAS uses, and other settings of PyTorch's runtime."""
+"""How many threads are used, and other settings of PyTorch's runtime."""
 
 from __future__ import annotations
 
-import ctypes
-import functools
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
+from tinynet import threads
 
 T = TypeVar("T")
 
 
-@functools.cache
-def _blas() -> tuple[Any, Any] | None:
-    """Return the functions that get and set the threads of the OpenBLAS in numpy's wheel."""
-    package = Path(np.__file__).parent
-    for folder in (package.with_name("numpy.libs"), package / ".dylibs"):
-        for path in sorted(folder.glob("*openblas*")):
-            library = ctypes.CDLL(os.fspath(path))
-            for prefix, suffix in (("scipy_", "64_"), ("scipy_", ""), ("", "64_"), ("", "")):
-                names = [f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set")]
-                if all(hasattr(library, name) for name in names):
-                    return getattr(library, names[0]), getattr(library, names[1])
-    return None
-
-
 def set_num_threads(count: int) -> None:
-    """Let matrix products use so many threads.
+    """Let matrix products, and large convolutions and norms, use so many threads.
 
-    It takes effect where numpy brings OpenBLAS along, as numpy's wheels do; elsewhere the
-    environment variables of the BLAS decide. On a busy machine, 1 makes small networks faster.
+    For matrix products it takes effect where numpy brings OpenBLAS along, as numpy's wheels do;
+    elsewhere the environment variables of the BLAS decide. On a busy machine, 1 makes small
+    networks faster.
 
     Raises:
         RuntimeError: the count is not positive.
@@ -44,15 +27,16 @@ def set_num_threads(count: int) -> None:
         raise TypeError(f"set_num_threads expects an int, but got {type(count).__name__}")
     if count <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
-    found = _blas()
-    if found is not None:
-        found[1](count)
+    threads.set_count(count)
 
 
 def get_num_threads() -> int:
-    """Return how many threads matrix products may use (1 where that cannot be found out)."""
-    found = _blas()
-    return 1 if found is None else int(found[0]())
+    """Return how many threads are used.
+
+    Unless set, as many as BLAS uses: one per processor, or what the environment says (1 where that
+    cannot be found out).
+    """
+    return threads.get_count()
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:

@@ -107,3 +107,15 @@ def test_batches():
     assert [tuple(x.shape) for x, _ in batches] == [(100, 64)] * 14 + [(33, 64)]
     seen = np.concatenate([y.numpy() for _, y in batches])
     assert np.array_equal(np.sort(seen), np.sort(digits.labels.numpy()))
+
+
+def test_training_images_can_be_shifted():
+    shifted = Digits(augment=data.transforms.RandomCrop(8, padding=1))
+    images, labels = next(iter(DataLoader(shifted, batch_size=200)))
+    assert images.shape == (200, 1, 8, 8) and bool((labels == shifted.labels[:200]).all())
+    kept = [bool((a == b).all()) for a, b in zip(images, shifted.images[:200], strict=True)]
+    assert 5 < sum(kept) < 50  # one of the nine shifts is none
+    test = Digits(train=False, augment=data.transforms.RandomCrop(8, padding=1))
+    assert bool((test[0][0] == test.images[0]).all())
+    with pytest.raises(ValueError, match=r"Flatten in the model \(nn.Flatten\)"):
+        Digits(flatten=True, augment=data.transforms.RandomCrop(8, padding=1))

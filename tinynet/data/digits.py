@@ -1,19 +1,21 @@
 """The bundled data set: Optical Recognition of Handwritten Digits."""
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tinynet.core.tensor import Tensor, wrap
-from tinynet.data.dataset import TensorDataset
+from tinynet.data.rows import Rows
 
 _FILE = os.path.join(os.path.dirname(__file__), "digits.npz")
 _LARGEST = 16.0
 _TEST_EVERY = 5
 
 
-class Digits(TensorDataset):
+class Digits(Rows):
     """1,797 handwritten digits as images of 8x8 pixels, and which digit each of them shows.
 
     Sample ``i`` is ``(image, label)``: float32 of shape (1, 8, 8), and int64 without dimensions.
@@ -26,10 +28,15 @@ class Digits(TensorDataset):
         train: the training images, or the test images.
         flatten: shape (64,) instead of (1, 8, 8).
         normalize: values from 0 to 1 instead of 0 to 16.
+        augment: a function of the training images only, such as ``RandomCrop(8, padding=1)``; not
+            together with ``flatten``.
 
     Attributes:
         images: all of them, as a tensor of shape (N, 1, 8, 8) or (N, 64).
         labels: int64, shape (N,).
+
+    Raises:
+        ValueError: ``augment`` and ``flatten`` are both given.
 
     Source: E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits (1998), UCI Machine
     Learning Repository, https://doi.org/10.24432/C50P49, licence CC BY 4.0; the figures are those
@@ -44,7 +51,18 @@ class Digits(TensorDataset):
         tensor(0)
     """
 
-    def __init__(self, train: bool = True, flatten: bool = False, normalize: bool = True):
+    def __init__(
+        self,
+        train: bool = True,
+        flatten: bool = False,
+        normalize: bool = True,
+        augment: Callable[[Any], Any] | None = None,
+    ):
+        if flatten and augment is not None:
+            raise ValueError(
+                "The 'augment' parameter of Digits changes images, and flatten=True leaves none. "
+                "Flatten in the model (nn.Flatten) instead."
+            )
         with np.load(_FILE, allow_pickle=False) as file:
             pixels, labels = file["images"], file["labels"].astype(np.int64)
         chosen = is_test(labels) != bool(train)
@@ -52,19 +70,17 @@ class Digits(TensorDataset):
         if normalize:
             images /= _LARGEST
         shape = (-1, 64) if flatten else (-1, 1, 8, 8)
-        super().__init__(wrap(images.reshape(shape)), wrap(labels[chosen]))
+        super().__init__([images.reshape(shape), labels[chosen]], augment if train else None)
 
     @property
     def images(self) -> Tensor:
         """All images, in the order of the samples."""
-        images: Tensor = self.tensors[0]
-        return images
+        return wrap(self._arrays[0])
 
     @property
     def labels(self) -> Tensor:
         """The digits that they show."""
-        labels: Tensor = self.tensors[1]
-        return labels
+        return wrap(self._arrays[1])
 
 
 def is_test(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

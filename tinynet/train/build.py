@@ -29,6 +29,7 @@ from tinynet.train.problems import (
 )
 from tinynet.train.seeds import derive, isolated, seed_all
 from tinynet.train.shapes import shape_of
+from tinynet.train.targets import InputsAsTargets
 
 
 @dataclass
@@ -174,7 +175,9 @@ class _Builder:
         for name, part in zip(("training", "test"), sets, strict=True):
             if not len(part):
                 self.problem(component, f"the {name} set is empty")
-        return (sets[0], sets[1])
+        if self.config.data.targets == "inputs":
+            return InputsAsTargets(sets[0]), InputsAsTargets(sets[1])
+        return sets[0], sets[1]
 
 
 def construct(component: Component, *supplied: Any, **hidden: Any) -> Any:

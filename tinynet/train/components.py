@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -92,8 +92,13 @@ def _steps_alone(cls: type) -> bool:
 
 
 def _models() -> dict[str, Callable[..., Any]]:
-    own: Iterable[Callable[..., Any]] = (models.mlp, models.sequential)
-    return {f.__name__: f for f in own} | _classes(nn, nn.Module, lambda cls: not _is_loss(cls))
+    functions = {name: f for name, f in vars(models).items() if inspect.isfunction(f)}
+    classes = [_classes(m, nn.Module, lambda cls: not _is_loss(cls)) for m in (models, nn)]
+    return {**functions, **classes[0], **classes[1]}
+
+
+def _losses() -> dict[str, Callable[..., Any]]:
+    return _classes(nn, nn.Module, _is_loss) | _classes(models, nn.Module, _is_loss)
 
 
 def _is_data(built: Any) -> bool:
@@ -124,7 +129,7 @@ FAMILIES = {
             "loss",
             "a function of outputs and targets",
             callable,
-            lambda: _classes(nn, nn.Module, _is_loss),
+            _losses,
         ),
         Family(
             "optimizer",

@@ -100,6 +100,9 @@ class DataSection:
     )
     """How much of a data set that has no test set of its own becomes one."""
 
+    targets: Literal["own", "inputs"] = "own"
+    """What the model should give: what the data set says, or the inputs (for autoencoders)."""
+
 
 @dataclass(frozen=True)
 class ModelSection:

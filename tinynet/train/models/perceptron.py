@@ -1,4 +1,4 @@
-"""Models that a config can describe without a line of Python."""
+"""Multilayer perceptrons."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ def mlp(
 
     Inputs of any shape are flattened first, so images need no preparation.
 
+    Source: D. E. Rumelhart, G. E. Hinton, R. J. Williams, Learning representations by
+    back-propagating errors (Nature 323, 1986), https://doi.org/10.1038/323533a0
+
     Shape:
         Input: (batch, ...) with ``sizes[0]`` elements per example. Output: (batch, sizes[-1]).
 
@@ -46,16 +49,3 @@ def mlp(
         if dropout:
             layers.append(nn.Dropout(dropout))
     return nn.Sequential(*layers, nn.Linear(sizes[-2], sizes[-1]))
-
-
-def sequential(layers: list[nn.Module]) -> nn.Sequential:
-    """Layers in a row, each a table with a ``type`` of its own.
-
-    Args:
-        layers: the layers, in order: ``[{type = "Linear", in_features = 64, ...}, ...]``.
-
-    Example:
-        >>> sequential([nn.Linear(3, 2), nn.ReLU()])(tn.zeros(1, 3)).shape
-        tinynet.Size([1, 2])
-    """
-    return nn.Sequential(*layers)

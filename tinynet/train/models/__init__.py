@@ -1,0 +1,11 @@
+"""Models that a config can describe without a line of Python, a file per family.
+
+What is exported here is a ``type`` of ``[model]``; a class whose name ends in ``Loss`` is one of
+``[loss]``.
+"""
+
+from tinynet.train.models.autoencoder import VAE as VAE
+from tinynet.train.models.autoencoder import VAELoss as VAELoss
+from tinynet.train.models.convolutional import cnn as cnn
+from tinynet.train.models.perceptron import mlp as mlp
+from tinynet.train.models.sequential import sequential as sequential

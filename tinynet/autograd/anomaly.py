@@ -78,7 +78,7 @@ class Watcher:
         names = node.inputs
         of = f" of '{names[number]}'" if number < len(names) else ""
         sources = self._sources(g)
-        values = _values(sources, result.shape, place)
+        values = values_at(sources, result.shape, place)
         lines = row("forward", locate(node.site), f"for {node.name()}{_module(node)}")
         origin = _origin(node, self.saved)
         if origin is not node:
@@ -93,7 +93,7 @@ class Watcher:
             lines=lines,
             saved_at=locate(node.site),
             needed_at=needed,
-            hint=_hint(sources, values),
+            hint=hint_of(sources, values),
             topic="nan-gradient",
         )
 
@@ -104,7 +104,7 @@ class Watcher:
         return {name: array for name, array in arrays.items() if array is not None}
 
 
-def _values(
+def values_at(
     sources: dict[str, Array], shape: tuple[int, ...], place: tuple[int, ...]
 ) -> dict[str, float]:
     """Return what stands in those arrays that have the place."""
@@ -141,7 +141,8 @@ def _listed(values: dict[str, float]) -> str:
     return ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
 
 
-def _hint(sources: dict[str, Array], values: dict[str, float]) -> str:
+def hint_of(sources: dict[str, Array], values: dict[str, float]) -> str:
+    """Return what to do about nan that a backward made of these arrays."""
     if any(np.isnan(x).any() for name, x in sources.items() if name != INCOMING):
         return (
             "the forward computed nan already: look at what went into that line, `x.isnan().any()`"

@@ -138,7 +138,7 @@ class Watch:
         # A write is told of when it is done: it took what has passed since the last note.
         start, end = times or (self._last, time.perf_counter_ns())
         visit = self._visits[-1] if self._visits else None
-        given = tuple(_arrays(inputs)), tuple(_arrays(outputs)), attributes
+        given = tuple(arrays_of(inputs)), tuple(arrays_of(outputs)), attributes
         call, stamp = self.calls.current, count_nodes()
         self.events.append(Ran(op, *given, call, visit, here(), self.part, stamp, start, end))
         self._last = time.perf_counter_ns()
@@ -186,7 +186,7 @@ class Watch:
         """See `core.passes.Witness`."""
         came = task.pending.get(node)
         edges = [(number, edge) for number, edge in enumerate(node.edges) if edge]
-        before = {number: _pending(task, edge) for number, edge in edges}
+        before = {number: gradient_at(task, edge) for number, edge in edges}
         visit = Visit(self._passes[-1], node, saved_values(node), self.part, time.perf_counter_ns())
         self.events.append(visit)
         self._visits.append(visit)
@@ -196,25 +196,25 @@ class Watch:
             self._visits.pop()
             visit.end = time.perf_counter_ns()
             for number, edge in edges:
-                array = _pending(task, edge)
+                array = gradient_at(task, edge)
                 if array is not None and array is not before[number]:
                     visit.left.append((number, array))
             came = came if isinstance(came, list) else [came]
-            known = [*_arrays(came), *(a for a in before.values() if a is not None)]
+            known = [*arrays_of(came), *(a for a in before.values() if a is not None)]
             visit.memory = new_bytes(known, [array for _, array in visit.left])
             self._last = time.perf_counter_ns()
 
     def ended(self, task: Any) -> None:
         """See `core.passes.Witness`."""
         leaves = [
-            (leaf, _array(leaf._grad))
+            (leaf, array_of(leaf._grad))
             for leaf in (arrived.tensor for arrived in task.leaves.values())
         ]
         self.events.append(Passed(self._passes.pop(), leaves))
         self._last = time.perf_counter_ns()
 
 
-def _array(value: Any) -> Any:
+def array_of(value: Any) -> Any:
     """The array of a tensor, or of the rows that a sparse gradient has; None for anything else."""
     value = getattr(value, "_array", value)
     if isinstance(value, Rows):
@@ -222,18 +222,19 @@ def _array(value: Any) -> Any:
     return value if isinstance(value, np.ndarray) else None
 
 
-def _arrays(values: Iterable[Any]) -> list[Array]:
-    return [array for array in map(_array, values) if array is not None]
+def arrays_of(values: Iterable[Any]) -> list[Array]:
+    """The arrays of all values that have one."""
+    return [array for array in map(array_of, values) if array is not None]
 
 
-def _pending(task: Any, edge: tuple[Any, int]) -> Array | None:
+def gradient_at(task: Any, edge: tuple[Any, int]) -> Array | None:
     """The gradient that has arrived at an edge so far, or that its leaf has already."""
     target, number = edge
     if isinstance(target, Tensor):
         found = task.leaves[id(target)].gradient
-        return _array(target._grad if found is None else found)
+        return array_of(target._grad if found is None else found)
     found = task.pending.get(target)
-    return _array(found[number] if isinstance(found, list) else found)
+    return array_of(found[number] if isinstance(found, list) else found)
 
 
 def saved_values(node: Any) -> dict[str, Any]:

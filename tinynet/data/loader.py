@@ -12,7 +12,7 @@ from tinynet.data import options
 from tinynet.data.collate import default_collate, default_convert
 from tinynet.data.dataset import Dataset, IterableDataset
 from tinynet.data.passes import Home, Pool, PrefetchingPass, SerialPass
-from tinynet.data.progress import Progress, restore, states
+from tinynet.data.progress import Progress, requested, restore, states
 from tinynet.data.sampler import (
     BatchSampler,
     RandomSampler,
@@ -229,6 +229,27 @@ class DataLoader(Generic[T_co]):
             length = (length + (0 if self.drop_last else self.batch_size - 1)) // self.batch_size
         self._told_length = length
         return length
+
+    def batch_indices(self, number: int) -> list[int] | None:
+        """Return the indices of the samples in a batch of the pass that was begun last.
+
+        None if that cannot be told: of an IterableDataset, of a sampler that is neither a sequence
+        nor has a ``state_dict``, or where there is no such batch.
+
+        Args:
+            number: of the batch in its pass, from 0.
+
+        Example:
+            >>> loader = tn.data.DataLoader(range(100, 105), batch_size=2, shuffle=True)
+            >>> for number, batch in enumerate(loader):
+            ...     assert [100 + i for i in loader.batch_indices(number)] == batch.tolist()
+        """
+        if isinstance(self.dataset, IterableDataset):
+            return None
+        request = requested(self, self._progress, number)
+        if request is None:
+            return None
+        return [int(index) for index in (request if self.batch_sampler is not None else [request])]
 
     # ---- states ----
 

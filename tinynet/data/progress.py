@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
-from tinynet.data.sampler import load_sampler_state, random_source, sampler_state
+from tinynet.data.sampler import SequentialSampler, load_sampler_state, random_source, sampler_state
 from tinynet.data.worker import Start, StreamReader
 
 
@@ -39,6 +39,9 @@ class Progress:
     order: dict[str, Any] | None = None
     """The states from which the order of this pass was drawn; None between passes."""
 
+    drawn: dict[str, Any] | None = None
+    """These states, of the pass that was begun last, also when it is over."""
+
     asked: bool | None = None
     """Whether an iterable dataset is shared out among the workers; None: not known yet."""
 
@@ -66,7 +69,7 @@ class Progress:
 
     def finish(self) -> None:
         """Note that the pass is over."""
-        self.__dict__.update(vars(Progress(epoch=self.epoch + 1)))
+        self.__dict__.update(vars(Progress(epoch=self.epoch + 1, drawn=self.drawn)))
 
     def next(self) -> Progress:
         """Return the progress of a new pass."""
@@ -112,7 +115,7 @@ class Order:
         found = states(loader)
         if resumed:
             restore(loader, progress.order)
-        progress.order = states(loader)
+        progress.order = progress.drawn = states(loader)
         self.seed = int(source.numpy.integers(2**63))
         self.numbered = self._left(iter(sampler), progress)
         if resumed:
@@ -126,6 +129,26 @@ class Order:
                 next(numbers)
         ahead = frozenset(progress.ahead)
         return (pair for pair in zip(numbers, requests) if pair[0] not in ahead)  # noqa: B905
+
+
+def requested(loader: Any, progress: Progress, number: int) -> Any:
+    """Return what the sampler said about a batch of the pass that was begun last, by drawing again.
+
+    None if there is no such batch, or drawing again may give another order.
+    """
+    sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
+    inside = getattr(sampler, "sampler", sampler)
+    if progress.drawn is None or not (
+        hasattr(inside, "state_dict") or isinstance(inside, (SequentialSampler, Sequence))
+    ):
+        return None
+    found = states(loader)
+    restore(loader, progress.drawn)
+    try:
+        random_source(loader.generator, "DataLoader").numpy.integers(2**63)  # the seed, as in Order
+        return next(islice(iter(sampler), number, None), None)
+    finally:
+        restore(loader, found)
 
 
 def states(loader: Any) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn.utils import clip_grad_norm_, clip_grad_value_
 from tinynet.optim import Optimizer
+from tinynet.train.guard import Guard, Skip
 from tinynet.train.metrics import Totals
-from tinynet.train.problems import TrainError
+from tinynet.train.nonfinite import NonFiniteError as NonFiniteError
+from tinynet.train.nonfinite import Place
 from tinynet.train.seeds import isolated
 
 Loss = Callable[[Any, Any], Tensor]
@@ -61,10 +64,10 @@ class Step:
 
     ends_epoch: bool
     batches: tuple[Batch, ...]
-    """Its batches: one, unless gradients are accumulated."""
+    """Its batches: one, unless gradients are accumulated; none if the step was skipped."""
 
     loss: float
-    """The mean of the losses of its batches."""
+    """The mean of the losses of its batches; NaN if the step was skipped."""
 
     lr: float
     """The learning rate that the step used (of the first parameter group)."""
@@ -85,29 +88,6 @@ class Step:
         return self.batches[-1].outputs
 
 
-class _Place(NamedTuple):
-    """Where in the training something happened, each from 0."""
-
-    epoch: int
-    number: int
-    batch: int
-    batches: int
-
-
-class NonFiniteError(TrainError):
-    """A loss or gradient is NaN or infinite; the step was not taken."""
-
-    def __init__(self, what: str, where: _Place) -> None:
-        self.what = what
-        self.epoch, self.number, self.batch, batches = where
-        super().__init__(
-            f"{what} in epoch {self.epoch + 1}, step {self.number + 1} "
-            f"(batch {self.batch + 1} of {batches}); "
-            "stopped before the weights were changed.\n"
-            "  A smaller learning rate, optimizer.clip_norm, or a look at this batch may help."
-        )
-
-
 def fit(
     model: nn.Module,
     loss: Loss,
@@ -121,6 +101,7 @@ def fit(
     clip_value: float | None = None,
     accumulate: int = 1,
     first_step: int = 0,
+    skip: Skip | None = None,
 ) -> Iterator[Step]:
     """Train, one step per iteration: what else is to be done between steps is up to the caller.
 
@@ -137,9 +118,12 @@ def fit(
         accumulate: so many batches make one step, with the mean of their gradients; the last step
             of an epoch takes what is left.
         first_step: the number of the first step, when going on.
+        skip: is told of a NonFiniteError; if it returns True, the step is left out instead (a Step
+            without batches stands for it).
 
     Raises:
-        NonFiniteError: before the weights are touched by a NaN or infinity.
+        NonFiniteError: before the weights are touched by a NaN or infinity. It names the operation
+            that made the first one, its module, the batch and the examples.
 
     Example:
         >>> model, xs = nn.Linear(1, 1), tn.linspace(-1, 1, 8).unsqueeze(1)
@@ -151,44 +135,52 @@ def fit(
     """
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     number = first_step
+    guard = Guard(model, batches, skip)
     for epoch in range(epochs) if isinstance(epochs, int) else epochs:
         model.train()
+        guard.begin_epoch()
         if schedule is not None and per == "epoch" and number:
             schedule.step()
-        for first, batches_of_step in _groups(batches, accumulate):
+        for first, group in _groups(batches, accumulate):
             if schedule is not None and per == "step" and number:
                 schedule.step()
-            where = _Place(epoch, number, first, len(batches))
-            done = _accumulate(model, loss, optimizer, batches_of_step, where)
-            wrong = next(_non_finite(parameters), None)
-            if wrong is not None:
-                raise NonFiniteError(f"the gradient of {_name(model, wrong)} is not finite", where)
-            _clip(parameters, clip_value, clip_norm)
+            where = Place(epoch, number, first, len(batches))
+            gradients = functools.partial(_gradients, model, loss, optimizer, group, where)
             lr = float(optimizer.param_groups[0]["lr"])
-            optimizer.step()
-            mean = sum(batch.loss for batch in done) / len(done)
-            index = first + len(done) - 1
+            done: list[Batch] = []
+            with guard.step(where, group, gradients):
+                done = gradients()
+                _clip(parameters, clip_value, clip_norm)
+                optimizer.step()
+            mean = sum(batch.loss for batch in done) / len(done) if done else math.nan
+            index = first + len(group) - 1
             yield Step(number, epoch, index, index + 1 == len(batches), tuple(done), mean, lr)
             number += 1
 
 
-def _accumulate(
-    model: nn.Module, loss: Loss, optimizer: Optimizer, group: list[Sequence[Any]], where: _Place
+def _gradients(
+    model: nn.Module, loss: Loss, optimizer: Optimizer, group: list[Sequence[Any]], where: Place
 ) -> list[Batch]:
-    """Forward and backward of the batches of one step: the gradient is that of their mean loss."""
+    """Forward and backward of the batches of one step: the gradient is that of their mean loss.
+
+    Raises:
+        NonFiniteError: a loss or a gradient is not finite.
+    """
     done: list[Batch] = []
     for inputs, targets in group:
         outputs = model(inputs)
         objective = loss(outputs, targets)
         value = objective.item()
         if not math.isfinite(value):
-            raise NonFiniteError(
-                f"the loss is {value}", where._replace(batch=where.batch + len(done))
-            )
+            where = where._replace(batch=where.batch + len(done))
+            raise NonFiniteError(f"the loss is {value}", where, objective.detach().numpy())
         if not done:
             optimizer.zero_grad()
         (objective if len(group) == 1 else objective / len(group)).backward()
         done.append(Batch(inputs, targets, outputs, value))
+    wrong = next(_non_finite(p for g in optimizer.param_groups for p in g["params"]), None)
+    if wrong is not None:
+        raise NonFiniteError(f"the gradient of {_name(model, wrong)} is not finite", where)
     return done
 
 

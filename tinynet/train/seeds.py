@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -45,10 +45,14 @@ def states() -> dict[str, Any]:
 
 
 def restore(saved: dict[str, Any]) -> None:
-    """Go back to what `states` returned."""
-    generator.default_generator.set_state(saved["tinynet"])
-    np.random.set_state(saved["numpy"])
-    random.setstate(saved["python"])
+    """Go back to what `states` returned, as far as it is there."""
+    setters: dict[str, Callable[[Any], object]] = {
+        "tinynet": generator.default_generator.set_state,
+        "numpy": np.random.set_state,
+        "python": random.setstate,
+    }
+    for name in setters.keys() & saved.keys():
+        setters[name](saved[name])
 
 
 @contextlib.contextmanager

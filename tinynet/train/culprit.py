@@ -1,0 +1,318 @@
+"""Which operation made the first NaN or infinity of a step: found by running the step again.
+
+Core reports each operation and each node of a backward pass while the step runs (as the recorder of
+graphs has it do). Of those whose results are not finite notes are taken; from the loss they lead
+back to the operation whose inputs were finite. An infinity that is there on purpose, such as the
+-inf of an attention mask, is not to blame until something makes NaN of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tinynet import nn
+from tinynet.autograd.anomaly import INCOMING, hint_of, values_at
+from tinynet.board.watch import arrays_of, gradient_at, saved_values
+from tinynet.core.callsite import Site, here, is_outside, locate
+from tinynet.core.node import Node
+from tinynet.core.observe import observing
+from tinynet.core.operation import REGISTRY
+from tinynet.core.passes import observing_backward
+from tinynet.core.scope import path_of, running
+from tinynet.dtypes import Array
+from tinynet.train.hints import hint_for
+from tinynet.train.suspects import FINITE, INFINITE, NAN, Suspect, Values, badness, first_bad
+
+_ROWS = 10  # of a batch, that are named
+
+
+@dataclass(frozen=True, eq=False)
+class _Ran:
+    """An operation whose result was not finite."""
+
+    when: int
+    inputs: list[Array]
+    constants: int
+    worst_input: int
+    outputs: list[Array]
+    badness: int
+    suspect: Suspect
+
+
+class Search:
+    """Watches one step.
+
+    Args:
+        model: names the parameters and buffers.
+        batch: the arrays of the batch by name.
+        rows: how many examples each batch of the step has.
+    """
+
+    def __init__(self, model: nn.Module, batch: Mapping[str, Array], rows: Sequence[int]) -> None:
+        self._rows = rows
+        named = [*model.named_parameters(), *model.named_buffers()]
+        self._weights = {id(t._array): (name, t._array) for name, t in named}
+        self._batch = {id(array): (name, array) for name, array in batch.items()}
+        self._made: dict[int, list[_Ran]] = {}  # by the id of an array that they made
+        self._count = 0
+        self._kept: list[_Ran] = []  # and with them all arrays, so that no id is used twice
+        self._backward: list[Suspect] | None = None
+        self._depth = 0  # of backward passes
+        self.batches = 0
+        """How many of the batches of the step have come to their backward pass."""
+
+        self._outer: Site | None = None
+
+    @contextlib.contextmanager
+    def started(self) -> Iterator[None]:
+        """A context in which everything is watched."""
+        self._outer = here()
+        with observing(self._ran), observing_backward(self):
+            yield
+
+    def suspects(self, loss: Array | None) -> list[Suspect]:
+        """What made the first, and what came of it; empty if nothing was seen.
+
+        Args:
+            loss: the loss if it is not finite, else None: then a backward pass is searched.
+        """
+        if loss is None:
+            return self._backward or []
+        return self._behind(loss)
+
+    # ---- forward --------------------------------------------------------------------------------
+
+    def _ran(self, op: Any, inputs: Sequence[Array], outputs: Sequence[Array], rest: Any) -> None:
+        """An operation has run; see `core.observe.observing`."""
+        if self._depth:
+            return
+        made = arrays_of(outputs)
+        worst = max(map(badness, made), default=FINITE)
+        self._count += 1
+        if not worst:
+            return
+        given = [*arrays_of(inputs)]
+        if op.writes:  # the first input is the array itself, as it is afterwards
+            before = self._maker(given[0], self._count)
+            known = id(given[0]) in self._batch or id(given[0]) in self._weights
+            given = given[1:]
+            if before is not None or known:
+                given += before.outputs if before is not None else [made[0]]
+        constants = _worst_constant(rest)
+        worst_input = max([constants, *map(badness, given)])
+        suspect = self._suspect(op, given, made, rest, constants)
+        ran = _Ran(self._count, given, constants, worst_input, made, worst, suspect)
+        self._kept.append(ran)
+        for array in made:
+            self._made.setdefault(id(array), []).append(ran)
+
+    def _suspect(
+        self, op: Any, inputs: list[Array], outputs: list[Array], rest: Any, constants: int
+    ) -> Suspect:
+        """All about an operation, as long as the arrays are as it saw them."""
+        named = dict(zip(self._names(op, inputs, rest), inputs, strict=True))
+        bad = next(array for array in outputs if badness(array))
+        place = first_bad(bad)
+        pointwise = getattr(op, "kind", "") == "pointwise"
+        values = values_at(named, bad.shape, place) if pointwise else {}
+        values |= {name: rest[name] for name in getattr(op, "tensors", ()) if name in rest}
+        rows, count = self._rows_of(bad)
+        return Suspect(
+            "constant" if constants else "forward",
+            op.title,
+            path_of(running.scope),
+            locate(self._line()),
+            [Values.of(name, array) for name, array in named.items()],
+            Values.of("", bad),
+            [*place],
+            {name: f"{value:.6g}" for name, value in values.items()},
+            rows,
+            count,
+            hint_for(op.title, named, bad, values),
+        )
+
+    def _names(self, op: Any, inputs: list[Array], rest: Mapping[str, Any]) -> list[str]:
+        """What the operation calls its inputs; a parameter is named, too."""
+        names = [name for name in getattr(op, "tensors", ()) if name not in rest]
+        if len(names) != len(inputs):
+            names = [f"input {number}" for number in range(len(inputs))]
+        return [
+            f"{name} ({known})" if (known := self._weight(array)) else name
+            for name, array in zip(names, inputs, strict=True)
+        ]
+
+    def _weight(self, array: Array) -> str:
+        """The name of the parameter or buffer that an array is, or is a view of."""
+        for found in (array, array.base):
+            name, own = self._weights.get(id(found), ("", None))
+            if own is found and own is not None:
+                return name
+        return ""
+
+    def _line(self) -> Site | None:
+        """The innermost line of the user's that ran in this step; None if all code was ours."""
+        frame = sys._getframe(1)
+        while frame is not None and frame.f_code is not again.__code__:
+            if is_outside(frame.f_code.co_filename):
+                return frame.f_code, frame.f_lasti
+            frame = frame.f_back  # type: ignore[assignment]
+        return None
+
+    def _rows_of(self, array: Array) -> tuple[list[int], int]:
+        """The rows of the batch that are not finite in an array, if its first dimension is it."""
+        batch = min(self.batches - (self._depth > 0), len(self._rows) - 1)
+        if array.ndim == 0 or len(array) != self._rows[batch]:
+            return [], 0
+        bad = np.flatnonzero(~np.isfinite(array.reshape(len(array), -1)).all(1))
+        return bad[:_ROWS].tolist(), len(bad)
+
+    # ---- the way back ---------------------------------------------------------------------------
+
+    def _maker(self, array: Array, before: int) -> _Ran | None:
+        """What made an array as it was at a time: the last operation or write before."""
+        found = [ran for ran in self._made.get(id(array), ()) if ran.when < before]
+        if found or array.base is None:
+            return found[-1] if found else None
+        sharing = [  # a write to another view of the same memory
+            ran
+            for ran in self._kept
+            if ran.when < before and any(np.may_share_memory(array, a) for a in ran.outputs)
+        ]
+        return sharing[-1] if sharing else None
+
+    def _behind(self, array: Array) -> list[Suspect]:
+        """The first that was not finite on the way to an array, and what made NaN of it later."""
+        before, turned = self._count + 1, None
+        while True:
+            ran = self._maker(array, before)
+            if ran is None:
+                return self._came_in(array, turned)
+            before = ran.when
+            worst = max(map(badness, ran.inputs), default=FINITE)
+            if ran.badness == NAN and max(worst, ran.constants) != NAN:
+                turned = ran.suspect
+            if worst == FINITE or ran.constants > worst:
+                return self._ended(ran, turned)
+            array = next(a for a in ran.inputs if badness(a) == worst)
+
+    def _ended(self, ran: _Ran, turned: Suspect | None) -> list[Suspect]:
+        """The way ends at an operation with finite inputs."""
+        if turned is None or turned is ran.suspect:
+            return [ran.suspect]
+        if ran.constants:  # an infinity on purpose: what made NaN of it comes first
+            return [turned, replace(ran.suspect, role="from")]
+        return [ran.suspect, replace(turned, role="then")]
+
+    def _came_in(self, array: Array, turned: Suspect | None) -> list[Suspect]:
+        """The way ends at an array that no operation of the step has made."""
+        for kind, arrays in (("batch", self._batch), ("weights", self._weights)):
+            for name, known in arrays.values():
+                if known is array or (array.base is not None and np.may_share_memory(known, array)):
+                    rows, count = self._rows_of(known) if kind == "batch" else ([], 0)
+                    values = Values.of(name, known)
+                    found = Suspect(
+                        kind,
+                        name,
+                        output=values,
+                        place=[*first_bad(known)],
+                        rows=rows,
+                        count=count,
+                    )
+                    on_purpose = kind == "weights" and not values.nans
+                    if turned is None:
+                        return [found]
+                    if on_purpose:
+                        return [turned, replace(found, role="from")]
+                    return [found, replace(turned, role="then")]
+        found = Suspect("elsewhere", "", output=Values.of("", array), place=[*first_bad(array)])
+        user = next((r.suspect for r in self._kept if any(a is array for a in r.inputs)), None)
+        later = turned or user
+        return [found] if later is None else [found, replace(later, role="then")]
+
+    # ---- backward -------------------------------------------------------------------------------
+
+    def began(self, task: Any) -> None:
+        """See `core.passes.Witness`."""
+        self.batches += self._depth == 0 and self._backward is None
+        self._depth += 1
+
+    def ended(self, task: Any) -> None:
+        """See `core.passes.Witness`."""
+        self._depth -= 1
+
+    def visit(self, task: Any, node: Node, go: Callable[[Node], None]) -> None:
+        """See `core.passes.Witness`."""
+        if self._backward is not None:
+            go(node)
+            return
+        came = task.pending.get(node)
+        incoming = arrays_of(came if isinstance(came, list) else [came])
+        saved = {name: a for name, v in saved_values(node).items() for a in arrays_of([v])}
+        go(node)
+        for number, edge in enumerate(node.edges):
+            left = None if edge is None else gradient_at(task, edge)
+            if left is not None and badness(left):
+                self._backward = self._by_node(node, number, incoming, saved, left)
+                return
+
+    def _by_node(
+        self, node: Node, number: int, came: list[Array], saved: dict[str, Array], left: Array
+    ) -> list[Suspect]:
+        """A node of a backward pass, and what it had saved that was not finite."""
+        names = [INCOMING, *(f"{INCOMING} {i}" for i in range(1, len(came)))]
+        sources = {**dict(zip(names, came, strict=False)), **saved}
+        place = first_bad(left)
+        values = (
+            values_at(sources, left.shape, place) if type(node).__name__ in _pointwise() else {}
+        )
+        rows, count = self._rows_of(left)
+        of = node.inputs[number] if number < len(node.inputs) else f"input {number}"
+        site = node.site if node.site != self._outer else None
+        suspect = Suspect(
+            "backward",
+            node.name(),
+            path_of(getattr(node, "scope", None)),
+            locate(site),
+            [Values.of(name, array) for name, array in sources.items()],
+            Values.of(f"the gradient of {of}", left),
+            [*place],
+            {name: f"{value:.6g}" for name, value in values.items()},
+            rows,
+            count,
+            hint_of(sources, values),
+        )
+        bad = next((array for array in saved.values() if badness(array)), None)
+        if bad is None:
+            return [suspect]
+        return [suspect, *(replace(s, role="from") for s in self._behind(bad)[:1])]
+
+
+def _pointwise() -> set[str]:
+    """The nodes whose gradients belong to the values in the same places."""
+    return {op.node_name for op in REGISTRY.values() if op.kind == "pointwise"}
+
+
+def _worst_constant(attributes: Mapping[str, Any]) -> int:
+    """The worst of the numbers among the arguments of an operation."""
+    numbers = [v for value in attributes.values() for v in _numbers(value)]
+    return max((NAN if math.isnan(n) else INFINITE for n in numbers), default=FINITE)
+
+
+def _numbers(value: Any) -> Iterable[float]:
+    if isinstance(value, float) and not math.isfinite(value):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _numbers(item)
+
+
+def again(step: Callable[[], Array | None]) -> Array | None:
+    """Run a step; what is called from here is the step, what calls this is not."""
+    return step()

@@ -1,0 +1,85 @@
+"""What stands around each step of training: one that fails is examined, and skipped or not."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tinynet import nn
+from tinynet.dtypes import Array
+from tinynet.train.moment import Moment
+from tinynet.train.nonfinite import NonFiniteError, Place
+from tinynet.train.post_mortem import Failure, examine
+
+Skip = Callable[[NonFiniteError], bool]
+"""Is told of a step that failed; True if training is to go on without it."""
+
+
+class Guard:
+    """Stands around the steps of a loop.
+
+    Args:
+        model: what is trained.
+        batches: what it is trained on; if it can say which examples a batch has, messages do.
+        skip: decides whether a step that failed is left out; None: none is.
+    """
+
+    def __init__(self, model: nn.Module, batches: Any, skip: Skip | None = None) -> None:
+        self.model = model
+        self.batches = batches
+        self.skip = skip
+        self.moment = Moment(model)
+
+    def begin_epoch(self) -> None:
+        """A pass over the batches begins."""
+        self.moment.look()
+
+    @contextlib.contextmanager
+    def step(
+        self, where: Place, batches: Sequence[Sequence[Any]], again: Callable[[], object]
+    ) -> Iterator[None]:
+        """A context for one step. It swallows a NonFiniteError if the step is to be skipped.
+
+        Args:
+            where: of the first batch.
+            batches: what the step is made of.
+            again: does the step once more up to the point where it failed, and changes no weights.
+
+        Raises:
+            NonFiniteError: with its post-mortem; buffers are as they were before the step.
+        """
+        self.moment.take()
+        try:
+            yield
+        except NonFiniteError as error:
+            self._examine(error, where, batches, again)
+            if self.skip is None or not self.skip(error):
+                raise
+
+    def _examine(
+        self,
+        error: NonFiniteError,
+        where: Place,
+        batches: Sequence[Sequence[Any]],
+        again: Callable[[], object],
+    ) -> None:
+        indices_of = getattr(self.batches, "batch_indices", lambda number: None)
+        failure = Failure(
+            error.what,
+            (where.epoch, where.number, where.batch, where.batches),
+            error.loss is not None,
+            batches,
+            [indices_of(where.batch + number) for number in range(len(batches))],
+            getattr(self.batches, "dataset", None),
+        )
+
+        def step() -> Array | None:
+            try:
+                again()
+            except NonFiniteError as repeated:
+                return repeated.loss
+            return None
+
+        error.post_mortem = examine(failure, self.model, self.moment, step)
+        error.batch = error.post_mortem.report.batch - 1

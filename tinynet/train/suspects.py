@@ -1,0 +1,139 @@
+"""What the search for the first NaN or infinity of a step finds, and how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.callsite import Location
+from tinynet.core.messages import row
+from tinynet.dtypes import Array
+
+FINITE, INFINITE, NAN = 0, 1, 2
+
+
+def badness(array: Array) -> int:
+    """FINITE, INFINITE or NAN: the worst that is in an array."""
+    if array.dtype.kind not in "fc" or np.isfinite(array).all():
+        return FINITE
+    return NAN if np.isnan(array).any() else INFINITE
+
+
+@dataclass(frozen=True)
+class Values:
+    """What is in an array, in short."""
+
+    name: str
+    dtype: str
+    shape: list[int]
+    low: float | None
+    """The smallest finite value; None if there is none."""
+
+    high: float | None
+    nans: int = 0
+    infinities: int = 0
+
+    @classmethod
+    def of(cls, name: str, array: Array) -> Values:
+        """The values of an array."""
+        finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (None, None)
+        nans = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
+        infinities = array.size - finite.size - nans
+        return cls(name, str(array.dtype), [*array.shape], low, high, nans, infinities)
+
+    def __str__(self) -> str:
+        """Such as ``x float32 [2, 3] from 0 to 1, with 2 NaN``."""
+        text = f"{self.name} {self.dtype} {self.shape}".strip()
+        if self.low is not None and self.high is not None:
+            text += f" from {self.low:.6g} to {self.high:.6g}"
+        counts = [f"{n} {what}" for n, what in ((self.nans, "NaN"), (self.infinities, "inf")) if n]
+        return f"{text}, with {' and '.join(counts)}" if counts else text
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """What made a value that is not finite, or held it."""
+
+    kind: str
+    """``"forward"`` and ``"backward"``: an operation; ``"constant"``: one that was given the value
+    as an argument; ``"batch"``, ``"weights"``: a tensor that came into the step with it;
+    ``"elsewhere"``: it appeared in a tensor that no operation had made."""
+
+    name: str
+    """Of the operation, or of the tensor."""
+
+    module: str = ""
+    """The path of the module that ran it, beginning with the class of the model."""
+
+    line: Location | None = None
+    """Where in the user's code, if that is known."""
+
+    inputs: list[Values] = field(default_factory=list)
+    output: Values | None = None
+    place: list[int] = field(default_factory=list)
+    """The index of the first element of the output that is not finite."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    """What stood there in the inputs, where that can be told."""
+
+    rows: list[int] = field(default_factory=list)
+    """The first rows of the batch in which it happened, where that can be told."""
+
+    count: int = 0
+    """How many rows."""
+
+    hint: str = ""
+    role: str = "made"
+    """``"made"`` of the first; of a second one, ``"then"`` if it came later, else ``"from"``."""
+
+    def lines(self) -> list[str]:
+        """The message, for people."""
+        if self.kind in ("batch", "weights", "elsewhere"):
+            return self._lines_of_tensor()
+        what = f"by {self.name}{f' in {self.module}' if self.module else ''}"
+        if self.kind == "backward" and self.line is not None:
+            what += ", the derivative of this line"
+        lines = row(self.role, self.line, what)
+        lines += [f"  {'inputs' * (not i):<8} {values}" for i, values in enumerate(self.inputs)]
+        lines.append(f"  {'output':<8} {self.output}; the first at {self.place}{self._from()}")
+        return lines
+
+    def _from(self) -> str:
+        if not self.values:
+            return ""
+        return ", from " + ", ".join(f"{name} = {value}" for name, value in self.values.items())
+
+    def _lines_of_tensor(self) -> list[str]:
+        label = "origin" if self.role == "made" else self.role
+        what = {
+            "batch": f"the batch: {self.name} had it already, the first at {self.place}",
+            "weights": f"the model: {self.name} had it before the step",
+            "elsewhere": "a tensor that no operation of the step made (of numpy, say)",
+        }[self.kind]
+        lines = [f"  {label:<8} {what}"]
+        if self.kind != "batch":  # which is shown in any case
+            lines.append(f"  {'values':<8} {self.output}; the first at {self.place}")
+        return lines
+
+    @classmethod
+    def of(cls, saved: Mapping[str, Any]) -> Suspect:
+        """The suspect that `dataclasses.asdict` made a dict of."""
+        line, output = saved["line"], saved["output"]
+        inputs = [Values(**values) for values in saved["inputs"]]
+        return cls(
+            **{
+                **saved,
+                "line": None if line is None else Location(*line),
+                "inputs": inputs,
+                "output": None if output is None else Values(**output),
+            }
+        )
+
+
+def first_bad(array: Array) -> tuple[int, ...]:
+    """The index of the first element that is not finite."""
+    return tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])

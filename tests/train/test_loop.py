@@ -201,6 +201,16 @@ def test_a_large_gradient_is_no_mistake():
     assert model.weight.grad.item() > 1e19  # its square is more than float32 can hold
 
 
+def test_sparse_gradients():
+    table = nn.Embedding(5, 2, sparse=True)
+    sgd = optim.SGD(table.parameters(), lr=0.1)
+    batch = (tn.tensor([1, 3]), tn.zeros(2, 2))
+    assert next(fit(table, nn.MSELoss(), sgd, [batch], 1)).loss > 0
+    assert table.weight.grad.is_sparse
+    with pytest.raises(NonFiniteError, match="the gradient of weight is not finite"):
+        next(fit(table, lambda o, t: (o - o.detach()).abs().sum().sqrt(), sgd, [batch], 1))
+
+
 # ---- measuring ----
 
 

@@ -167,6 +167,7 @@ def _measuring_seconds(parts: Parts, model: nn.Module) -> float:
 
 def _bytes(content: Any) -> int:
     if isinstance(content, Tensor):
+        content = content._values() if content.is_sparse else content
         return int(content.detach().numpy().nbytes)
     if isinstance(content, np.ndarray):
         return int(content.nbytes)

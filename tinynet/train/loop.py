@@ -262,7 +262,8 @@ def _non_finite(parameters: Iterable[Tensor]) -> Iterator[Tensor]:
     """The parameters whose gradient holds a NaN or an infinity."""
     for parameter in parameters:
         if parameter.grad is not None:
-            gradient = parameter.grad.numpy().ravel()
+            grad = parameter.grad
+            gradient = (grad._values() if grad.is_sparse else grad).numpy().ravel()
             # A dot product is several times faster than isfinite().all(); squares may overflow.
             with np.errstate(over="ignore", invalid="ignore"):
                 suspicious = not math.isfinite(np.dot(gradient, gradient))

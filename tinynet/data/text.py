@@ -76,12 +76,8 @@ class Text(Dataset[tuple[Tensor, ...]]):
     ):
         self.length = _positive("length", length)
         self._stride = length if stride is None or not train else _positive("stride", stride)
-        if not 0 <= held_out <= 1:
-            raise ValueError(
-                f"The 'held_out' parameter of Text must be from 0 to 1. Got {held_out} instead."
-            )
-        text = "\n".join(text_of(file) for file in _files(path, pattern))[:limit]
-        first = math.ceil(len(text) * (1 - held_out))
+        text = joined(path, pattern, limit)
+        first = held_out_from(len(text), held_out, "Text")
         self.tokenizer = _tokenizer(tokenizer, text[:first], level, vocab_size)
         part = text[:first] if train else text[first:]
         self._tokens = self.tokenizer.encode_array(part).astype(np.int32)
@@ -165,6 +161,24 @@ class PythonSources(Text):
             pattern=pattern,
             limit=limit,
         )
+
+
+def joined(path: StrPath | list[StrPath], pattern: str, limit: int | None) -> str:
+    """Return the texts of a file, a folder or a list of them as one, with line breaks between."""
+    return "\n".join(text_of(file) for file in _files(path, pattern))[:limit]
+
+
+def held_out_from(length: int, held_out: float, asker: str) -> int:
+    """Return where the held-out part of a text begins.
+
+    Raises:
+        ValueError: ``held_out`` is not from 0 to 1.
+    """
+    if not 0 <= held_out <= 1:
+        raise ValueError(
+            f"The 'held_out' parameter of {asker} must be from 0 to 1. Got {held_out} instead."
+        )
+    return math.ceil(length * (1 - held_out))
 
 
 def _positive(name: str, value: int) -> int:

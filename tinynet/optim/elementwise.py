@@ -3,7 +3,8 @@
 An algorithm writes its update once, on arrays and in place. Here it is run: on a small parameter
 as a whole, on a large one in blocks, so that the dozen passes of an Adam go over memory that is
 near. What a parameter needs for that (views of itself and of its state) is kept from step to step
-in a ``Slot``, which is made anew when somebody replaces the parameter's data or its state.
+in a ``Slot``, which is made anew when somebody replaces the parameter's data or its state. When all
+of a group's parameters take the same update, the next step goes by a ``Plan`` (``plans.py``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.optim.optimizer import Optimizer, refuse_other_shape
 from tinynet.optim.options import Group, counted, number
+from tinynet.optim.plans import SMALL, Plan
 
 BLOCK = 128 * 1024  # bytes of one array that are updated at a time
 Rule = Callable[..., None]  # block(param, grad, *scratch, *buffers)
@@ -36,10 +38,12 @@ class Elementwise(Optimizer):
     def _set_up(self) -> None:
         super()._set_up()
         self._slots: dict[int, Slot] = {}
+        self._plans: dict[int, Plan | None] = {}
         self._memory: dict[Any, list[Array]] = {}
 
     def _loaded(self) -> None:
         self._slots = {}
+        self._plans = {}
 
     def buffers(self, group: Group) -> tuple[str, ...]:
         """Return which of ``shaped`` are used under these options."""
@@ -73,6 +77,13 @@ class Elementwise(Optimizer):
 
     def _update_group(self, group: Group, ready: list[tuple[Tensor, Array]]) -> None:
         names = self.buffers(group)
+        if not ready:
+            return
+        params, grads = zip(*ready, strict=True)
+        plan = self._plans.get(id(group))
+        if plan is not None and plan.fits(params, grads, self.state, names):
+            plan.run(self.rule(group, plan.numbers, plan.kind, False), grads)
+            return
         rules: dict[Any, tuple[Rule, list[float]]] = {}
         for p, grad in ready:
             slot = self._slots.get(id(p))
@@ -94,6 +105,8 @@ class Elementwise(Optimizer):
                 for one, value in zip(numbers.values(), after, strict=True):
                     one[...] = value
             slot.run(block, grad)
+        slots = [self._slots[id(p)] for p in params]
+        self._plans[id(group)] = Plan.of(params, slots, self.scratch)
 
     def _slot(self, p: Tensor, group: Group, names: tuple[str, ...]) -> Slot:
         """Return the slot of a parameter; what its state lacks is made."""
@@ -131,11 +144,12 @@ class Slot:
         buffers: the state of the parameter's shape.
         fresh: the buffers were made for the step that comes.
         order: the axes in the order of memory, for a parameter that is updated in blocks.
+        is_small: it may be updated together with others.
     """
 
     __slots__ = (
-        "array", "arrays", "blocks", "buffers", "fresh", "held", "kind", "names", "numbers",
-        "order", "rest",
+        "array", "arrays", "blocks", "buffers", "fresh", "held", "is_small", "kind", "names",
+        "numbers", "order", "rest",
     )  # fmt: skip
 
     def __init__(
@@ -155,6 +169,9 @@ class Slot:
         self.arrays = [] if held is None else [getattr(v, "_array", v) for v in held.values()]
         self.numbers = {} if held is None else {name: held[name]._array for name in numbers}
         self.buffers = [] if held is None else [held[name]._array for name in names]
+        self.is_small = array.size <= SMALL and all(
+            a.flags.c_contiguous for a in (array, *self.buffers)
+        )
         self.order: tuple[int, ...] | None = None
         limit = BLOCK // array.itemsize
         if array.size <= limit:

@@ -1,0 +1,145 @@
+"""Small parameters are updated together: same numbers, and whatever is changed in between counts."""
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tinynet import optim
+from tinynet.optim import plans
+
+MAKERS = {
+    "SGD": lambda p: optim.SGD(p, lr=0.1),
+    "momentum": lambda p: optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.1, weight_decay=0.01),
+    "nesterov": lambda p: optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, maximize=True),
+    "Adam": lambda p: optim.Adam(p, weight_decay=0.01),
+    "AdamW": lambda p: optim.AdamW(p, amsgrad=True),
+    "NAdam": lambda p: optim.NAdam(p),
+    "RAdam": lambda p: optim.RAdam(p),
+    "Adamax": lambda p: optim.Adamax(p),
+    "Adagrad": lambda p: optim.Adagrad(p),
+    "Adadelta": lambda p: optim.Adadelta(p),
+    "RMSprop": lambda p: optim.RMSprop(p, momentum=0.5, centered=True),
+    "Rprop": lambda p: optim.Rprop(p),
+    "ASGD": lambda p: optim.ASGD(p),
+}
+SHAPES = [(3,), (4, 5), (), (70, 70), (2, 3, 4), (1,)]  # one is too large to be packed
+
+
+def trained(make, steps=5, between=lambda optimizer, parameters, i: None, dtype=np.float32):
+    draw = np.random.default_rng(0)
+    parameters = [
+        tn.from_numpy(draw.standard_normal(s).astype(dtype)).requires_grad_() for s in SHAPES
+    ]
+    optimizer = make(parameters)
+    for i in range(steps):
+        for p in parameters:
+            p.grad = tn.from_numpy(np.asarray(draw.standard_normal(p.shape), dtype))
+        between(optimizer, parameters, i)
+        optimizer.step()
+    return parameters, optimizer
+
+
+def content(parameters, optimizer):
+    state = [
+        {k: v.numpy().copy() for k, v in optimizer.state.get(p, {}).items()} for p in parameters
+    ]
+    return [p.detach().numpy().copy() for p in parameters], state
+
+
+def assert_same(a, b):
+    for x, y in zip(a[0], b[0], strict=True):
+        np.testing.assert_array_equal(x, y)
+    for x, y in zip(a[1], b[1], strict=True):
+        assert x.keys() == y.keys()
+        for k in x:
+            np.testing.assert_array_equal(x[k], y[k])
+
+
+def compared(monkeypatch, make, **options):
+    """Train with packs, and one by one; return the optimizer that packs."""
+    parameters, optimizer = trained(make, **options)
+    with monkeypatch.context() as alone:
+        alone.setattr(plans.Plan, "of", lambda *args: None)
+        expected = content(*trained(make, **options))
+    assert_same(content(parameters, optimizer), expected)
+    return optimizer
+
+
+def plan_of(optimizer):
+    return optimizer._plans[id(optimizer.param_groups[0])]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_bit_by_bit_as_one_by_one(make, dtype, monkeypatch):
+    optimizer = compared(monkeypatch, make, dtype=dtype)
+    (pack,) = plan_of(optimizer).packs
+    assert pack.places == [0, 1, 2, 4, 5]
+    assert [i for i, _ in plan_of(optimizer).alone] == [3]
+
+
+def without_a_gradient(optimizer, parameters, i):
+    if i == 2:
+        parameters[1].grad = None
+
+
+def other_data(optimizer, parameters, i):
+    if i == 3:
+        parameters[1].data = tn.ones(4, 5, dtype=parameters[1].dtype)
+
+
+def other_state(optimizer, parameters, i):
+    if i == 3:
+        state = optimizer.state[parameters[0]]
+        for name in state:
+            state[name] = state[name] * 2
+
+
+def cleared_state(optimizer, parameters, i):
+    if i == 2:
+        optimizer.state[parameters[0]] = {}
+
+
+def other_options(optimizer, parameters, i):
+    optimizer.param_groups[0]["lr"] = 0.1 / (i + 1)
+
+
+def written_state(optimizer, parameters, i):
+    if i == 2:
+        for value in optimizer.state[parameters[4]].values():
+            value.mul_(2)
+
+
+def transposed_gradient(optimizer, parameters, i):
+    g = parameters[1].grad
+    parameters[1].grad = g.t().contiguous().t()
+
+
+def loaded(optimizer, parameters, i):
+    if i == 2:
+        optimizer.load_state_dict(optimizer.state_dict())
+
+
+BETWEEN = [without_a_gradient, other_data, other_state, cleared_state, other_options,
+           written_state, transposed_gradient, loaded]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [MAKERS["momentum"], MAKERS["AdamW"]], ids=["SGD", "AdamW"])
+@pytest.mark.parametrize("between", BETWEEN, ids=lambda f: f.__name__)
+def test_what_is_changed_in_between_counts(make, between, monkeypatch):
+    compared(monkeypatch, make, between=between)
+
+
+def test_two_groups_have_their_own_plans(monkeypatch):
+    def make(parameters):
+        groups = [{"params": parameters[:3], "lr": 0.5}, {"params": parameters[3:]}]
+        return optim.Adam(groups)
+
+    optimizer = compared(monkeypatch, make)
+    assert [len(optimizer._plans[id(g)].packs) for g in optimizer.param_groups] == [1, 1]
+
+
+def test_many_are_cut_into_packs_that_fit_the_cache(monkeypatch):
+    monkeypatch.setattr(plans, "TOGETHER", 25)
+    optimizer = compared(monkeypatch, MAKERS["Adam"])
+    assert [pack.places for pack in plan_of(optimizer).packs] == [[0, 1, 2], [4, 5]]

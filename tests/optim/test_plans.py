@@ -1,4 +1,4 @@
-"""Small parameters are updated together: same numbers, and whatever is changed in between counts."""
+"""Small parameters are updated together: equal numbers, and what is changed in between counts."""
 
 import numpy as np
 import pytest

@@ -163,7 +163,7 @@ def test_all_mistakes_at_once_in_the_order_of_the_file(mistakes, digits):
     starts = [
         "digits.toml:3: run.epochs: must be an integer, got the string 'ten'. How many times",
         "digits.toml:7: data.batchsize: unknown key; did you mean 'batch_size'? Digits takes:",
-        "digits.toml:10: model.type: there is no 'mpl'; did you mean 'mlp'? There are: mlp,",
+        "digits.toml:10: model.type: there is no 'mpl'; did you mean 'mlp'? There are: cnn,",
         "digits.toml:19: optimizer.momentun: unknown key; did you mean 'momentum'? SGD takes: lr,",
         "digits.toml:20: optimiser: unknown section; did you mean 'optimizer'? There are: run,",
         "command line: --set needs KEY=VALUE, got 'run'",
@@ -182,7 +182,7 @@ def test_all_mistakes_at_once_in_the_order_of_the_file(mistakes, digits):
         ("seed = 3", "sed = 3", "2: run.sed: unknown key; did you mean 'seed'? [run] has: name, "),
         ("sizes = [64, 16, 10]", "", "9: model.sizes: is missing; it must be a list (each"),
         ("sizes = [64, 16, 10]", "sizes = [64, true]", "11: model.sizes: element 1 must be an int"),
-        ('type = "mlp"', "", "9: model: type is missing; it can be: mlp, sequential, "),
+        ('type = "mlp"', "", "9: model: type is missing; it can be: cnn, mlp, sequential, "),
         ('type = "mlp"', "type = 5", "10: model.type: must be a string, got 5"),
         ('type = "mlp"', 'type = "mlp"\nactivation = "rleu"', "11: model.activation: must be one"),
         ('type = "Digits"', 'type = "Digits"\ntrain = true', "7: data.train: is set by the"),

@@ -224,13 +224,13 @@ def test_the_checkpoint_has_all_that_going_on_needs(write, digits):
     result = run(write(config), quiet=True)
     state = checkpoints.load(result.folder / "checkpoint.npz")
     assert sorted(state) == sorted(
-        ["best", "config", "ema", "epoch", "epoch_is_complete", "generators", "model", "optimizer"]
-        + ["schedule", "step", "test"]
+        ["best", "config", "ema", "epoch", "epoch_is_complete", "generators", "model", "optimizers"]
+        + ["schedules", "step", "test"]
     )
     assert (state["epoch"], state["step"], state["epoch_is_complete"]) == (2, 46, True)
     assert set(state["generators"]) == {"numpy", "python", "shuffle", "tinynet"}
     assert set(state["model"]) == {*result.model.state_dict()}
-    assert len(state["optimizer"]["state"]) == 4
+    assert len(state["optimizers"][""]["state"]) == 4
     assert tomllib.loads(state["config"])["run"]["seed"] == 3
 
 

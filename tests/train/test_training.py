@@ -135,7 +135,7 @@ def test_a_schedule_that_waits_for_a_figure(write, digits):
     """
     result = run(write(config, plateau=plateau), ["run.epochs=5", "run.eval_every=2"], quiet=True)
     assert [row["lr"] for row in rows(result)] == [0.1, 0.1, 0.05, 0.05, 0.025]
-    state = checkpoints.load(result.folder / "checkpoint.npz")["schedule"]
+    state = checkpoints.load(result.folder / "checkpoint.npz")["schedules"][""]
     assert [round(figure, 9) for figure in state["schedule"]["seen"]] == [
         round(rows(result)[epoch]["test/loss"], 9) for epoch in (1, 3)
     ]

@@ -6,10 +6,14 @@
 from tinynet.train.bind import Component as Component
 from tinynet.train.checkpoint import CheckpointError as CheckpointError
 from tinynet.train.config import Config as Config
-from tinynet.train.loop import NonFiniteError as NonFiniteError
 from tinynet.train.loop import Step as Step
 from tinynet.train.loop import evaluate as evaluate
 from tinynet.train.loop import fit as fit
+from tinynet.train.method import Batch as Batch
+from tinynet.train.method import Method as Method
+from tinynet.train.method import NonFiniteError as NonFiniteError
+from tinynet.train.method import Task as Task
+from tinynet.train.method import Updater as Updater
 from tinynet.train.problems import ConfigError as ConfigError
 from tinynet.train.problems import Origin as Origin
 from tinynet.train.problems import Problem as Problem

@@ -16,6 +16,7 @@ class Best:
     Args:
         section: which figure (`monitor`), what counts as better (`min_delta`), and how long to wait
             (`patience`).
+        compares: whether the first figure is watched if the section names none; else nothing is.
 
     Example:
         >>> best = Best(EvaluationSection(monitor="loss", patience=2))
@@ -25,8 +26,9 @@ class Best:
         (2, {'loss': 1.0}, True)
     """
 
-    def __init__(self, section: EvaluationSection) -> None:
+    def __init__(self, section: EvaluationSection, compares: bool = True) -> None:
         self.section = section
+        self.compares = compares
         self.figures: dict[str, float] = {}
         self.epoch = 0
         self.waited = 0
@@ -37,13 +39,17 @@ class Best:
         return 0 < self.section.patience <= self.waited
 
     def monitor(self, figures: Mapping[str, float]) -> str:
-        """The name of the figure that is watched."""
+        """The name of the figure that is watched; empty if none is."""
+        if not self.section.monitor and not self.compares:
+            return ""
         others = [name for name in figures if name != "loss"]
         return self.section.monitor or (others[0] if others else "loss")
 
     def see(self, figures: Mapping[str, float], epoch: int) -> bool:
         """Whether a measurement is the best so far; of equal ones it is the first."""
         name = self.monitor(figures)
+        if not name:
+            return False
         sign = 1.0 if higher_is_better(name) else -1.0
         new = sign * figures[name]
         old = sign * self.figures[name] if self.figures else -math.inf

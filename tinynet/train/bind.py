@@ -122,3 +122,22 @@ def _hints(target: Callable[..., Any]) -> dict[str, Any]:
 
 def _attributes(cls: type) -> set[str]:
     return {name for base in cls.__mro__[:-1] for name in vars(base)}
+
+
+# ---- building ----
+
+
+def construct(component: Component, *supplied: Any, **hidden: Any) -> Any:
+    """Call the target of a component, after building the components among its arguments."""
+    arguments = {key: _inside(value, supplied) for key, value in component.arguments.items()}
+    if component.given:
+        return component.target(**{component.given: supplied[0]}, **arguments, **hidden)
+    return component.target(*supplied, **arguments, **hidden)
+
+
+def _inside(value: Any, supplied: tuple[Any, ...]) -> Any:
+    if isinstance(value, Component):
+        return construct(value, *(supplied if value.given is not None else ()))
+    if isinstance(value, list):
+        return [_inside(item, supplied) for item in value]
+    return value

@@ -15,6 +15,11 @@ from tinynet.train.predictions import are_classes, confusion_table, rows_of, tab
 from tinynet.train.recording import recorded
 
 
+def rates(step: Step) -> dict[str, float]:
+    """The learning rates as they are shown: ``lr``, or one per optimizer (``lr_generator``)."""
+    return {f"lr_{name}".rstrip("_"): rate for name, rate in step.rates.items()}
+
+
 class BoardLog:
     """Scalars per step and per epoch, the graph, pictures and samples."""
 
@@ -31,9 +36,11 @@ class BoardLog:
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def step(self, step: Step) -> None:
-        """``train/loss`` and ``lr``."""
-        self.writer.add_scalar("train/loss", step.loss, step.number)
-        self.writer.add_scalar("lr", step.lr, step.number)
+        """The losses (``train/loss``) and learning rates (``lr``)."""
+        for name, value in step.losses.items():
+            self.writer.add_scalar(f"train/{name}", value, step.number)
+        for name, rate in rates(step).items():
+            self.writer.add_scalar(name, rate, step.number)
 
     def epoch(self, step: Step, figures: Mapping[str, float], test: Mapping[str, float]) -> None:
         """All figures of an epoch, and those of the test set also over the steps."""
@@ -55,7 +62,8 @@ class BoardLog:
         with as_evaluated(model, parts.config.run.seed):
             inputs, targets = first_batch(parts, parts.test_set, count)
             outputs = model(inputs)
-        rows = rows_of(outputs, targets, classes=are_classes(outputs, targets))
+        known = targets if parts.method.compares else None
+        rows = rows_of(outputs, known, classes=are_classes(outputs, targets))
         self.writer.add_text("test/samples", table_of(rows), step.number)
         if pictures.are_images(inputs):
             self.picture("test/samples", pictures.grid(inputs), step)

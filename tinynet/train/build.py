@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tinynet import data, nn, optim
+from tinynet import data, nn
 from tinynet.board import SummaryWriter
 from tinynet.core.generator import Generator
-from tinynet.train.bind import Component
+from tinynet.train.bind import Component, construct
 from tinynet.train.components import FAMILIES, INSIDE, Family
 from tinynet.train.config import Config, DataSection
 from tinynet.train.exhibits import Exhibit, Moment
 from tinynet.train.imports import on_path
-from tinynet.train.loop import Loss, Schedule, as_evaluated
+from tinynet.train.loop import as_evaluated
+from tinynet.train.method import Batch, Loss, Method, Task, Updater
 from tinynet.train.metrics import Totals, UnsuitableError
+from tinynet.train.optimizers import (
+    Waiting,
+    component_of,
+    distribution,
+    parameters_of,
+    updaters_for,
+    wants_figure,
+)
 from tinynet.train.problems import (
     ConfigError,
     Problem,
@@ -46,47 +54,22 @@ class Parts:
 
     model: nn.Module
     loss: Loss
-    optimizer: optim.Optimizer
-    schedule: Schedule | None
+    method: Method
+    updaters: dict[str, Updater]
+    """The optimizers with their schedules, by name."""
+
     exhibits: Sequence[Exhibit] = ()
     """What ``evaluation.show`` lists."""
 
-    def tell_schedule(self, metrics: Mapping[str, float]) -> None:
-        """Hand the figure of a measurement to a schedule that waits for one."""
-        if isinstance(self.schedule, Waiting) and self.config.schedule is not None:
-            self.schedule.figure = metrics[self.config.schedule.monitor]
+    def tell_schedules(self, metrics: Mapping[str, float]) -> None:
+        """Hand the figures of a measurement to the schedules that wait for one."""
+        for schedule in self.waiting():
+            schedule.figure = metrics[schedule.monitor]
 
-
-class Waiting:
-    """A schedule whose ``step`` takes a figure, as one whose ``step`` takes nothing.
-
-    It stands still until there is a figure, and sees each figure once.
-    """
-
-    def __init__(self, schedule: Any) -> None:
-        self.schedule = schedule
-        self.figure: float | None = None
-
-    def step(self) -> None:
-        """Advance, if there is a figure that was not seen yet."""
-        if self.figure is not None:
-            self.schedule.step(self.figure)
-            self.figure = None
-
-    def state_dict(self) -> dict[str, Any]:
-        """The state of the schedule, and the figure that it has not seen yet."""
-        return {"schedule": self.schedule.state_dict(), "figure": self.figure}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned."""
-        self.schedule.load_state_dict(state["schedule"])
-        self.figure = state["figure"]
-
-
-def _wants_figure(schedule: Any) -> bool:
-    """Whether ``step`` must be given something, as that of ReduceLROnPlateau."""
-    parameters = inspect.signature(schedule.step).parameters.values()
-    return any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    def waiting(self) -> list[Waiting]:
+        """The schedules that wait for a figure."""
+        schedules = (updater.schedule for updater in self.updaters.values())
+        return [schedule for schedule in schedules if isinstance(schedule, Waiting)]
 
 
 def build(config: Config) -> Parts:
@@ -103,15 +86,11 @@ def build(config: Config) -> Parts:
         seed_all(seed, "model")
         model = builder.make("model", config.model.component)
         loss = builder.make("loss", config.loss.component)
+        method = builder.make("method", config.method.component)
         builder.raise_if_any()
         assert sets is not None
-        optimizer = builder.make("optimizer", config.optimizer.component, model.parameters())
+        updaters = builder.updaters(model, method)
         builder.raise_if_any()
-        schedule = None
-        if config.schedule is not None:
-            schedule = builder.make("schedule", config.schedule.component, optimizer)
-            builder.raise_if_any()
-            schedule = Waiting(schedule) if _wants_figure(schedule) else schedule
         exhibits = [builder.make("exhibit", listed) for listed in config.evaluation.show]
         builder.raise_if_any()
     shuffle = Generator().manual_seed(derive(seed, "shuffle"))
@@ -125,8 +104,8 @@ def build(config: Config) -> Parts:
         shuffle,
         model,
         loss,
-        optimizer,
-        schedule,
+        method,
+        updaters,
         exhibits,
     )
 
@@ -154,8 +133,40 @@ class _Builder:
         return built
 
     def problem(self, component: Component, text: str) -> None:
-        origin = self.config.origin(f"{component.path}.type")
-        self.problems.append(Problem(origin, component.path, text))
+        self.problem_at(component.path, text)
+
+    def problem_at(self, path: str, text: str) -> None:
+        origin = self.config.origins.get(f"{path}.type") or self.config.origin(path)
+        self.problems.append(Problem(origin, path, text))
+
+    def updaters(self, model: nn.Module, method: Method) -> dict[str, Updater]:
+        """The optimizers with their schedules."""
+        sections = self.config.optimizer.each()
+        for text in distribution(model, method, sections):
+            self.problem_at("optimizer", text)
+        if self.problems:
+            return {}
+        updaters = {}
+        for name, section in sections.items():
+            given = parameters_of(model, name)
+            optimizer = self.make("optimizer", component_of(section), given)
+            if optimizer is not None:
+                updater = Updater(optimizer, section.clip_norm, section.clip_value)
+                updaters[name] = self.scheduled(name, updater)
+        for name in (self.config.schedule.named if self.config.schedule else {}).keys() - sections:
+            listed = one_of(sections) if self.config.optimizer.named else "only one"
+            self.problem_at(f"schedule.{name}", f"there is no such optimizer; there is: {listed}")
+        return updaters
+
+    def scheduled(self, name: str, updater: Updater) -> Updater:
+        """An updater with its schedule, if it has one."""
+        section = self.config.schedule and self.config.schedule.of(name)
+        if section:
+            schedule = self.make("schedule", component_of(section), updater.optimizer)
+            waits = schedule is not None and wants_figure(schedule)
+            updater.schedule = Waiting(schedule, section.monitor) if waits else schedule
+            updater.per = section.per
+        return updater
 
     def sets(self, section: DataSection) -> tuple[Any, Any] | None:
         """The training set and the test set."""
@@ -178,22 +189,6 @@ class _Builder:
         if self.config.data.targets == "inputs":
             return InputsAsTargets(sets[0]), InputsAsTargets(sets[1])
         return sets[0], sets[1]
-
-
-def construct(component: Component, *supplied: Any, **hidden: Any) -> Any:
-    """Call the target of a component, after building the components among its arguments."""
-    arguments = {key: _inside(value, supplied) for key, value in component.arguments.items()}
-    if component.given:
-        return component.target(**{component.given: supplied[0]}, **arguments, **hidden)
-    return component.target(*supplied, **arguments, **hidden)
-
-
-def _inside(value: Any, supplied: tuple[Any, ...]) -> Any:
-    if isinstance(value, Component):
-        return construct(value, *(supplied if value.given is not None else ()))
-    if isinstance(value, list):
-        return [_inside(item, supplied) for item in value]
-    return value
 
 
 def refusal(component: Component, error: BaseException) -> str:
@@ -223,7 +218,7 @@ def _batches(
 
 
 def trial(parts: Parts) -> None:
-    """Try a copy of the model on a batch, forward and backward.
+    """Try a step with a copy of the model, and a measurement.
 
     So what does not fit together is known before anything is written. Neither the model nor a
     random stream is different afterwards.
@@ -233,15 +228,16 @@ def trial(parts: Parts) -> None:
     """
     config = parts.config
     with isolated(config.run.seed, "trial"):
-        inputs, targets = first_batch(parts, parts.train_set, config.data.batch_size)
+        batch = first_batch(parts, parts.train_set, config.data.batch_size)
         model = copied(parts)
+        updaters = updaters_for(config, model)
         try:
-            outputs = model(inputs)
-            objective = parts.loss(outputs, targets)
-            objective.backward()
+            parts.method.step(Task(model, parts.loss, updaters, [batch], strict=False))
+            with as_evaluated(model, config.run.seed):
+                measured = parts.method.measure(model, parts.loss, batch)
         except Exception as error:
-            raise UsageError(_misfit(config, error, inputs, targets)) from error
-        _try_metrics(config, outputs, targets, objective.item())
+            raise UsageError(_misfit(config, error, *batch)) from error
+        _try_metrics(parts, measured)
     _try_exhibits(parts, model)
 
 
@@ -261,20 +257,20 @@ def copied(parts: Parts) -> nn.Module:
         ) from error
 
 
-def _try_metrics(config: Config, outputs: Any, targets: Any, loss: float) -> None:
+def _try_metrics(parts: Parts, measured: Batch) -> None:
     """Whether the metrics can be computed, and all figures that are watched are there."""
+    config = parts.config
     totals = Totals(config.evaluation.metrics)
     try:
-        totals.add(outputs, targets, loss)
+        totals.add_batch(measured)
     except UnsuitableError as error:
         place = config.origin("evaluation.metrics")
-        found = f"outputs are {shape_of(outputs)}, targets {shape_of(targets)}"
+        found = f"outputs are {shape_of(measured.outputs)}, targets {shape_of(measured.targets)}"
         raise UsageError(f"{place}: evaluation.metrics: {error}; {found}") from None
     figures = totals.figures()
-    watched = {"evaluation.monitor": config.evaluation.monitor}
-    if config.schedule is not None:
-        watched["schedule.monitor"] = config.schedule.monitor
-    for key, name in watched.items():
+    watched = [("evaluation.monitor", config.evaluation.monitor)]
+    watched += [("schedule.monitor", schedule.monitor) for schedule in parts.waiting()]
+    for key, name in watched:
         if name and name not in figures:
             listed = one_of(figures)
             raise UsageError(

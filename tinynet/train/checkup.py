@@ -5,15 +5,18 @@ from __future__ import annotations
 import statistics
 import time
 import tracemalloc
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tinynet import nn, optim
+from tinynet import nn
 from tinynet.core.tensor import Tensor
-from tinynet.train.build import Parts, construct, copied, first_batch, trial
+from tinynet.train.build import Parts, copied, first_batch, trial
 from tinynet.train.loop import as_evaluated, fit
+from tinynet.train.method import Task, Updater
+from tinynet.train.optimizers import updaters_for
 from tinynet.train.seeds import isolated
 from tinynet.train.shapes import shape_of
 
@@ -57,7 +60,7 @@ class Checkup:
     gradient_bytes: int
     optimizer_bytes: int
     peak_bytes: int
-    """What forward and backward of a batch need at most, beside the weights."""
+    """What a step needs at most, beside the weights."""
 
     step_seconds: float
     total_seconds: float
@@ -76,10 +79,10 @@ def examine(parts: Parts) -> Checkup:
     with isolated(config.run.seed, "trial"):
         batch = first_batch(parts, parts.train_set, config.data.batch_size)
         model = copied(parts)
-        modules = _modules(model, batch[0])
-        peak = _peak(parts, model, batch)
-        optimizer = construct(config.optimizer.component, model.parameters())
-        loss, step_seconds = _steps(parts, model, optimizer, batch)
+        modules = _modules(parts, model, batch)
+        peak = _peak(parts, batch)
+        updaters = updaters_for(config, model)
+        loss, step_seconds = _steps(parts, model, updaters, batch)
     steps = -(-len(parts.train_batches) // config.optimizer.accumulate)
     measurements = -(-config.run.epochs // config.run.eval_every)
     measuring = _measuring_seconds(parts, model) * len(parts.test_batches) * measurements
@@ -98,7 +101,7 @@ def examine(parts: Parts) -> Checkup:
         trainable=sum(p.numel() for p in parameters if p.requires_grad),
         weight_bytes=_bytes(model.state_dict()),
         gradient_bytes=_bytes([p.grad for p in parameters]),
-        optimizer_bytes=_bytes(optimizer.state_dict()["state"]),
+        optimizer_bytes=_bytes([u.optimizer.state_dict()["state"] for u in updaters.values()]),
         peak_bytes=peak,
         step_seconds=step_seconds,
         total_seconds=step_seconds * steps * config.run.epochs + measuring,
@@ -106,14 +109,17 @@ def examine(parts: Parts) -> Checkup:
 
 
 def _steps(
-    parts: Parts, model: nn.Module, optimizer: optim.Optimizer, batch: Any
+    parts: Parts, model: nn.Module, updaters: Mapping[str, Updater], batch: Any
 ) -> tuple[float, float]:
     """The loss of the first step, and the seconds that one takes (the first is not typical)."""
     accumulate = parts.config.optimizer.accumulate
     seconds, losses = [], []
     began = time.perf_counter()
+    batches = [batch] * accumulate
     for step in fit(
-        model, parts.loss, optimizer, [batch] * accumulate, _STEPS, accumulate=accumulate
+        *(model, parts.loss, updaters, batches, _STEPS),
+        accumulate=accumulate,
+        method=parts.method,
     ):
         seconds.append(time.perf_counter() - began)
         losses.append(step.loss)
@@ -121,8 +127,8 @@ def _steps(
     return losses[0], statistics.median(seconds[1:])
 
 
-def _modules(model: nn.Module, inputs: Any) -> list[ModuleRow]:
-    """The modules in the order in which they are registered, with the shapes of a forward."""
+def _modules(parts: Parts, model: nn.Module, batch: Any) -> list[ModuleRow]:
+    """The modules in the order in which they are registered, with the shapes of a measurement."""
     shapes: dict[nn.Module, str] = {}
 
     def note(module: nn.Module, _inputs: Any, output: Any) -> None:
@@ -131,7 +137,7 @@ def _modules(model: nn.Module, inputs: Any) -> list[ModuleRow]:
     modules = dict(model.named_modules())
     handles = [module.register_forward_hook(note) for module in modules.values()]
     with as_evaluated(model):
-        model(inputs)
+        parts.method.measure(model, parts.loss, batch)
     for handle in handles:
         handle.remove()
     rows = []
@@ -144,13 +150,15 @@ def _modules(model: nn.Module, inputs: Any) -> list[ModuleRow]:
     return rows
 
 
-def _peak(parts: Parts, model: nn.Module, batch: Any) -> int:
-    """The most memory that numpy arrays and all else take meanwhile, in bytes."""
+def _peak(parts: Parts, batch: Any) -> int:
+    """The most memory that numpy arrays and all else take in a step, in bytes."""
     if tracemalloc.is_tracing():  # somebody else's measurement
         return 0
+    model = copied(parts)
+    updaters = updaters_for(parts.config, model)
     tracemalloc.start()
     try:
-        parts.loss(model(batch[0]), batch[1]).backward()
+        parts.method.step(Task(model, parts.loss, updaters, [batch], strict=False))
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -158,10 +166,10 @@ def _peak(parts: Parts, model: nn.Module, batch: Any) -> int:
 
 def _measuring_seconds(parts: Parts, model: nn.Module) -> float:
     """The time of one batch of the test set."""
-    inputs, targets = first_batch(parts, parts.test_set, parts.config.data.batch_size)
+    batch = first_batch(parts, parts.test_set, parts.config.data.batch_size)
     with as_evaluated(model):
         began = time.perf_counter()
-        parts.loss(model(inputs), targets)
+        parts.method.measure(model, parts.loss, batch)
         return time.perf_counter() - began
 
 

@@ -11,7 +11,9 @@ from typing import Any
 from tinynet import data, nn, optim
 from tinynet.optim import lr_scheduler
 from tinynet.train import exhibits, models
+from tinynet.train.adversarial import Adversarial
 from tinynet.train.bind import signature_of
+from tinynet.train.method import Method, Supervised
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,12 @@ FAMILIES = {
             "a function of outputs and targets",
             callable,
             _losses,
+        ),
+        Family(
+            "method",
+            "a method of training (a subclass of tinynet.train.Method)",
+            _is_a(Method),
+            lambda: {"supervised": Supervised, "adversarial": Adversarial},
         ),
         Family(
             "optimizer",

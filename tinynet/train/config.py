@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tinynet.train.bind import Component
+from tinynet.train.method import Supervised
 from tinynet.train.metrics import METRICS, find
 from tinynet.train.problems import Origin
 
@@ -28,7 +29,7 @@ def _must(be: str, holds: Callable[[Any], bool]) -> Mapping[str, Any]:
 _POSITIVE = _must("be at least 1", lambda value: value >= 1)
 _FIGURE = _must(
     f"be loss or a metric ({', '.join(METRICS)})",
-    lambda name: name in ("", "loss") or find(name) is not None,
+    lambda name: name in ("", "loss") or name.startswith("loss_") or find(name) is not None,
 )
 _NOT_NEGATIVE = _must("not be negative", lambda value: value >= 0)
 _FOLDER_NAME = _must(
@@ -122,10 +123,15 @@ class LossSection:
 
 @dataclass(frozen=True)
 class OptimizerSection:
-    """How the weights follow from the gradients."""
+    """How the weights follow from the gradients.
 
-    component: Component
-    """The optimizer, without its parameters."""
+    A model whose parts have optimizers of their own has a table for each, named by the module whose
+    parameters it gets: ``[optimizer.generator]``. What stands in ``[optimizer]`` beside such tables
+    (clip_norm, clip_value) holds for those that do not say otherwise.
+    """
+
+    component: Component | None
+    """The optimizer, without its parameters; None if there are several."""
 
     clip_norm: float | None = field(
         default=None, metadata=_must("be greater than 0", lambda value: value > 0)
@@ -138,21 +144,47 @@ class OptimizerSection:
     """No element of a gradient may be further from 0 than this."""
 
     accumulate: int = field(default=1, metadata=_POSITIVE)
-    """So many batches make one step, with the mean of their gradients."""
+    """So many batches make one step, with the mean of their gradients; the same for all."""
+
+    named: Mapping[str, OptimizerSection] = field(default_factory=dict)
+    """The tables of several optimizers, by name."""
+
+    def each(self) -> Mapping[str, OptimizerSection]:
+        """All optimizers by name; one alone has the name ``""``."""
+        return self.named or {"": self}
 
 
 @dataclass(frozen=True)
 class ScheduleSection:
-    """How the learning rate changes; left out, it does not."""
+    """How the learning rate changes; left out, it does not.
 
-    component: Component
-    """The schedule, without its optimizer."""
+    Where there are several optimizers, each has this schedule; or ``[schedule.generator]`` is for
+    the one of that name, and those without a table have none.
+    """
+
+    component: Component | None
+    """The schedule, without its optimizer; None if there are several."""
 
     per: Literal["epoch", "step"] = "epoch"
     """Whether it advances after each epoch or after each step."""
 
     monitor: str = field(default="loss", metadata=_FIGURE)
     """The figure of the test set that a schedule which waits for one (ReduceLROnPlateau) sees."""
+
+    named: Mapping[str, ScheduleSection] = field(default_factory=dict)
+    """The tables of several schedules, by the name of the optimizer."""
+
+    def of(self, optimizer: str) -> ScheduleSection | None:
+        """The schedule of the optimizer of a name."""
+        return self.named.get(optimizer) if self.named else self
+
+
+@dataclass(frozen=True)
+class MethodSection:
+    """What one step of training does; left out, it is supervised learning."""
+
+    component: Component
+    """The method."""
 
 
 @dataclass(frozen=True)
@@ -203,6 +235,7 @@ class Config:
     model: ModelSection
     loss: LossSection
     optimizer: OptimizerSection
+    method: MethodSection
     schedule: ScheduleSection | None = None
     evaluation: EvaluationSection = field(default_factory=EvaluationSection)
     ema: EmaSection | None = None
@@ -227,19 +260,26 @@ SECTIONS: dict[str, type] = {
     "data": DataSection,
     "model": ModelSection,
     "loss": LossSection,
+    "method": MethodSection,
     "optimizer": OptimizerSection,
     "schedule": ScheduleSection,
     "evaluation": EvaluationSection,
     "ema": EmaSection,
 }
 
+_SUPERVISED = Component("method", "supervised", Supervised, written={"type": "supervised"})
+
 LEFT_OUT: dict[str, Callable[[], Any]] = {
     "run": RunSection,
+    "method": lambda: MethodSection(_SUPERVISED),
     "schedule": lambda: None,
     "evaluation": EvaluationSection,
     "ema": lambda: None,
 }
 """The sections that a config can do without, and what stands in their place."""
+
+NAMED = frozenset({"optimizer", "schedule"})
+"""The sections that may have a table per optimizer."""
 
 
 def settings(section: type) -> dict[str, dataclasses.Field[Any]]:
@@ -249,7 +289,8 @@ def settings(section: type) -> dict[str, dataclasses.Field[Any]]:
         >>> [*settings(RunSection)]
         ['name', 'seed', 'epochs', 'eval_every', 'log_every', 'out', 'path', 'init_from']
     """
-    return {f.name: f for f in dataclasses.fields(section) if f.name != "component"}
+    fields = dataclasses.fields(section)
+    return {f.name: f for f in fields if f.name not in ("component", "named")}
 
 
 @functools.cache

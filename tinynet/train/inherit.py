@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.config import SECTIONS, settings
+from tinynet.train.config import NAMED, SECTIONS, settings
 from tinynet.train.problems import ConfigError, Origin, Problem, did_you_mean, nearest
 from tinynet.train.source import Source, read
 from tinynet.train.toml_lines import KeyPath, split_key
@@ -121,8 +121,9 @@ def _merge(
 
 
 def _is_the_sections_own(path: KeyPath, key: str) -> bool:
-    section = SECTIONS.get(str(path[0])) if len(path) == 1 else None
-    return section is not None and key in settings(section)
+    name = str(path[0])
+    is_section = len(path) == 1 or (len(path) == 2 and name in NAMED)
+    return is_section and name in SECTIONS and key in settings(SECTIONS[name])
 
 
 def _under(source: Source, path: KeyPath) -> dict[KeyPath, Origin]:

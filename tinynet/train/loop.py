@@ -6,24 +6,19 @@ import contextlib
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
-
-import numpy as np
 
 from tinynet import nn
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor
-from tinynet.nn.utils import clip_grad_norm_, clip_grad_value_
 from tinynet.optim import Optimizer
 from tinynet.train.guard import Guard, Skip
+from tinynet.train.method import Batch, Loss, Method, Schedule, Supervised, Task, Updater
 from tinynet.train.metrics import Totals
 from tinynet.train.nonfinite import NonFiniteError as NonFiniteError
 from tinynet.train.nonfinite import Place
 from tinynet.train.seeds import isolated
-
-Loss = Callable[[Any, Any], Tensor]
 
 
 class Batches(Protocol):
@@ -31,24 +26,6 @@ class Batches(Protocol):
 
     def __iter__(self) -> Iterator[Sequence[Any]]: ...
     def __len__(self) -> int: ...
-
-
-class Schedule(Protocol):
-    """What changes the learning rate, such as the schedulers in `tinynet.optim.lr_scheduler`."""
-
-    def step(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What happened to one batch of a step."""
-
-    inputs: Any
-    targets: Any
-    outputs: Any
-    """What the model said before the weights changed."""
-
-    loss: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +46,20 @@ class Step:
     loss: float
     """The mean of the losses of its batches; NaN if the step was skipped."""
 
-    lr: float
-    """The learning rate that the step used (of the first parameter group)."""
+    rates: Mapping[str, float]
+    """The learning rate of each optimizer (of its first parameter group) that the step used."""
+
+    @property
+    def lr(self) -> float:
+        """The learning rate that the step used; of several optimizers, that of the first."""
+        return next(iter(self.rates.values()))
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """The means of the losses by name: ``{"loss": ...}`` where there is only one."""
+        names = self.batches[0].by_name if self.batches else ()
+        count = len(self.batches)
+        return {name: sum(batch.by_name[name] for batch in self.batches) / count for name in names}
 
     @property
     def inputs(self) -> Any:
@@ -91,7 +80,7 @@ class Step:
 def fit(
     model: nn.Module,
     loss: Loss,
-    optimizer: Optimizer,
+    optimizer: Optimizer | Mapping[str, Updater],
     batches: Batches,
     epochs: int | Iterable[int],
     *,
@@ -101,6 +90,8 @@ def fit(
     clip_value: float | None = None,
     accumulate: int = 1,
     first_step: int = 0,
+    first_batch: int = 0,
+    method: Method | None = None,
     skip: Skip | None = None,
 ) -> Iterator[Step]:
     """Train, one step per iteration: what else is to be done between steps is up to the caller.
@@ -108,7 +99,8 @@ def fit(
     Args:
         model: is called with the inputs of a batch.
         loss: is called with the model's outputs and the targets; its mean over the batch is 0-d.
-        optimizer: changes the parameters.
+        optimizer: changes the parameters; or several by name, each with its own schedule and
+            clipping (an `Updater`), in the place of the arguments below.
         batches: pairs (inputs, targets); iterated once per epoch.
         epochs: how many, or their numbers (``range(3, 10)`` goes on after the third).
         schedule: advances between two steps or epochs, according to `per`.
@@ -118,6 +110,9 @@ def fit(
         accumulate: so many batches make one step, with the mean of their gradients; the last step
             of an epoch takes what is left.
         first_step: the number of the first step, when going on.
+        first_batch: so many batches of the first epoch are done, when going on in its middle;
+            `batches` then begins with the one after them.
+        method: what one step does; `Supervised` learning if left out.
         skip: is told of a NonFiniteError; if it returns True, the step is left out instead (a Step
             without batches stands for it).
 
@@ -133,72 +128,45 @@ def fit(
         >>> step.number, step.loss < 1e-3
         (49, True)
     """
-    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    if isinstance(optimizer, Optimizer):
+        optimizer = {"": Updater(optimizer, clip_norm, clip_value, schedule, per)}
+    method = Supervised() if method is None else method
     number = first_step
     guard = Guard(model, batches, skip)
     for epoch in range(epochs) if isinstance(epochs, int) else epochs:
         model.train()
         guard.begin_epoch()
-        if schedule is not None and per == "epoch" and number:
-            schedule.step()
-        for first, group in _groups(batches, accumulate):
-            if schedule is not None and per == "step" and number:
-                schedule.step()
+        if number and not first_batch:
+            _advance(optimizer, "epoch")
+        for first, group in _groups(batches, accumulate, first_batch):
+            if number:
+                _advance(optimizer, "step")
+            rates = {name: updater.lr for name, updater in optimizer.items()}
             where = Place(epoch, number, first, len(batches))
-            gradients = functools.partial(_gradients, model, loss, optimizer, group, where)
-            lr = float(optimizer.param_groups[0]["lr"])
+            task = Task(model, loss, optimizer, group, where)
             done: list[Batch] = []
-            with guard.step(where, group, gradients):
-                done = gradients()
-                _clip(parameters, clip_value, clip_norm)
-                optimizer.step()
+            with guard.step(where, group, functools.partial(method.step, replace(task, dry=True))):
+                done = method.step(task)
             mean = sum(batch.loss for batch in done) / len(done) if done else math.nan
             index = first + len(group) - 1
-            yield Step(number, epoch, index, index + 1 == len(batches), tuple(done), mean, lr)
+            yield Step(number, epoch, index, index + 1 == len(batches), tuple(done), mean, rates)
             number += 1
+        first_batch = 0
 
 
-def _gradients(
-    model: nn.Module, loss: Loss, optimizer: Optimizer, group: list[Sequence[Any]], where: Place
-) -> list[Batch]:
-    """Forward and backward of the batches of one step: the gradient is that of their mean loss.
-
-    Raises:
-        NonFiniteError: a loss or a gradient is not finite.
-    """
-    done: list[Batch] = []
-    for inputs, targets in group:
-        outputs = model(inputs)
-        objective = loss(outputs, targets)
-        value = objective.item()
-        if not math.isfinite(value):
-            where = where._replace(batch=where.batch + len(done))
-            raise NonFiniteError(f"the loss is {value}", where, objective.detach().numpy())
-        if not done:
-            optimizer.zero_grad()
-        (objective if len(group) == 1 else objective / len(group)).backward()
-        done.append(Batch(inputs, targets, outputs, value))
-    wrong = next(_non_finite(p for g in optimizer.param_groups for p in g["params"]), None)
-    if wrong is not None:
-        raise NonFiniteError(f"the gradient of {_name(model, wrong)} is not finite", where)
-    return done
+def _advance(updaters: Mapping[str, Updater], per: Literal["epoch", "step"]) -> None:
+    for updater in updaters.values():
+        updater.advance(per)
 
 
-def _groups(batches: Batches, size: int) -> Iterator[tuple[int, list[Sequence[Any]]]]:
+def _groups(batches: Batches, size: int, begun: int) -> Iterator[tuple[int, list[Sequence[Any]]]]:
     """So many batches at a time, with the place of the first; the last group may be smaller."""
     source = iter(batches)
-    for first in itertools.count(0, size):
+    for first in itertools.count(begun, size):
         group = list(itertools.islice(source, size))
         if not group:
             return
         yield first, group
-
-
-def _clip(parameters: list[Tensor], value: float | None, norm: float | None) -> None:
-    if value is not None:
-        clip_grad_value_(parameters, value)
-    if norm is not None:
-        clip_grad_norm_(parameters, norm)
 
 
 def evaluate(
@@ -208,6 +176,7 @@ def evaluate(
     *,
     metrics: Sequence[str] | None = None,
     seed: int = 0,
+    method: Method | None = None,
 ) -> dict[str, float]:
     """The mean loss and the metrics of a model in eval mode.
 
@@ -221,6 +190,7 @@ def evaluate(
         metrics: names from `tinynet.train.metrics`; left out, the accuracy (0 to 1) if the targets
             are classes.
         seed: what random numbers drawn meanwhile follow from.
+        method: what is measured; by default outputs, targets and their loss.
 
     Example:
         >>> always_first = nn.Linear(1, 2)
@@ -231,18 +201,23 @@ def evaluate(
         0.75
     """
     totals = Totals(metrics)
-    measure(model, loss, batches, totals, seed)
+    measure(model, loss, batches, totals, seed, method)
     return totals.figures()
 
 
 def measure(
-    model: nn.Module, loss: Loss, batches: Iterable[Sequence[Any]], totals: Totals, seed: int = 0
+    model: nn.Module,
+    loss: Loss,
+    batches: Iterable[Sequence[Any]],
+    totals: Totals,
+    seed: int = 0,
+    method: Method | None = None,
 ) -> None:
     """Add all batches to the totals, as `evaluate` does."""
+    method = Supervised() if method is None else method
     with as_evaluated(model, seed):
-        for inputs, targets in batches:
-            outputs = model(inputs)
-            totals.add(outputs, targets, loss(outputs, targets).item())
+        for batch in batches:
+            totals.add_batch(method.measure(model, loss, batch))
 
 
 @contextlib.contextmanager
@@ -256,21 +231,3 @@ def as_evaluated(model: nn.Module, seed: int = 0) -> Iterator[None]:
     finally:
         for module, training in modes:
             module.training = training
-
-
-def _non_finite(parameters: Iterable[Tensor]) -> Iterator[Tensor]:
-    """The parameters whose gradient holds a NaN or an infinity."""
-    for parameter in parameters:
-        if parameter.grad is not None:
-            grad = parameter.grad
-            gradient = (grad._values() if grad.is_sparse else grad).numpy().ravel()
-            # A dot product is several times faster than isfinite().all(); squares may overflow.
-            with np.errstate(over="ignore", invalid="ignore"):
-                suspicious = not math.isfinite(np.dot(gradient, gradient))
-            if suspicious and not np.isfinite(gradient).all():
-                yield parameter
-
-
-def _name(model: nn.Module, parameter: Tensor) -> str:
-    names = [name for name, other in model.named_parameters() if other is parameter]
-    return names[0] if names else "a parameter that is not the model's"

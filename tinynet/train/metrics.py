@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.train.method import Batch
 
 Sums = Array
 """A sum over the elements of a batch and their number; for the confusion matrix, counts."""
@@ -179,24 +180,35 @@ class Totals:
 
     def __init__(self, metrics: Sequence[str] | None = None) -> None:
         self.examples = 0
-        self._loss = 0.0
+        self._losses: dict[str, float] = {}
         self._optional = metrics is None
         names = ["accuracy"] if metrics is None else metrics
         self._metrics = {name: _known(name) for name in names}
         self._sums: dict[str, Any] = dict.fromkeys(self._metrics, 0)
 
-    def add(self, outputs: Any, targets: Any, loss: float) -> None:
-        """Count a batch; its loss is the mean over its examples.
+    def add(
+        self,
+        outputs: Any,
+        targets: Any,
+        loss: float | Mapping[str, float],
+        examples: int | None = None,
+    ) -> None:
+        """Count a batch; its loss is the mean over its examples; there may be several by name.
 
         Raises:
             UnsuitableError: outputs and targets are not of the kind that a metric is for.
         """
-        examples = len(targets)
+        examples = len(targets) if examples is None else examples
         self.examples += examples
-        self._loss += loss * examples
+        losses = loss if isinstance(loss, Mapping) else {"loss": loss}
+        for name, value in losses.items():
+            self._losses[name] = self._losses.get(name, 0.0) + value * examples
         if not self._metrics:
             return
         try:
+            if "perplexity" in self._metrics and "loss" not in losses:
+                name = "perplexity"
+                raise UnsuitableError("needs a method with one loss")
             pair = _array(outputs), _array(targets)
             for name, metric in self._metrics.items():
                 self._sums[name] = self._sums[name] + metric.of_batch(*pair)
@@ -205,11 +217,15 @@ class Totals:
                 raise UnsuitableError(f"{name} {error}") from None
             self._metrics = {}
 
+    def add_batch(self, batch: Batch) -> None:
+        """Count what happened to a batch; the errors are those of `add`."""
+        self.add(batch.outputs, batch.targets, batch.by_name, batch.examples)
+
     def figures(self) -> dict[str, float]:
-        """``loss`` and the metrics; empty before the first batch."""
+        """The losses (``loss``) and the metrics; empty before the first batch."""
         if not self.examples:
             return {}
-        figures = {"loss": self._loss / self.examples}
+        figures = {name: value / self.examples for name, value in self._losses.items()}
         for name, metric in self._metrics.items():
             if name == "perplexity":
                 figures[name] = math.exp(min(figures["loss"], 700.0))

@@ -30,7 +30,7 @@ def are_classes(outputs: Any, targets: Any) -> bool:
         classes_of(outputs.detach().numpy(), targets.numpy())
     except UnsuitableError:
         return False
-    return True
+    return outputs.shape[1] > 1
 
 
 def rows_of(outputs: Any, targets: Any = None, *, classes: bool) -> list[Row]:

@@ -1,9 +1,11 @@
-"""One step of training, recorded: what ran forward, backward and in the optimizer."""
+"""One step of training, recorded: what ran forward, backward and in the optimizers."""
 
 from __future__ import annotations
 
 from tinynet import board
-from tinynet.train.build import Parts, construct, copied, first_batch
+from tinynet.train.build import Parts, copied, first_batch
+from tinynet.train.method import Task
+from tinynet.train.optimizers import updaters_for
 from tinynet.train.seeds import isolated
 
 
@@ -11,10 +13,10 @@ def recorded(parts: Parts) -> board.Recording:
     """One step with a copy of the model, on the first batch; no random stream moves."""
     config = parts.config
     with isolated(config.run.seed, "trial"):
-        inputs, targets = first_batch(parts, parts.train_set, config.data.batch_size)
+        batch = first_batch(parts, parts.train_set, config.data.batch_size)
         model = copied(parts)
-        optimizer = construct(config.optimizer.component, model.parameters())
+        updaters = updaters_for(config, model)
         with board.record(model) as recording:
-            parts.loss(model(inputs), targets).backward()
-            optimizer.step()
+            task = Task(model, parts.loss, updaters, [batch], strict=False, part=recording.part)
+            parts.method.step(task)
     return recording

@@ -19,7 +19,15 @@ from tinynet.train.coerce import (
     is_mapping,
 )
 from tinynet.train.components import FAMILIES, INSIDE, PART, Family
-from tinynet.train.config import LEFT_OUT, SECTIONS, Config, RunSection, field_docs, settings
+from tinynet.train.config import (
+    LEFT_OUT,
+    NAMED,
+    SECTIONS,
+    Config,
+    RunSection,
+    field_docs,
+    settings,
+)
 from tinynet.train.imports import GRAMMAR, Importer, NotFoundError
 from tinynet.train.inherit import read_with_bases
 from tinynet.train.problems import Origin, Report, did_you_mean, one_of, sentence
@@ -102,8 +110,11 @@ class _Resolver:
         if not isinstance(table, dict):
             return self.problem((name,), f"must be a table [{name}], got {table!r}")
         own = settings(cls)
-        values = {key: self.setting(cls, name, key, table[key]) for key in own if key in table}
+        values = {key: self.setting(cls, (name, key), table[key]) for key in own if key in table}
         rest = {key: value for key, value in table.items() if key not in own}
+        has_tables = "type" not in table and any(isinstance(v, dict) for v in rest.values())
+        if name in NAMED and has_tables:
+            return self.named(name, rest, values)
         if family is not None:
             component = self.component((name,), rest, family, also=own)
             return None if component is None else cls(component=component, **values)
@@ -113,15 +124,32 @@ class _Resolver:
             )
         return cls(**values)
 
+    def named(self, name: str, tables: dict[str, Any], shared: dict[str, Any]) -> Any:
+        """A section with a table per optimizer, and what holds for all of them."""
+        cls, family, named = SECTIONS[name], FAMILIES[name], {}
+        own = [key for key in settings(cls) if key != "accumulate"]
+        for key, table in tables.items():
+            path = (name, key)
+            if not isinstance(table, dict):
+                self.problem(path, f"unknown key beside tables of its own. {_has(name, own)}")
+                continue
+            values = {k: self.setting(cls, (*path, k), table[k]) for k in own if k in table}
+            rest = {k: value for k, value in table.items() if k not in own}
+            component = self.component(path, rest, family, also=own)
+            if component is not None:
+                named[key] = cls(component=component, **(shared | values))
+        return cls(component=None, named=named, **shared)
+
     def left_out(self, name: str) -> Any:
         if name in LEFT_OUT:
             return LEFT_OUT[name]()
         names = one_of(FAMILIES[name].names())
         return self.problem((name,), f"section [{name}] is missing; its type can be: {names}")
 
-    def setting(self, cls: type, section: str, key: str, given: Any) -> Any:
+    def setting(self, cls: type, path: tuple[str, ...], given: Any) -> Any:
         """A key that the section itself has."""
-        path, declared = (section, key), typing.get_type_hints(cls)[key]
+        key = path[-1]
+        declared = typing.get_type_hints(cls)[key]
         metadata, doc = settings(cls)[key].metadata, field_docs(cls)[key]
         if "family" in metadata:
             return self.listed(path, given, INSIDE[metadata["family"]], doc)

@@ -20,29 +20,32 @@ def to_toml(config: Config) -> str:
     blocks = [f"# The config of a run, in full; first read from {_shown(config.file)}."]
     for name in SECTIONS:
         section = getattr(config, name)
-        if section is not None:
-            rows = [*_rows(config, name, section)]
-            width = max(len(text) for text, _ in rows)
+        tables: dict[tuple[str, ...], Any] = {} if section is None else {(name,): section}
+        for key, inside in getattr(section, "named", {}).items():
+            tables[name, key] = inside
+        for path, table in tables.items():
+            rows = [*_rows(config, path, table)]
+            width = max((len(text) for text, _ in rows), default=0)
             lines = [f"{text:<{width}}  # {_shown(origin)}" for text, origin in rows]
-            blocks.append("\n".join([f"[{name}]", *lines]))
+            blocks.append("\n".join([f"[{dotted(path)}]", *lines]))
     return "\n\n".join(blocks) + "\n"
 
 
-def _rows(config: Config, name: str, section: Any) -> Iterator[tuple[str, str]]:
+def _rows(config: Config, path: tuple[str, ...], section: Any) -> Iterator[tuple[str, str]]:
     """Assignments and their origins, in the order: type, its arguments, the section's own keys."""
     values: dict[str, Any] = {}
-    if hasattr(section, "component"):
+    if getattr(section, "component", None) is not None:
         values.update(section.component.written)
     for key in settings(type(section)):
         default = _default(section, key)
         value = _listed(getattr(section, key))
-        if value is not None or default is not None:
+        if (value is not None or default is not None) and (len(path), key) != (2, "accumulate"):
             values[key] = value
     for key, value in values.items():
         text = toml_value(value)
         comment = "# " if text is None else ""
         shown = _shown(value) if text is None else text
-        yield f"{comment}{toml_key(key)} = {shown}", _origin(config, dotted((name, key)))
+        yield f"{comment}{toml_key(key)} = {shown}", _origin(config, dotted((*path, key)))
 
 
 def _listed(value: Any) -> Any:

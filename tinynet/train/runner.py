@@ -163,6 +163,7 @@ def evaluate_run(
         parts.test_batches,
         metrics=config.evaluation.metrics,
         seed=config.run.seed,
+        method=parts.method,
     )
     epoch = trained.saved["epoch"]
     if json:
@@ -186,7 +187,7 @@ def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
 
 def _best_remark(result: Result) -> str:
     best = result.best
-    if best is None:
+    if best is None or not best.figures:
         return ""
     name = best.monitor(best.figures)
     if best.figures[name] == result.metrics[name]:

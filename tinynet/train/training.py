@@ -12,7 +12,7 @@ from tinynet import nn
 from tinynet.board import SummaryWriter
 from tinynet.train import checkpoint, seeds
 from tinynet.train.best import Best
-from tinynet.train.board_log import BoardLog
+from tinynet.train.board_log import BoardLog, rates
 from tinynet.train.build import Parts
 from tinynet.train.config import Config
 from tinynet.train.ema import MovingAverage
@@ -61,7 +61,7 @@ class Training:
             examples -= examples % config.data.batch_size
         self.progress = Progress(config.run.epochs, examples, show)
         self.totals = Totals()
-        self.best = Best(config.evaluation)
+        self.best = Best(config.evaluation, parts.method.compares)
         self.average = MovingAverage(parts.model, config.ema.decay) if config.ema else None
         self.metrics: dict[str, float] = {}
         self.epoch = -1
@@ -105,14 +105,11 @@ class Training:
         for step in fit(
             parts.model,
             parts.loss,
-            parts.optimizer,
+            parts.updaters,
             parts.train_batches,
             config.run.epochs,
-            schedule=parts.schedule,
-            per=config.schedule.per if config.schedule is not None else "epoch",
-            clip_norm=config.optimizer.clip_norm,
-            clip_value=config.optimizer.clip_value,
             accumulate=config.optimizer.accumulate,
+            method=parts.method,
         ):
             if self.average is not None:
                 self.average.update()
@@ -131,8 +128,8 @@ class Training:
             self.totals = Totals()
             self.progress.start(step.epoch)
         for batch in step.batches:
-            self.totals.add(batch.outputs, batch.targets, batch.loss)
-        self.progress.step(sum(len(b.targets) for b in step.batches), self.figures(step))
+            self.totals.add_batch(batch)
+        self.progress.step(sum(batch.examples for batch in step.batches), self.figures(step))
 
     def end_epoch(self, log: BoardLog, step: Step, stopped: bool) -> None:
         """Measure if it is time, then show, log and save."""
@@ -146,7 +143,7 @@ class Training:
                 if is_best:
                     checkpoint.save(self.folder.best, self.result_state(step))
             test = {f"test/{name}": value for name, value in self.metrics.items()}
-            self.parts.tell_schedule(self.metrics)
+            self.parts.tell_schedules(self.metrics)
         figures = self.figures(step, test)
         self.progress.finish(step.epoch, step.number, figures)
         log.epoch(step, figures, test)
@@ -158,7 +155,8 @@ class Training:
         """The figures of the test set; pictures and samples go to TensorBoard."""
         parts, config = self.parts, self.parts.config
         totals = Totals(config.evaluation.metrics)
-        measure(parts.model, parts.loss, parts.test_batches, totals, config.run.seed)
+        batches, seed = parts.test_batches, config.run.seed
+        measure(parts.model, parts.loss, batches, totals, seed, parts.method)
         log.confusion(totals.confusion(), step)
         if config.evaluation.samples:
             log.samples(config.evaluation.samples, step)
@@ -174,7 +172,7 @@ class Training:
     def figures(self, step: Step, test: Mapping[str, float] | None = None) -> dict[str, float]:
         """Those of the epoch so far, in the order in which they are shown."""
         train = {f"train/{name}": value for name, value in self.totals.figures().items()}
-        return {**train, **(test or {}), "lr": step.lr}
+        return {**train, **(test or {}), **rates(step)}
 
     def result_state(self, step: Step) -> dict[str, Any]:
         """All that measuring again needs."""
@@ -190,12 +188,16 @@ class Training:
     def state(self, step: Step) -> dict[str, Any]:
         """All that going on, or measuring again, needs."""
         parts = self.parts
-        schedule: Any = parts.schedule
         return {
             **self.result_state(step),
             "best": self.best.state_dict(),
             "ema": None if self.average is None else self.average.state_dict(),
-            "optimizer": parts.optimizer.state_dict(),
-            "schedule": None if schedule is None else schedule.state_dict(),
+            "optimizers": {n: u.optimizer.state_dict() for n, u in parts.updaters.items()},
+            "schedules": {n: _state(u.schedule) for n, u in parts.updaters.items()},
             "generators": {**seeds.states(), "shuffle": parts.shuffle.get_state()},
         }
+
+
+def _state(part: Any) -> dict[str, Any] | None:
+    """The state of something that may have none."""
+    return part.state_dict() if hasattr(part, "state_dict") else None

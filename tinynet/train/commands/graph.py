@@ -11,7 +11,7 @@ from tinynet import board
 from tinynet.train.build import trial
 from tinynet.train.commands.options import Commands, add_config, full_keys
 from tinynet.train.folder import new_folder, write_text
-from tinynet.train.problems import TrainError, UsageError
+from tinynet.train.problems import TrainError, UsageError, did_you_mean
 from tinynet.train.recording import recorded
 from tinynet.train.resolve import load_config
 from tinynet.train.runner import prepare
@@ -23,7 +23,7 @@ TensorBoard; a training run writes them into its own folder anyway.
 """
 TENSORBOARD = "tensorboard"
 FORMATS = ("text", "dot", "svg", "pbtxt", TENSORBOARD)
-GRAPHS = ("step", "forward", "backward", "optimizer")
+GRAPHS = "step, forward, backward, optimizer, or what the method names (generator)"
 
 
 def add(commands: Commands) -> None:
@@ -35,8 +35,8 @@ def add(commands: Commands) -> None:
     parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     parser.add_argument(
         "--part",
-        choices=GRAPHS,
-        help="default: forward; TensorBoard gets all of them",
+        metavar="PART",
+        help=f"{GRAPHS}; default: forward; TensorBoard gets all of them",
     )
     parser.add_argument(
         "--save",
@@ -63,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     part = arguments.part or "forward"
     if part not in recording.graphs:  # an optimizer without operations of its own, say
-        raise UsageError(f"nothing ran in {part}; there is: {[*recording.graphs]}")
+        hint = did_you_mean(part, recording.graphs) or ";"
+        raise UsageError(f"nothing ran in {part}{hint} there is: {[*recording.graphs]}")
     text = getattr(recording, arguments.format)(part)
     if arguments.save is None:
         print(text)

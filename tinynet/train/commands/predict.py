@@ -57,7 +57,8 @@ def of_test_set(parts: Parts) -> Iterator[Row]:
     with as_evaluated(parts.model, parts.config.run.seed):
         for inputs, targets in parts.test_batches:
             outputs = parts.model(inputs)
-            yield from rows_of(outputs, targets, classes=are_classes(outputs, targets))
+            known = targets if parts.method.compares else None
+            yield from rows_of(outputs, known, classes=are_classes(outputs, targets))
 
 
 def of_file(parts: Parts, name: str) -> Iterator[Row]:

@@ -4,6 +4,7 @@ What is exported here is a ``type`` of ``[model]``; a class whose name ends in `
 ``[loss]``.
 """
 
+from tinynet.train.models.adversarial import GAN as GAN
 from tinynet.train.models.autoencoder import VAE as VAE
 from tinynet.train.models.autoencoder import VAELoss as VAELoss
 from tinynet.train.models.convolutional import cnn as cnn

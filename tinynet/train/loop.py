@@ -141,17 +141,23 @@ def fit(
         for first, group in _groups(batches, accumulate, first_batch):
             if number:
                 _advance(optimizer, "step")
-            rates = {name: updater.lr for name, updater in optimizer.items()}
             where = Place(epoch, number, first, len(batches))
-            task = Task(model, loss, optimizer, group, where)
-            done: list[Batch] = []
-            with guard.step(where, group, functools.partial(method.step, replace(task, dry=True))):
-                done = method.step(task)
-            mean = sum(batch.loss for batch in done) / len(done) if done else math.nan
-            index = first + len(group) - 1
-            yield Step(number, epoch, index, index + 1 == len(batches), tuple(done), mean, rates)
+            yield _taken(Task(model, loss, optimizer, group, where), method, guard)
             number += 1
         first_batch = 0
+
+
+def _taken(task: Task, method: Method, guard: Guard) -> Step:
+    """The step of a task, done."""
+    epoch, number, first, batches = task.place
+    rates = {name: updater.lr for name, updater in task.updaters.items()}
+    done: list[Batch] = []
+    again = functools.partial(method.step, replace(task, dry=True))
+    with guard.step(task.place, task.batches, again):
+        done = method.step(task)
+    mean = sum(batch.loss for batch in done) / len(done) if done else math.nan
+    index = first + len(task) - 1
+    return Step(number, epoch, index, index + 1 == batches, tuple(done), mean, rates)
 
 
 def _advance(updaters: Mapping[str, Updater], per: Literal["epoch", "step"]) -> None:

@@ -48,11 +48,17 @@ def address(recording, tmp_path_factory):
         yield address
 
 
+@pytest.fixture(scope="module")
+def driver():
+    with browser.browser() as driver:
+        yield driver
+
+
 @pytest.fixture
-def graphs(address):
-    with browser.graphs(address) as found:
-        found.wait(lambda: found.nodes(), "the graph")
-        yield found
+def graphs(driver, address):
+    found = browser.graphs(driver, address)
+    found.wait(lambda: found.nodes(), "the graph")
+    return found
 
 
 def test_the_graph_is_drawn_and_scopes_open(graphs, screenshots):

@@ -7,11 +7,12 @@ function is ``(1 + tanh(x * P(x^2))) / 2``, since numpy's tanh costs little more
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, threads
 from tinynet.core.operation import pointwise
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -79,25 +80,34 @@ def _flat(x: Array) -> Array:
     return np.ascontiguousarray(x, np.float32).reshape(-1)
 
 
-def _blocks(size: int) -> list[slice]:
-    return [slice(start, start + _BLOCK) for start in range(0, size, _BLOCK)]
+def _by_block(work: Callable[[slice], None], size: int) -> None:
+    blocks = threads.slices(size, _BLOCK)
+    if len(blocks) > 4:
+        threads.share(work, blocks)
+    else:
+        for block in blocks:
+            work(block)
 
 
 def _gelu_single(x: Array) -> tuple[Array, Array]:
     flat = _flat(x)
     out, below = np.empty_like(flat), np.empty_like(flat)
-    square = np.empty(min(flat.size, _BLOCK), np.float32)
-    for block in _blocks(flat.size):
+
+    def work(block: slice) -> None:
         part = flat[block]
-        _single(part, out[block], below[block], square[: part.size])
+        _single(part, out[block], below[block], np.empty_like(part))
+
+    _by_block(work, flat.size)
     return out.reshape(x.shape).astype(x.dtype, copy=False), below.reshape(x.shape)
 
 
 def _slope_single(g: Array, x: Array, below: Array) -> Array:
-    out = np.empty(x.size, np.float32)
-    arrays = [_flat(a) for a in (g, x, below)]
-    for block in _blocks(x.size):
-        _single_slope(*(a[block] for a in arrays), out[block])
+    g1, x1, b1, out = _flat(g), _flat(x), _flat(below), np.empty(x.size, np.float32)
+
+    def work(block: slice) -> None:
+        _single_slope(g1[block], x1[block], b1[block], out[block])
+
+    _by_block(work, out.size)
     return out.reshape(x.shape).astype(x.dtype, copy=False)
 
 

@@ -128,6 +128,8 @@ def test_the_profile_is_coloured_by_time_and_by_memory(graphs, recording, screen
     graphs.screenshot(screenshots / "profile.png")
     graphs.choose("memory")
     graphs.wait(lambda: redness() != by_time, "colours by memory")
+    graphs.switch_device("/device:bwd:0")
+    graphs.wait(lambda: graphs.fills()["backward"].startswith("url"), "backward to be hatched")
 
 
 def test_backward_is_a_graph_of_its_own(graphs, screenshots):

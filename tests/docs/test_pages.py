@@ -60,7 +60,7 @@ def test_the_files_and_functions_that_a_page_names_exist(page):
         if name:
             text = found[0].read_text(encoding="utf-8")
             assert re.search(rf"^\s*(def|class) {name}\b", text, re.M), (
-                f"{page.name}: {file}:{name}"
+                f"{page.name} names {file}:{name}, which has gone"
             )
 
 

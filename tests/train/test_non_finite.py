@@ -10,6 +10,7 @@ import tinynet as tn
 from tinynet import nn, optim
 from tinynet.data import DataLoader, Subset, TensorDataset
 from tinynet.train import NonFiniteError, fit
+from tinynet.train import guard as guards
 from tinynet.train.post_mortem import read_report
 from tinynet.train.seeds import seed_all, states
 
@@ -300,6 +301,20 @@ def test_which_of_the_accumulated_batches_by_its_gradient():
     error = failure(Head(then), loader, accumulate=3)
     assert first(error).kind == "backward"
     assert (error.batch, error.post_mortem.report.batch) == (1, 2)
+
+
+def test_a_mistake_of_the_search_does_not_hide_the_error(monkeypatch):
+    monkeypatch.setattr(guards, "examine", lambda *arguments: 1 / 0)
+    error = failure(net(lambda scores, x: scores * NAN), shuffled(examples()))
+    assert str(error).startswith("the loss is nan in epoch 1, step 1 (batch 1 of 3); stopped")
+    assert "the step could not be examined: ZeroDivisionError" in str(error)
+
+
+def test_sparse_gradients_and_renormalised_rows():
+    table = nn.Embedding(5, 2, sparse=True, max_norm=1.0)
+    batch = (tn.tensor([1, 3]), tn.zeros(2, 2))
+    error = failure(table, [batch], lambda o, t: (o - o.detach()).abs().sum().sqrt())
+    assert (first(error).kind, first(error).name) == ("backward", "SqrtBackward0")
 
 
 # ---- skipping ----

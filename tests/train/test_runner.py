@@ -225,7 +225,7 @@ def test_the_checkpoint_has_all_that_going_on_needs(write, digits):
     state = checkpoints.load(result.folder / "checkpoint.npz")
     assert sorted(state) == sorted(
         ["best", "config", "ema", "epoch", "epoch_is_complete", "generators", "model", "optimizers"]
-        + ["schedules", "step", "test"]
+        + ["schedules", "skipped", "step", "test"]
     )
     assert (state["epoch"], state["step"], state["epoch_is_complete"]) == (2, 46, True)
     assert set(state["generators"]) == {"numpy", "python", "shuffle", "tinynet"}
@@ -290,10 +290,12 @@ def test_shapes_that_do_not_fit_are_told_before_anything_is_written(write, digit
 def test_a_batch_that_is_no_pair(write, digits, tmp_path):
     config = digits.replace('"Digits"', '"./odd.py:Odd"')
     odd = "class Odd(list):\n    def __init__(self): super().__init__([1.0] * 10)"
+    with pytest.raises(UsageError, match=r"(?s)digits\.toml:6: data: .*a pair \(input, target\)"):
+        run(write(config, odd=odd), quiet=True)
     with pytest.raises(
         UsageError, match=r"digits\.toml:6: a batch must be a pair \(inputs, targets\)"
     ):
-        run(write(config, odd=odd), quiet=True)
+        run("digits.toml", ["data.check=false"], quiet=True)
 
 
 def test_no_batch_is_left(write, digits):

@@ -104,7 +104,7 @@ class _Found:
                 tensor._counter.n, tensor._counter.writes = version, writes
 
         self.restore.append(put_back)
-        self._array(tensor._array)
+        self.value(tensor._array)  # or Rows, the array of a sparse gradient, which is replaced
         self.value(tensor._grad)
 
 

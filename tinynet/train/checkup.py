@@ -14,6 +14,7 @@ import numpy as np
 from tinynet import nn
 from tinynet.core.tensor import Tensor
 from tinynet.train.build import Parts, copied, first_batch, trial
+from tinynet.train.data_check import check_data
 from tinynet.train.loop import as_evaluated, fit
 from tinynet.train.method import Task, Updater
 from tinynet.train.optimizers import updaters_for
@@ -45,6 +46,9 @@ class Checkup:
 
     train_examples: int
     test_examples: int
+    looked_at: dict[str, int]
+    """How many examples were looked at, by data set; empty with ``data.check = false``."""
+
     batches: int
     steps: int
     """Per epoch; fewer than batches if gradients are accumulated."""
@@ -75,6 +79,7 @@ def examine(parts: Parts) -> Checkup:
         NonFiniteError: the loss of a first step is no number.
     """
     config = parts.config
+    looks = check_data(parts)
     trial(parts)
     with isolated(config.run.seed, "trial"):
         batch = first_batch(parts, parts.train_set, config.data.batch_size)
@@ -90,6 +95,7 @@ def examine(parts: Parts) -> Checkup:
     return Checkup(
         train_examples=len(parts.train_set),
         test_examples=len(parts.test_set),
+        looked_at={name: look.seen for name, look in looks.items()},
         batches=len(parts.train_batches),
         steps=steps,
         epochs=config.run.epochs,

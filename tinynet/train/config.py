@@ -63,6 +63,13 @@ class RunSection:
     log_every: int = field(default=1, metadata=_POSITIVE)
     """Every how many steps the loss and the learning rate go to TensorBoard."""
 
+    non_finite: Literal["stop", "skip"] = "stop"
+    """What a loss or gradient that is NaN or infinite does: it ends the run, or its step is left
+    out. Either way the weights stay as they were, and `tinynet explain RUN` says what made it."""
+
+    skip_limit: int = field(default=10, metadata=_NOT_NEGATIVE)
+    """So many steps of a run are left out at most; one more ends it."""
+
     out: str = "runs"
     """The folder for the folders of runs, relative to where the command is started."""
 
@@ -92,6 +99,11 @@ class DataSection:
 
     drop_last: bool = False
     """Whether a last batch that is smaller than the others is left out of training."""
+
+    check: bool = True
+    """Whether the examples are looked at before training: for NaN, for classes that the model does
+    not have, for other shapes than the rest. Of large or slow data sets, as many as two seconds
+    allow."""
 
     workers: int = field(default=0, metadata=_NOT_NEGATIVE)
     """So many threads make batches ahead of training; the batches are the same for any number."""
@@ -286,8 +298,8 @@ def settings(section: type) -> dict[str, dataclasses.Field[Any]]:
     """The keys that a section has of its own, without those of its ``type``.
 
     Example:
-        >>> [*settings(RunSection)]
-        ['name', 'seed', 'epochs', 'eval_every', 'log_every', 'out', 'path', 'init_from']
+        >>> [*settings(RunSection)][:3]
+        ['name', 'seed', 'epochs']
     """
     fields = dataclasses.fields(section)
     return {f.name: f for f in fields if f.name not in ("component", "named")}

@@ -41,6 +41,11 @@ class RunFolder:
         return self.path / "changes.diff"
 
     @property
+    def post_mortems(self) -> Path:
+        """The steps that came to NaN or infinity, a folder each; there only if there are any."""
+        return self.path / "post_mortem"
+
+    @property
     def record(self) -> Path:
         """What was run, where, and how it ended."""
         return self.path / "run.json"

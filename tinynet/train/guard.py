@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from tinynet import nn
@@ -30,15 +30,15 @@ class Guard:
         self.batches = batches
         self.skip = skip
         self.moment = Moment(model)
+        self._step: tuple[Place, Sequence[Sequence[Any]], Callable[[], object]] | None = None
 
     def begin_epoch(self) -> None:
         """A pass over the batches begins."""
         self.moment.look()
 
-    @contextlib.contextmanager
     def step(
         self, where: Place, batches: Sequence[Sequence[Any]], again: Callable[[], object]
-    ) -> Iterator[None]:
+    ) -> Guard:
         """A context for one step. It swallows a NonFiniteError if the step is to be skipped.
 
         Args:
@@ -50,12 +50,24 @@ class Guard:
             NonFiniteError: with its post-mortem; buffers are as they were before the step.
         """
         self.moment.take()
+        self._step = where, batches, again
+        return self
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: Any
+    ) -> bool:
+        step, self._step = self._step, None
+        if not isinstance(error, NonFiniteError) or step is None:
+            return False
         try:
-            yield
-        except NonFiniteError as error:
-            self._examine(error, where, batches, again)
-            if self.skip is None or not self.skip(error):
-                raise
+            self._examine(error, *step)
+        except Exception as problem:  # a mistake of ours must not hide what has happened
+            text = f"{type(problem).__name__}: {problem}"
+            error.remarks.append(f"  {'note':<8} the step could not be examined: {text}")
+        return self.skip is not None and self.skip(error)
 
     def _examine(
         self,
@@ -74,12 +86,14 @@ class Guard:
             getattr(self.batches, "dataset", None),
         )
 
-        def step() -> Array | None:
-            try:
-                again()
-            except NonFiniteError as repeated:
-                return repeated.loss
-            return None
-
-        error.post_mortem = examine(failure, self.model, self.moment, step)
+        error.post_mortem = examine(failure, self.model, self.moment, partial(loss_of, again))
         error.batch = error.post_mortem.report.batch - 1
+
+
+def loss_of(step: Callable[[], object]) -> Array | None:
+    """Do a step; the loss that is not finite, None if it is a gradient or nothing at all."""
+    try:
+        step()
+    except NonFiniteError as error:
+        return error.loss
+    return None

@@ -118,6 +118,15 @@ class Progress:
                 self._bar.set_postfix_str(brief_figures(figures), refresh=False)
                 self._shown = time.perf_counter()
 
+    def say(self, text: str) -> None:
+        """Tell something in between, beside the figures."""
+        if self._bar is not None:
+            self._bar.write(text, file=sys.stderr)
+        if self._lines:
+            print(text, flush=True)
+        if self._json:
+            print(as_json({"message": text}), flush=True)
+
     def finish(self, epoch: int, step: int, figures: Mapping[str, float]) -> None:
         """An epoch is over, and measured."""
         now = time.perf_counter()

@@ -53,18 +53,17 @@ def list_types(kind: str) -> str:
 
 
 def _entry(name: str, target: Callable[..., Any], family: Family) -> str:
-    call = f"{name}({', '.join(spelled(p) for p in parameters(target, family))})"
+    call = f"{name}({', '.join(_spelled(p) for p in _parameters(target, family))})"
     lines = textwrap.wrap(call, _WIDTH, subsequent_indent=" " * (len(name) + 1))
     return "\n".join([*lines, f"    {first_line(target)}"])
 
 
-def parameters(target: Callable[..., Any], family: Family) -> list[Parameter]:
-    """What a config may give to a type."""
+def _parameters(target: Callable[..., Any], family: Family) -> list[Parameter]:
     known = signature_of(target, family.given_to(target)).parameters.values()
     return [p for p in known if p.name not in family.hidden]
 
 
-def spelled(parameter: Parameter) -> str:
+def _spelled(parameter: Parameter) -> str:
     """As a reader of a signature knows it; in brackets what is by default left out."""
     if parameter.required:
         return parameter.name
@@ -111,7 +110,7 @@ def known_keys() -> list[str]:
         keys += [f"{section}.{key}" for key in settings(cls)]
     for section, family in FAMILIES.items():
         for target in family.names().values():
-            keys += [f"{section}.{p.name}" for p in parameters(target, family)]
+            keys += [f"{section}.{p.name}" for p in _parameters(target, family)]
     return [*dict.fromkeys(keys), *(name for family in KINDS.values() for name in family.names())]
 
 
@@ -120,7 +119,7 @@ def _section_page(section: str) -> str:
     lines = [f"[{section}]: {inspect.getdoc(cls)}", ""]
     for key, doc in field_docs(cls).items():
         if key in settings(cls):
-            lines += [f"{key}: {kind_of(section, key)}", _wrapped(doc, indent=4)]
+            lines += [f"{key}: {_kind_of(section, key)}", _wrapped(doc, indent=4)]
     if section in FAMILIES:
         names = ", ".join(sorted(FAMILIES[section].names()))
         lines += ["", _wrapped(f"type: {names}; or ./file.py:Name, or package.module:Name"), ""]
@@ -135,11 +134,10 @@ def _setting_page(section: str, key: str) -> str:
     if "family" in metadata:
         names = one_of(sorted(INSIDE[metadata["family"]].names()))
         rule = f"\n\ntype: {names}; or ./file.py:Name, or package.module:Name"
-    return f"{section}.{key}: {kind_of(section, key)}\n\n{_wrapped(doc)}{rule}"
+    return f"{section}.{key}: {_kind_of(section, key)}\n\n{_wrapped(doc)}{rule}"
 
 
-def kind_of(section: str, key: str) -> str:
-    """What the values of a key are, and what it is when left out."""
+def _kind_of(section: str, key: str) -> str:
     cls = SECTIONS[section]
     default = settings(cls)[key].default
     if "family" in settings(cls)[key].metadata:
@@ -151,7 +149,7 @@ def kind_of(section: str, key: str) -> str:
 
 def _type_page(name: str, family: Family) -> str:
     target = family.names()[name]
-    call = f"{name}({', '.join(spelled(p) for p in parameters(target, family))})"
+    call = f"{name}({', '.join(_spelled(p) for p in _parameters(target, family))})"
     doc = inspect.getdoc(target) or "(not documented)"
     wrapped = textwrap.wrap(call, _WIDTH, subsequent_indent=" " * (len(name) + 1))
     return "\n".join([*wrapped, "", doc])
@@ -162,7 +160,7 @@ def _argument_page(section: str, key: str) -> str | None:
     family = FAMILIES[section]
     said: dict[str, list[str]] = {}
     for name, target in sorted(family.names().items()):
-        for parameter in parameters(target, family):
+        for parameter in _parameters(target, family):
             if parameter.name == key:
                 kind = describe(parameter.declared)
                 default = _default(parameter)

@@ -12,6 +12,7 @@ from typing import Any
 from tinynet.train import checkpoint
 from tinynet.train.build import Parts, build, trial
 from tinynet.train.config import Config
+from tinynet.train.data_check import check_data
 from tinynet.train.folder import RunFolder, new_run_folder, write_text
 from tinynet.train.loop import evaluate
 from tinynet.train.problems import ConfigError, Problem, UsageError
@@ -58,11 +59,15 @@ def run(
         True
     """
     parts = prepare(load_config(config_path, overrides, out=out))
+    looks = check_data(parts)
     trial(parts)
     config = parts.config
     folder = new_run_folder(config.run.out, config.run.name)
     write_text(folder.config, to_toml(config))
     show: Show = "nothing" if quiet else "json" if json else "text"
+    for name, look in looks.items():
+        if show == "text" and look.seen < look.examples:
+            print(f"data: looked at {look.extent} examples of the {name} set")
     result = Training(parts, folder, show).train()
     if show == "text":
         _say_result(result)

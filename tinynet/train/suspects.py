@@ -102,6 +102,14 @@ class Suspect:
         lines.append(f"  {'output':<8} {self.output}; the first at {self.place}{self._from()}")
         return lines
 
+    @property
+    def brief(self) -> str:
+        """Half a sentence, such as ``made by log in Net.head``."""
+        if self.kind in ("batch", "weights", "elsewhere"):
+            of = {"batch": "of the batch", "weights": "of the model", "elsewhere": "a tensor"}
+            return f"it was in {self.name} {of[self.kind]}".replace("  ", " ")
+        return f"made by {self.name}{f' in {self.module}' if self.module else ''}"
+
     def _from(self) -> str:
         if not self.values:
             return ""

@@ -17,6 +17,7 @@ from tinynet.train.build import Parts
 from tinynet.train.config import Config
 from tinynet.train.ema import MovingAverage
 from tinynet.train.folder import RunFolder, append_line, write_json, write_text
+from tinynet.train.incidents import Incidents, in_a_record
 from tinynet.train.interrupt import StopRequest
 from tinynet.train.loop import Step, fit, measure
 from tinynet.train.metrics import Totals
@@ -65,6 +66,7 @@ class Training:
         self.average = MovingAverage(parts.model, config.ema.decay) if config.ema else None
         self.metrics: dict[str, float] = {}
         self.epoch = -1
+        self.incidents = Incidents(config.run, folder, self.progress.say)
 
     def train(self) -> Result:
         """The whole run; the record says how it ended, whatever happens."""
@@ -79,12 +81,16 @@ class Training:
         except KeyboardInterrupt:
             status = "interrupted"
             raise
+        except Exception as error:
+            self.record["error"] = in_a_record(error)
+            raise
         finally:
             log.close()
             with contextlib.suppress(TrainError):  # a full disk must not hide what came before
                 best = {"epoch": self.best.epoch, **self.best.figures}
                 end = {"status": status, "test": self.metrics, "best": best}
-                write_json(self.folder.record, self.record | end)
+                skipped = {"skipped": self.incidents.skipped}
+                write_json(self.folder.record, self.record | end | skipped)
         parts = self.parts
         return Result(
             self.folder.path, self.metrics, parts.model, parts.config, stop.signal, self.best
@@ -110,11 +116,12 @@ class Training:
             config.run.epochs,
             accumulate=config.optimizer.accumulate,
             method=parts.method,
+            skip=self.incidents,
         ):
-            if self.average is not None:
+            if self.average is not None and step.batches:
                 self.average.update()
             self.show(step)
-            if step.number % config.run.log_every == 0 or step.ends_epoch:
+            if step.batches and (step.number % config.run.log_every == 0 or step.ends_epoch):
                 log.step(step)
             if step.ends_epoch or stop.signal:
                 self.end_epoch(log, step, bool(stop.signal))
@@ -179,6 +186,7 @@ class Training:
         return {
             "config": self.config_text,
             "epoch": step.epoch + 1,
+            "skipped": self.incidents.skipped,
             "epoch_is_complete": step.ends_epoch,
             "step": step.number + 1,
             "model": self.parts.model.state_dict(),

@@ -50,6 +50,7 @@ def text_of(found: Checkup) -> str:
     lines = [
         f"data: {found.train_examples:,} examples for training, {found.test_examples:,} for "
         f"testing; {found.batches:,} batches and {found.steps:,} steps per epoch",
+        _looked(found),
         f"a batch: inputs {found.inputs}, targets {found.targets}",
         "",
         *table,
@@ -65,6 +66,17 @@ def text_of(found: Checkup) -> str:
         "all is well; nothing was written",
     ]
     return "\n".join(lines)
+
+
+def _looked(found: Checkup) -> str:
+    """How much of the data was looked at."""
+    counts = {"training": found.train_examples, "test": found.test_examples}
+    seen = [
+        f"all of the {name} set" if n == counts[name] else f"{n:,} examples of the {name} set"
+        for name, n in found.looked_at.items()
+    ]
+    what = " and ".join(seen)
+    return f"looked at {what}: nothing wrong" if seen else "the examples were not looked at"
 
 
 def _size(count: int) -> str:

@@ -1,17 +1,21 @@
-"""``tinynet explain [TOPIC | KEY]``."""
+"""``tinynet explain [RUN | TOPIC | KEY]``."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from tinynet.explanations import all_pages, explain, topics
+from tinynet.train.afterwards import explain_run, is_explained
 from tinynet.train.commands.options import Commands
 from tinynet.train.problems import UsageError, nearest
 from tinynet.train.reference import explain_key, known_keys
+from tinynet.train.replay import replayed
 
 _DESCRIPTION = """\
-Print the page on an error whose message names it; or what a key of a config (optimizer.lr), a
-section (optimizer), a type (AdamW) or a metric (top5) means. Without an argument, list the pages.
+Say how the run of a folder went, and why it failed; or print the page on an error whose message
+names it; or what a key of a config (optimizer.lr), a section (optimizer), a type (AdamW) or a
+metric (top5) means. Without an argument, list the pages.
 """
 
 
@@ -19,11 +23,16 @@ def add(commands: Commands) -> None:
     """Tell argparse what the command takes."""
     parser = commands.add_parser(
         "explain",
-        help="say what an error means and what to do, or what a key of a config means",
+        help="say how a run went, what an error means, or what a key of a config means",
         description=_DESCRIPTION,
     )
     parser.add_argument(
-        "topic", metavar="TOPIC", nargs="?", help="such as inplace-saved or optimizer.lr"
+        "topic", metavar="TOPIC", nargs="?", help="a run folder, inplace-saved, optimizer.lr, ..."
+    )
+    parser.add_argument(
+        "--replay",
+        action="store_true",
+        help="of a run that came to NaN: do the step again, and look what makes it now",
     )
     parser.add_argument("--all", action="store_true", help="print all pages, as one document")
     parser.set_defaults(run_command=run)
@@ -31,7 +40,10 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the page."""
-    print(all_pages() if arguments.all else _page(arguments.topic))
+    if arguments.replay:
+        print(replayed(Path(arguments.topic or ".")))
+    else:
+        print(all_pages() if arguments.all else _page(arguments.topic))
     return 0
 
 
@@ -40,10 +52,14 @@ def _page(topic: str | None) -> str:
     if topic is None:
         titles = {name: explain(name).splitlines()[0].removeprefix("# ") for name in topics()}
         return "\n".join(f"{name:<16} {title}" for name, title in titles.items())
+    if is_explained(Path(topic)):
+        return explain_run(Path(topic))
     if topic in topics():
         return explain(topic).rstrip()
     page = explain_key(topic)
     if page is None:
+        if Path(topic).is_dir():
+            raise UsageError(f"{topic} is not the folder of a run: it has no run.json")
         near = nearest(topic, [*topics(), *known_keys()])
         hint = f" Did you mean {near}?" if near else ""
         raise UsageError(

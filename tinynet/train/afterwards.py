@@ -1,0 +1,154 @@
+"""How a run went, read from its folder: for ``tinynet explain RUN``."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shlex
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tinynet.train import checkpoint
+from tinynet.train.folder import RunFolder
+from tinynet.train.incidents import brief
+from tinynet.train.post_mortem import REPORT, Report, read_report
+from tinynet.train.problems import TrainError, UsageError
+from tinynet.train.progress import describe_figures
+
+_STATUS = {
+    "finished": "finished",
+    "interrupted": "stopped by Ctrl-C or SIGTERM",
+    "failed": "failed",
+    "running": "says that it is running",
+}
+
+
+def is_explained(path: Path) -> bool:
+    """Whether a path is the folder of a run, or of one of its post-mortems."""
+    return RunFolder(path).record.is_file() or (path / REPORT).is_file()
+
+
+def explain_run(path: Path) -> str:
+    """How a run went, what stopped it, and what can be done next.
+
+    Raises:
+        TrainError: it is not the folder of a run, or its files are damaged.
+    """
+    if (path / REPORT).is_file():
+        report = read_report(path)
+        return "\n".join([report.headline, *report.lines()])
+    folder = RunFolder(path)
+    record = _record(folder)
+    reports = [(place, read_report(place)) for place in post_mortems(folder)]
+    status = str(record.get("status"))
+    fatal = [report for _, report in reports if not report.skipped] if status == "failed" else []
+    lines = [f"{path}: {_STATUS.get(status, status)}{_when(record)}", *_figures(folder, record)]
+    if fatal:
+        lines += ["", f"{fatal[-1].headline}; the weights are those of before.", *fatal[-1].lines()]
+    elif record.get("error"):
+        lines += ["", *str(record["error"]).splitlines()]
+    if status == "running":
+        lines.append(_last_sign(path))
+    skipped = [(place, report) for place, report in reports if report.skipped]
+    if skipped:
+        lines += ["", f"{len(skipped)} steps were skipped:"]
+        lines += [f"  {brief(report)}\n    tinynet explain {_quoted(p)}" for p, report in skipped]
+    return "\n".join([*lines, "", *_next(folder, status, fatal)])
+
+
+def post_mortems(folder: RunFolder) -> list[Path]:
+    """The folders of the steps that came to NaN, in their order."""
+    found = folder.post_mortems.glob(f"step_*/{REPORT}")
+    return sorted((p.parent for p in found), key=lambda p: (len(p.name), p.name))
+
+
+def _record(folder: RunFolder) -> dict[str, Any]:
+    try:
+        record = json.loads(folder.record.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{folder.path} is not the folder of a run: it has no run.json") from None
+    except (OSError, ValueError) as error:
+        raise TrainError(f"{folder.record} cannot be read: {error}") from None
+    if not isinstance(record, dict):
+        raise TrainError(f"{folder.record} is damaged: it holds no object")
+    return record
+
+
+def _when(record: Mapping[str, Any]) -> str:
+    started = record.get("started")
+    return f" (begun {str(started)[:19].replace('T', ' ')})" if started else ""
+
+
+def _figures(folder: RunFolder, record: Mapping[str, Any]) -> list[str]:
+    """What the run came to: its last epoch, its best measurement, its last checkpoint."""
+    lines = []
+    row = _last_row(folder)
+    if row is None:
+        lines.append("no epoch was completed")
+    else:
+        figures = {k: v for k, v in row.items() if "/" in k and isinstance(v, (int, float))}
+        lines.append(f"epoch {row.get('epoch')}: {describe_figures(figures)}")
+    best = record.get("best")
+    if isinstance(best, dict) and best.get("epoch"):
+        figures = {f"test/{k}": v for k, v in best.items() if isinstance(v, float)}
+        lines.append(f"best, after epoch {best['epoch']}: {describe_figures(figures)}")
+    if folder.checkpoint.exists():
+        try:
+            saved = checkpoint.load(folder.checkpoint)
+            lines.append(f"checkpoint: after step {saved['step']}, epoch {saved['epoch']}")
+        except TrainError as error:
+            lines.append(f"checkpoint: {error}")
+    return lines
+
+
+def _last_row(folder: RunFolder) -> dict[str, Any] | None:
+    """The last whole line of the metrics; a process that is killed may leave half of one."""
+    try:
+        lines = folder.metrics.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    for line in reversed(lines):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            return row
+    return None
+
+
+def _last_sign(path: Path) -> str:
+    newest = max((file.stat().st_mtime for file in path.iterdir()), default=0.0)
+    ago = datetime.timedelta(seconds=round(max(0.0, time.time() - newest)))
+    return (
+        "either it is, or it was killed (kill -9, no memory left, a power cut) and could not say "
+        f"so; its last sign of life was {ago} ago"
+    )
+
+
+def _next(folder: RunFolder, status: str, fatal: list[Report]) -> list[str]:
+    """What can be done now."""
+    run = _quoted(folder.path)
+    config = _quoted(folder.config)
+    if not folder.checkpoint.exists():
+        again = [f"  begin again:    tinynet train {config}"]
+    elif status == "finished":
+        again = [
+            f"  measure again:  tinynet eval {run}",
+            f"  look closer:    tinynet predict {run}",
+        ]
+    else:
+        again = [f"  go on:          tinynet resume {run}", f"  measure it:     tinynet eval {run}"]
+    if fatal:
+        again += [
+            f"  the step again: tinynet explain {run} --replay",
+            '  to leave such steps out: run.non_finite = "skip" (and run.skip_limit)',
+        ]
+    out = folder.path.parent
+    return ["what can be done:", *again, f"  curves:         tinynet board {_quoted(out)}"]
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))

@@ -1,0 +1,101 @@
+"""What examples must be like for a loss and a model, and what is wrong with those that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tinynet import nn
+from tinynet.dtypes import Array
+
+_OF_CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What every row of a part of the examples (``"targets"``) must be like."""
+
+    part: str
+    expected: str
+    """What is expected, such as ``"a class from 0 to 9"``."""
+
+    bad: Callable[[Array], Array]
+    """Of a stack of rows, a bool for each row: whether it is wrong."""
+
+    found: Callable[[Array], str]
+    """Of one row that is wrong, what it is."""
+
+
+def finite(part: str) -> Rule:
+    """No NaN and no infinity."""
+    return Rule(part, "finite numbers", _not_finite, _describe_not_finite)
+
+
+def _not_finite(rows: Array) -> Array:
+    if rows.dtype.kind not in "fc":
+        return np.zeros(len(rows), bool)
+    flat = rows.reshape(len(rows), -1)
+    # The sum is finite if all are (or it overflows, which the second look finds out).
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = ~np.isfinite(flat.sum(1))
+    if suspicious.any():
+        suspicious[suspicious] = ~np.isfinite(flat[suspicious]).all(1)
+    return suspicious
+
+
+def _describe_not_finite(row: Array) -> str:
+    bad = ~np.isfinite(row)
+    where = f", the first at {[int(i) for i in np.argwhere(bad)[0]]}" if row.ndim else ""
+    nans = int(np.isnan(row).sum())
+    infinities = int(bad.sum()) - nans
+    counts = [f"{n} {what}" for n, what in ((nans, "NaN"), (infinities, "inf")) if n]
+    return f"{' and '.join(counts)} of {row.size}{where}"
+
+
+def for_loss(loss: Any, outputs: Any, target: Any) -> list[Rule]:
+    """What the targets must be for a loss.
+
+    Args:
+        loss: of the config.
+        outputs: what the model says about a batch.
+        target: of one example.
+    """
+    if isinstance(loss, nn.BCELoss):
+        return [Rule("targets", "numbers from 0 to 1", _outside(0, 1), _extremes)]
+    shape: Any = getattr(outputs, "shape", ())
+    if not isinstance(loss, _OF_CLASSES) or len(shape) < 2:
+        return []
+    if target.dtype.kind == "f" and target.shape == tuple(shape[1:]):
+        return []  # probabilities of classes
+    count = int(shape[1])
+    last, ignored = count - 1, getattr(loss, "ignore_index", None)
+    wrong = _outside(0, last)
+
+    def bad(rows: Array) -> Array:
+        if rows.dtype.kind not in "iu":
+            return np.ones(len(rows), bool)
+        known = rows if ignored is None else np.where(rows == ignored, 0, rows)
+        return wrong(known)
+
+    also = f" (or {ignored}, which is ignored)" if ignored is not None and ignored >= 0 else ""
+    kind = type(loss).__name__
+    expected = f"a class from 0 to {last}{also}: the model has {count} outputs, the loss is {kind}"
+    return [Rule("targets", expected, bad, _extremes)]
+
+
+def _outside(low: float, high: float) -> Callable[[Array], Array]:
+    def bad(rows: Array) -> Array:
+        flat = rows.reshape(len(rows), -1)
+        return np.asarray(((flat < low) | (flat > high)).any(1))
+
+    return bad
+
+
+def _extremes(row: Array) -> str:
+    kind = "" if row.dtype.kind in "iu" else f" ({row.dtype})"
+    if row.size == 1:
+        return f"{row.item():.6g}{kind}"
+    return f"numbers from {row.min():.6g} to {row.max():.6g}{kind}"

@@ -6,6 +6,7 @@
     python3 run.py test [pytest arguments]         the tests (with --oracle: against live PyTorch)
     python3 run.py check [pytest arguments]        all that CI does: format, lint, types, tests
     python3 run.py check CONFIG.toml               tinynet's own: tries a config, writes nothing
+    python3 run.py docs [mkdocs arguments]         serves the documentation; docs build: writes it
 
 The first run creates .venv beside this file and installs into it with pip, which follows your pip
 configuration. Later runs find that nothing has changed and start at once.
@@ -250,6 +251,8 @@ def extras_for(command: str, arguments: list[str]) -> set[str]:
     """The extras of pyproject.toml that a command needs."""
     if command == "test" or is_of_project(command, arguments):
         return {"dev", "oracle"} if "--oracle" in arguments else {"dev"}
+    if command == "docs":
+        return {"docs"}
     return {"tensorboard"} if command in ("board", "tensorboard") else set()
 
 
@@ -308,6 +311,10 @@ def main(argv: list[str]) -> int:
     if command == "test":
         os.chdir(ROOT)
         return become(["-m", "pytest", *arguments])
+    if command == "docs":
+        os.chdir(ROOT)
+        os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")  # an advertisement
+        return become(["-m", "mkdocs", *(arguments or ["serve"])])
     if command == "tensorboard":
         return become(["-m", "tensorboard.main", *arguments])
     return become(["-m", "tinynet", *argv])

@@ -259,6 +259,18 @@ def test_check_means_the_project_or_a_config(script, monkeypatch, arguments, wan
     assert f"{done[1]}, {done[0]}" == wanted
 
 
+@pytest.mark.parametrize(
+    ("arguments", "wanted"), [([], "-m mkdocs serve"), (["build"], "-m mkdocs build")]
+)
+def test_docs_serves_or_builds(script, monkeypatch, arguments, wanted):
+    done = []
+    monkeypatch.chdir(script.ROOT)
+    monkeypatch.setattr(script, "ensure", lambda extras: done.append(" ".join(extras)))
+    monkeypatch.setattr(script, "become", lambda command: done.append(" ".join(command)))
+    script.main(["docs", *arguments])
+    assert done == ["docs", wanted]
+
+
 def test_a_state_that_was_cut_off_counts_as_unfinished(script):
     script.VENV.mkdir()
     script.STATE.write_text(json.dumps({"made_here": True, "root": "x"})[:-3])

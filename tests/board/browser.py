@@ -96,6 +96,11 @@ class Graphs:
         (button,) = self.wait(lambda: self._radio(name), f"the button {name}")
         self.driver.execute_script("arguments[0].click()", button)
 
+    def switch_device(self, name):
+        """Tick or untick a device in the legend."""
+        (box,) = [e for e in self.find("input[type=checkbox]") if e.get_attribute("value") == name]
+        self.driver.execute_script("arguments[0].click()", box)
+
     def _radio(self, name):
         return [e for e in self.find("paper-radio-button") if e.get_property("name") == name]
 
@@ -112,8 +117,8 @@ class Graphs:
 
 
 @contextlib.contextmanager
-def graphs(address):
-    """The Graphs tab of a TensorBoard, in a browser without a window."""
+def browser():
+    """A browser without a window."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -121,9 +126,25 @@ def graphs(address):
     options.binary_location = CHROMIUM
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", WINDOW):
         options.add_argument(argument)
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver = _started(lambda: webdriver.Chrome(options=options, service=Service(DRIVER)))
     try:
-        driver.get(f"{address}#graphs")
-        yield Graphs(driver)
+        yield driver
     finally:
         driver.quit()
+
+
+def _started(start, attempts=3):
+    """On a machine that has much to do, a browser may take longer than its driver waits."""
+    from selenium.common.exceptions import WebDriverException
+
+    for _ in range(attempts - 1):
+        with contextlib.suppress(WebDriverException):
+            return start()
+    return start()
+
+
+def graphs(driver, address):
+    """The Graphs tab of a TensorBoard, loaded anew."""
+    driver.get("about:blank")
+    driver.get(f"{address}#graphs")
+    return Graphs(driver)

@@ -48,11 +48,17 @@ def address(recording, tmp_path_factory):
         yield address
 
 
+@pytest.fixture(scope="module")
+def driver():
+    with browser.browser() as driver:
+        yield driver
+
+
 @pytest.fixture
-def graphs(address):
-    with browser.graphs(address) as found:
-        found.wait(lambda: found.nodes(), "the graph")
-        yield found
+def graphs(driver, address):
+    found = browser.graphs(driver, address)
+    found.wait(lambda: found.nodes(), "the graph")
+    return found
 
 
 def test_the_graph_is_drawn_and_scopes_open(graphs, screenshots):
@@ -122,6 +128,8 @@ def test_the_profile_is_coloured_by_time_and_by_memory(graphs, recording, screen
     graphs.screenshot(screenshots / "profile.png")
     graphs.choose("memory")
     graphs.wait(lambda: redness() != by_time, "colours by memory")
+    graphs.switch_device("/device:bwd:0")
+    graphs.wait(lambda: graphs.fills()["backward"].startswith("url"), "backward to be hatched")
 
 
 def test_backward_is_a_graph_of_its_own(graphs, screenshots):

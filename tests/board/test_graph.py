@@ -1,5 +1,7 @@
 """Graphs from plain lists of what ran: names, edges, and the check before writing."""
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 
@@ -174,6 +176,8 @@ def test_show_is_short():
     assert show(np.zeros((2, 3), np.int64)) == "int64[2, 3]"
     assert show([1, np.zeros(2, bool), "a\nb"]) == "[1, bool[2], a b]"
     assert show(slice(1, None)) == "slice(1, None, None)"
+    pair = namedtuple("Pair", "kernel shared")
+    assert show(pair((1, 2), True)) == "kernel (1, 2), shared True"
     long = show("ü" * 5000)
     assert len(long.encode()) < ATTRIBUTE_LIMIT
     assert long.endswith("...")

@@ -9,7 +9,7 @@ import pytest
 
 import tinynet as tn
 from tests.board import steps
-from tinynet import board
+from tinynet import board, nn
 from tinynet.board.fold import folded
 from tinynet.board.formats import dot, duration, outline, size
 from tinynet.board.graph import Cost, Graph, Node, Slot, problems
@@ -114,6 +114,29 @@ def test_the_forward_of_a_picture():
     assert "CNN" in [element.text for element in shallow.iter(f"{SVG}text")]
     arrows = [p for p in root.iter(f"{SVG}path") if p.get("marker-end")]
     assert len(arrows) == 9
+
+
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("state", tn.zeros(3))
+
+    def forward(self, x):
+        self.state.copy_(x)
+        return self.state * 2
+
+
+def test_a_write_to_a_buffer_that_is_read_is_shown():
+    model = Memory()
+    with board.record(model) as rec:
+        model(tn.ones(3))
+    root = ElementTree.fromstring(rec.svg("forward"))
+    texts = {element.text for element in root.iter(f"{SVG}text")}
+    assert {"Memory/copy_", "Memory/mul"} <= texts
+    norm = nn.BatchNorm1d(3)
+    with board.record(norm) as rec:
+        norm(norm(tn.rand(4, 3)))
+    assert "running_mean" in rec.text() and "running_mean" not in rec.svg("forward")
 
 
 def test_a_large_graph_shows_its_outer_scopes():

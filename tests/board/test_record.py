@@ -234,6 +234,7 @@ def test_cnn():
     assert convolution.attributes["flops"] == str(2 * (2 * 4 * 6 * 6) * 9)
     assert convolution.attributes["parameters"] == str(4 * 9 + 4)
     assert convolution.attributes["saved"] == "input"
+    assert convolution.attributes["walk"].startswith("kernel (3, 3), stride (1, 1), padding (0, 0)")
     assert convolution.attributes["_XlaCluster"] == "saved for backward"
     assert convolution.cost.memory == 2 * 4 * 6 * 6 * 4
     assert convolution.attributes["source"].endswith(
@@ -247,6 +248,7 @@ def test_cnn():
     assert "CNN/relu" in node.producers  # the saved value goes from forward to backward
     writes = [n for n in known.values() if n.op == "Assign"]
     assert {n.producers[0] for n in writes} == {"CNN/norm/running_mean", "CNN/norm/running_var"}
+    assert {n.inputs[1] for n in writes} == {f"CNN/norm/native_batch_norm:{i}" for i in (1, 2)}
     head = known["backward/CNN/head/AddmmBackward0"]
     assert head.attributes["flops"] == str(2 * int(known["CNN/head/addmm"].attributes["flops"]))
     update = known["Adam/CNN/head/weight"]

@@ -2,7 +2,8 @@
 
 A sketch is a program that a user would write; those that begin with "w" raise nothing, and train
 nothing either. Everything below its line `# ---- says ----` is what
-it must say, to the letter: the message of the error, or the warning.
+it must say, to the letter: the message of the error, or the warning. `mended/` has each program
+done right, with the explanation that the documentation prints (`docs/site/situations.py`).
 """
 
 import linecache
@@ -42,6 +43,12 @@ def marked(text):
     if sys.version_info < (3, 13):
         return text
     return "\n".join(line for line in text.splitlines() if set(line) - {" ", "^"})
+
+
+@pytest.mark.parametrize("path", SKETCHES, ids=lambda path: path.stem)
+def test_the_mended_one_says_nothing(path):
+    mended = FOLDER.parent / "mended" / path.name
+    assert run(mended, mended.read_text(encoding="utf-8")) == ""
 
 
 def test_there_is_one_for_each_situation():

@@ -95,7 +95,10 @@ def show(value: object) -> str:
     """
     if isinstance(value, np.ndarray):
         return f"{value.dtype.name}{list(value.shape)}"
-    if isinstance(value, (tuple, list)):
+    fields = getattr(value, "_fields", None)
+    if isinstance(value, tuple) and fields:  # a named tuple
+        text = ", ".join(f"{key} {show(item)}" for key, item in zip(fields, value, strict=True))
+    elif isinstance(value, (tuple, list)):
         left, right = "()" if isinstance(value, tuple) else "[]"
         text = f"{left}{', '.join(show(item) for item in value)}{right}"
     else:

@@ -35,10 +35,12 @@ def picture(graph: Graph, depth: int | None = None, title: str = "graph") -> str
 
 
 def _shown(graph: Graph) -> list[Node]:
-    books: set[str] = set()  # buffers and constants, and what is computed of nothing else
+    books = _kept(graph)  # also buffers and constants, and what is computed of nothing else
     found = []
     for node in graph.nodes:
         sources = node.producers
+        if node.name in books:
+            continue
         if node.op in ("Buffer", "Const") and _phase(node) == "fwd":
             books.add(node.name)
         elif sources and books.issuperset(sources):
@@ -46,6 +48,22 @@ def _shown(graph: Graph) -> list[Node]:
         elif node.op not in _HIDDEN or (node.op == "Const" and _phase(node) == "bwd"):
             found.append(node)
     return found
+
+
+def _kept(graph: Graph) -> set[str]:
+    """The writes to buffers that nothing reads any more: running statistics."""
+    buffers = {node.name for node in graph.nodes if node.op == "Buffer"}
+    writes = set()
+    for node in graph.nodes:
+        if node.op.startswith("Assign") and node.producers[0] in buffers:
+            buffers.add(node.name)
+            writes.add(node.name)
+    read: set[str] = set()
+    for node in reversed(graph.nodes):
+        if node.name not in writes or node.name in read:
+            writes.discard(node.name)
+            read.update(node.producers)
+    return writes
 
 
 def _box_of(node: Node, depth: int) -> str:

@@ -137,7 +137,7 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
         self._add(event)
 
     def add_onnx_graph(self, prototxt: Any) -> None:
-        """Not supported: it needs the package onnx.
+        """Not supported: it needs the package onnx, and nothing in tinynet writes ONNX files.
 
         Raises:
             NotImplementedError: always; it says what to do instead.

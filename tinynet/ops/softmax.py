@@ -37,21 +37,21 @@ def _below_top(x: Array, axis: int) -> Array:
     return x - largest(x, axis=axis, keepdims=True)
 
 
+# Half of what exp can take: sums and quotients of such powers stay far from the ends, too.
+SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 300.0}
+
+
 def _powers(x: Array, axis: int) -> Array:
     """Return the exponentials, up to a common factor along the axis.
 
     Where no element is far from zero, exp can neither overflow nor lose small ones, and a pass to
     find the maximum and one to subtract it are saved. (The comparison is false for NaN.)
     """
-    span = _SAFE.get(x.dtype, 0.0)
+    span = SAFE.get(x.dtype, 0.0)
     if span and largest(x, axis=None) < span and smallest(x, axis=None) > -span:
         return np.exp(x)
     shifted = _below_top(x, axis)
     return np.exp(shifted, out=shifted)
-
-
-# Half of what exp can take: sums and quotients of such powers stay far from the ends, too.
-_SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 300.0}
 
 
 def _summed(x: Array, axis: int) -> Array:

@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments; KEY=VALUE that stand alone belong to ``--set``."""
-    parser = _parser()
+    parser = build_parser()
     arguments, others = parser.parse_known_args(argv)
     for word in others:
         if word.startswith("-") or "=" not in word or not hasattr(arguments, "set"):
@@ -74,7 +74,8 @@ def _hint(word: str, arguments: argparse.Namespace) -> str:
     return " (values of the config are given with --set KEY=VALUE)"
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; the documentation reads it, too."""
     parser = argparse.ArgumentParser(
         prog="tinynet",
         description="Train neural networks from config files.",

@@ -53,17 +53,18 @@ def list_types(kind: str) -> str:
 
 
 def _entry(name: str, target: Callable[..., Any], family: Family) -> str:
-    call = f"{name}({', '.join(_spelled(p) for p in _parameters(target, family))})"
+    call = f"{name}({', '.join(spelled(p) for p in parameters(target, family))})"
     lines = textwrap.wrap(call, _WIDTH, subsequent_indent=" " * (len(name) + 1))
     return "\n".join([*lines, f"    {first_line(target)}"])
 
 
-def _parameters(target: Callable[..., Any], family: Family) -> list[Parameter]:
+def parameters(target: Callable[..., Any], family: Family) -> list[Parameter]:
+    """What a config may give to a type."""
     known = signature_of(target, family.given_to(target)).parameters.values()
     return [p for p in known if p.name not in family.hidden]
 
 
-def _spelled(parameter: Parameter) -> str:
+def spelled(parameter: Parameter) -> str:
     """As a reader of a signature knows it; in brackets what is by default left out."""
     if parameter.required:
         return parameter.name
@@ -110,7 +111,7 @@ def known_keys() -> list[str]:
         keys += [f"{section}.{key}" for key in settings(cls)]
     for section, family in FAMILIES.items():
         for target in family.names().values():
-            keys += [f"{section}.{p.name}" for p in _parameters(target, family)]
+            keys += [f"{section}.{p.name}" for p in parameters(target, family)]
     return [*dict.fromkeys(keys), *(name for family in KINDS.values() for name in family.names())]
 
 
@@ -119,7 +120,7 @@ def _section_page(section: str) -> str:
     lines = [f"[{section}]: {inspect.getdoc(cls)}", ""]
     for key, doc in field_docs(cls).items():
         if key in settings(cls):
-            lines += [f"{key}: {_kind_of(section, key)}", _wrapped(doc, indent=4)]
+            lines += [f"{key}: {kind_of(section, key)}", _wrapped(doc, indent=4)]
     if section in FAMILIES:
         names = ", ".join(sorted(FAMILIES[section].names()))
         lines += ["", _wrapped(f"type: {names}; or ./file.py:Name, or package.module:Name"), ""]
@@ -134,10 +135,11 @@ def _setting_page(section: str, key: str) -> str:
     if "family" in metadata:
         names = one_of(sorted(INSIDE[metadata["family"]].names()))
         rule = f"\n\ntype: {names}; or ./file.py:Name, or package.module:Name"
-    return f"{section}.{key}: {_kind_of(section, key)}\n\n{_wrapped(doc)}{rule}"
+    return f"{section}.{key}: {kind_of(section, key)}\n\n{_wrapped(doc)}{rule}"
 
 
-def _kind_of(section: str, key: str) -> str:
+def kind_of(section: str, key: str) -> str:
+    """What the values of a key are, and what it is when left out."""
     cls = SECTIONS[section]
     default = settings(cls)[key].default
     if "family" in settings(cls)[key].metadata:
@@ -149,7 +151,7 @@ def _kind_of(section: str, key: str) -> str:
 
 def _type_page(name: str, family: Family) -> str:
     target = family.names()[name]
-    call = f"{name}({', '.join(_spelled(p) for p in _parameters(target, family))})"
+    call = f"{name}({', '.join(spelled(p) for p in parameters(target, family))})"
     doc = inspect.getdoc(target) or "(not documented)"
     wrapped = textwrap.wrap(call, _WIDTH, subsequent_indent=" " * (len(name) + 1))
     return "\n".join([*wrapped, "", doc])
@@ -160,7 +162,7 @@ def _argument_page(section: str, key: str) -> str | None:
     family = FAMILIES[section]
     said: dict[str, list[str]] = {}
     for name, target in sorted(family.names().items()):
-        for parameter in _parameters(target, family):
+        for parameter in parameters(target, family):
             if parameter.name == key:
                 kind = describe(parameter.declared)
                 default = _default(parameter)

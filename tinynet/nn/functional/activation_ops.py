@@ -1,4 +1,4 @@
-"""Operations behind the activations.
+"""Operations behind the activations; those of GELU are in ``gelu_ops``.
 
 They are operations, not composites, because each has an in-place form that a composite cannot
 have (it would overwrite what its own parts saved), and because a single node with a closed
@@ -7,7 +7,6 @@ derivative is faster and does not overflow where the parts would.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,7 @@ from tinynet.core.operation import operation, pointwise
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
-from tinynet.ops.erf_kernel import erf_of
-from tinynet.ops.error_function import erf
-from tinynet.ops.exponential import exp, sigmoid, tanh
+from tinynet.ops.exponential import sigmoid, tanh
 from tinynet.ops.joining import cat
 from tinynet.ops.picking import pick
 from tinynet.ops.refuse import name_of
@@ -259,68 +256,3 @@ def _glu_grad(g: Any, self: Any, gate: Any, dim: int) -> Any:
 
 
 glu.grad(self=_glu_grad)
-
-# ---- Gaussian -----------------------------------------------------------------------------------
-
-_ROOT_HALF = math.sqrt(0.5)
-_DENSITY = 1 / math.sqrt(2 * math.pi)
-_INNER = math.sqrt(2 / math.pi)
-_CUBE = 0.044715
-
-
-def _normal(x: Any) -> Any:
-    """Return the standard normal distribution function."""
-    if isinstance(x, Tensor):
-        return 0.5 * (1 + erf(x * _ROOT_HALF))
-    below = erf_of(x, _ROOT_HALF)
-    below += 1
-    below *= 0.5
-    return below
-
-
-@pointwise(methods=False, node="GeluBackward0", hidden=("below",))
-def gelu(self: Array, /) -> tuple[Array, Array]:
-    """Return x times the standard normal distribution function of x."""
-    below = _normal(_floating(self, "GeluKernelImpl"))
-    return self * below, below
-
-
-@pointwise(methods=False)
-def weighted_density(self: Array, /) -> Array:
-    """Return x times the standard normal density at x."""
-    found = np.square(self, out=np.empty_like(self))
-    found *= -0.5
-    np.exp(found, out=found)
-    found *= self
-    found *= _DENSITY
-    return found
-
-
-weighted_density.grad(
-    self=lambda g, self: g * ((1 - self * self) * (exp(self * self * -0.5) * _DENSITY))
-)
-
-
-def _gelu_grad(g: Any, self: Any, below: Any) -> Any:
-    if isinstance(g, Tensor):  # what forward kept has no history
-        below = _normal(self)
-    return g * (below + weighted_density(self))
-
-
-gelu.grad(self=_gelu_grad)
-
-
-@pointwise(methods=False, node="GeluBackward0")
-def gelu_tanh(self: Array, /) -> Array:
-    """Return the approximation of ``gelu`` by tanh."""
-    x = _floating(self, "GeluKernelImpl")
-    return 0.5 * x * (1 + np.tanh(_INNER * (x + _CUBE * x * x * x)))
-
-
-def _gelu_tanh_grad(g: Any, self: Any) -> Any:
-    t = tanh(_INNER * (self + _CUBE * self * self * self))
-    slope = _INNER * (1 + 3 * _CUBE * self * self)
-    return g * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * slope)
-
-
-gelu_tanh.grad(self=_gelu_tanh_grad)

@@ -9,6 +9,7 @@ from tinynet.core.generator import default_generator
 from tinynet.core.inplace import run_inplace
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional import activation_ops as ops
+from tinynet.nn.functional import gelu_ops
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops import exponential
 from tinynet.ops.picking import pick
@@ -217,7 +218,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return _run(ops.gelu if approximate == "none" else ops.gelu_tanh, input, False)
+    return _run(gelu_ops.gelu if approximate == "none" else gelu_ops.gelu_tanh, input, False)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:

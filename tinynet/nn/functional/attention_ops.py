@@ -19,9 +19,7 @@ from tinynet.nn.functional.recorded import recorded
 from tinynet.ops.exponential import exp
 from tinynet.ops.products import matmul
 from tinynet.ops.reduction import largest, smallest
-
-# Scores up to here need not be shifted: neither powers nor their sums and quotients get lost.
-_SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 300.0}
+from tinynet.ops.softmax import SAFE
 
 
 def _scores(query: Array, key: Array, scale: float, bias: Array | None) -> Array:
@@ -47,7 +45,7 @@ def _powers(
     Where no score is large and no sum small, exp needs no shift: that saves two passes over all.
     """
     scores = _scores(query, key, scale, bias)
-    ones, safe = np.ones((scores.shape[-1], 1), scores.dtype), _SAFE.get(scores.dtype, 0.0)
+    ones, safe = np.ones((scores.shape[-1], 1), scores.dtype), SAFE.get(scores.dtype, 0.0)
     if largest(scores, axis=None, initial=-np.inf) < safe:
         np.exp(scores, out=scores)
         if keep is not None:

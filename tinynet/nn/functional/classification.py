@@ -1,8 +1,8 @@
 """Losses of classification: cross-entropy and negative log-likelihood.
 
-Cross-entropy with class indices is one operation, for speed: the forward prepares ``softmax -
-one_hot``, so that the backward is a single product; as a composite (log_softmax, gather, mean) it
-would compute exponentials twice and fill two more arrays.
+Cross-entropy with class indices is one operation, for speed: the forward keeps the exponentials, so
+that the backward is a single product; as a composite (log_softmax, gather, mean) it would compute
+them twice and fill three more arrays.
 """
 
 from __future__ import annotations
@@ -16,14 +16,28 @@ from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
 from tinynet.ops.gathering import gather
+from tinynet.ops.reduction import largest, smallest
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import reshape
-from tinynet.ops.softmax import log_softmax, softmax
+from tinynet.ops.softmax import SAFE, log_softmax, softmax
 
 # ---- cross-entropy of rows of logits, as an operation -------------------------------------------
 
 
-@operation(node="NllLossBackward0", hidden=("difference", "counted", "count"), methods=False)
+def _powers(logits: Array) -> tuple[Array, Array]:
+    """Return the logits, less the largest of each row if any is large, and their exponentials.
+
+    Where none is large exp needs no shift: that saves the search for the largest of each row, which
+    takes longer than all the rest. (The comparisons are false for NaN.)
+    """
+    span = SAFE.get(logits.dtype, 0.0) if logits.size else 0.0
+    if span and largest(logits, axis=None) < span and smallest(logits, axis=None) > -span:
+        return logits, np.exp(logits, order="C")
+    logits = np.subtract(logits, np.maximum.reduce(logits, axis=1, keepdims=True), order="C")
+    return logits, np.exp(logits)
+
+
+@operation(node="NllLossBackward0", hidden=("powers", "totals", "counted"), methods=False)
 def indexed_cross_entropy(
     logits: Array, target: Array, /, ignore_index: int, reduction: str
 ) -> tuple[Any, ...]:
@@ -35,43 +49,41 @@ def indexed_cross_entropy(
         ignore_index: rows with this target count as zero and are left out of the mean.
     """
     rows, classes = logits.shape
-    place = np.arange(0, rows * classes, classes)  # where the targets are, counted row by row
-    counted, count = None, rows
+    counted = None
     if 0 <= ignore_index < classes or not _all_classes(target, classes):
         _check_classes(target, classes, ignore_index)
         counted = target != ignore_index
-        count = int(np.count_nonzero(counted))
-        place += np.where(counted, target, 0)
-    else:
-        place += target
-    tops = np.maximum.reduce(logits, axis=1, keepdims=True)
-    shifted = np.subtract(logits, tops, order="C")
-    difference = np.exp(shifted)
-    totals = np.add.reduce(difference, axis=1, keepdims=True)
-    losses = np.log(totals.reshape(rows))
-    losses -= shifted.take(place)
-    difference /= totals
-    flat = difference.reshape(rows * classes)
-    flat[place] -= 1
+    moved, powers = _powers(logits)
+    totals = np.dot(powers, np.ones(classes, powers.dtype))
+    # In float64, so that a small difference of two larger numbers is exact.
+    losses = np.log(totals, dtype=np.float64)
+    losses -= moved[np.arange(rows), target if counted is None else np.where(counted, target, 0)]
+    np.maximum(losses, 0.0, out=losses)
     if counted is not None:
-        losses = np.where(counted, losses, losses.dtype.type(0))
-        counted = counted[:, None]
+        losses = np.where(counted, losses, 0.0)
     if reduction != "none":
+        count = rows if counted is None else np.count_nonzero(counted)
         losses = np.add.reduce(losses) / (count if reduction == "mean" else 1)
-    return losses, difference, counted, count
+    return losses.astype(logits.dtype), powers, totals, counted
 
 
 def _indexed_grad(
-    g: Any, logits: Any, difference: Any, counted: Any, count: int, reduction: str
+    g: Any, logits: Any, target: Any, powers: Any, totals: Any, counted: Any, reduction: str
 ) -> Any:
-    if isinstance(g, Tensor):  # what was prepared has no history: give it that of softmax
-        p = softmax(logits, 1)
-        difference = difference + (p - p.detach())
-    if reduction == "none":
-        g = reshape(g, (difference.shape[0], 1))
-    elif reduction == "mean":
-        g = g / count
-    return difference * (g if counted is None else counted * g)
+    """Return ``(softmax - one_hot) * g``."""
+    rows = len(powers)
+    if reduction == "mean":
+        g = g / (rows if counted is None else int(counted.sum()))
+    if counted is not None:
+        g, target = g * counted, target * counted
+    if isinstance(g, Tensor):  # what was prepared has no history
+        column, classes = reshape(g, (g.numel(), 1)), wrap(np.arange(powers.shape[1]))
+        one_hot = (classes == reshape(target, (rows, 1))).to(logits.dtype)
+        return column * (softmax(logits, 1) - one_hot)
+    factors: Array = g / totals
+    made = powers * factors[:, None]
+    made[np.arange(rows), target] -= g
+    return made
 
 
 indexed_cross_entropy.grad(logits=_indexed_grad)

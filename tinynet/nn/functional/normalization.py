@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from tinynet.core.inplace import wrote
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.core.version import refuse_inference
+from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.normalization_checks import (
     check_count,
@@ -116,16 +116,16 @@ def _batch_norm(
     count = shape[0] * blocks.places
     if running_mean is not None and running_var is not None and input._array.size:
         _move(running_mean, mean._array, momentum)
-        _move(running_var, var._array * (count / max(count - 1, 1)), momentum)
+        _move(running_var, var._array, momentum, count / max(count - 1, 1))
     return output
 
 
-def _move(running: Tensor, towards: Any, momentum: float) -> None:
-    """Move running statistics towards those of a batch: ``(1 - m) * running + m * towards``."""
+def _move(running: Tensor, batch: Array, momentum: float, factor: float = 1.0) -> None:
+    """Move running statistics: ``(1 - m) * running + m * (batch * factor)``."""
     array = running._array
     array *= 1 - momentum
-    array += (towards * momentum).reshape(array.shape)
-    wrote(running, "batch norm in training (running statistics)")
+    array += (batch * factor * momentum).reshape(array.shape)
+    wrote(running, "batch norm in training (running statistics)", sources=[batch])
 
 
 def instance_norm(

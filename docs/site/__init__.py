@@ -1,0 +1,1 @@
+"""The parts of the documentation that are written by programs; mkdocs calls them (`hooks`)."""

@@ -1,0 +1,28 @@
+"""The functions that are compiled of a declared operation, as they are."""
+
+import textwrap
+
+import tinynet  # noqa: F401  (declares the operations)
+from docs.site.text import fenced
+from tinynet.core import inplace_source
+from tinynet.core.operation import REGISTRY
+from tinynet.core.source import Backward, Forward
+
+
+def out_of_place() -> str:
+    """What ``a * b`` runs, and its backward."""
+    op = REGISTRY["mul"]
+    forward = folded("What is compiled for a * b", Forward(op).source())
+    return forward + "\n\n" + folded("What is compiled for its backward", Backward(op).source())
+
+
+def in_place() -> str:
+    """What ``a.mul_(b)`` runs."""
+    return folded(
+        "What is compiled for mul_", inplace_source.source(REGISTRY["mul"], "mul_", False)
+    )
+
+
+def folded(title: str, code: str) -> str:
+    """A block that opens when its title is clicked."""
+    return f'??? note "{title}"\n' + textwrap.indent(fenced(code, "python"), "    ")

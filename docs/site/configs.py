@@ -1,0 +1,43 @@
+"""The reference of configs, from the schema that they are checked against."""
+
+import inspect
+
+from docs.site.text import cell, plain, table
+from tinynet.train.components import FAMILIES, INSIDE, Family
+from tinynet.train.config import LEFT_OUT, SECTIONS, field_docs, settings
+from tinynet.train.metrics import METRICS
+from tinynet.train.reference import first_line, kind_of, parameters, spelled
+
+
+def part() -> str:
+    """All sections, the types of each, and the metrics."""
+    parts = [section(name) for name in SECTIONS]
+    parts += [f"## Types inside others: {name}\n\n{types(of)}" for name, of in INSIDE.items()]
+    rows = ([f"`{name}`", cell(metric.meaning)] for name, metric in METRICS.items())
+    return "\n\n".join([*parts, "## Metrics", table(["metric", "what it is"], rows)])
+
+
+def section(name: str) -> str:
+    """One section: what it is for, its own keys, its types."""
+    cls = SECTIONS[name]
+    note = "" if name not in LEFT_OUT else " May be left out."
+    parts = [f"## [{name}]", plain(inspect.getdoc(cls) or "") + note]
+    docs = field_docs(cls)
+    rows = []
+    for key, field in settings(cls).items():
+        must = f" It must {field.metadata['must']}." if "must" in field.metadata else ""
+        rows.append([f"`{key}`", cell(kind_of(name, key)), cell(docs[key] + must)])
+    if rows:
+        parts.append(table(["key", "value", "meaning"], rows))
+    if name in FAMILIES:
+        parts.append(f"### Types of {name}\n\n{types(FAMILIES[name])}")
+    return "\n\n".join(parts)
+
+
+def types(family: Family) -> str:
+    """What a `type` can be, with the keys that it takes."""
+    rows = []
+    for name, target in sorted(family.names().items()):
+        keys = ", ".join(spelled(p) for p in parameters(target, family))
+        rows.append([f"`{name}`", cell(first_line(target)), f"`{keys}`" if keys else ""])
+    return table(["type", "what it is", "keys (in brackets: left out by default)"], rows)

@@ -1,0 +1,52 @@
+"""The list of departures from PyTorch: that of design.md, and the small ones of the tests."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from docs.site.text import plain
+
+ROOT = Path(__file__).parents[2]
+DESIGN = ROOT / "docs" / "design.md"
+LISTS = {
+    "Of single operations": ("tests/oracle/departures.py", 0),
+    "Of whole programs": ("tests/differential/departures.py", 0),
+    "Where random programs are not compared": ("tests/property/departures.py", 1),
+}
+"""Heading: the file, and which argument of an entry is its reason."""
+
+
+def part() -> str:
+    """The tables of design.md."""
+    text = DESIGN.read_text(encoding="utf-8")
+    (section,) = re.findall(r"^## Departures.*?\n(.*?)(?=^Small ones|^## )", text, re.S | re.M)
+    return section.strip()
+
+
+def small() -> str:
+    """The small ones: the reasons that the tests give where tinynet answers otherwise."""
+    parts = []
+    for heading, (file, place) in LISTS.items():
+        found = dict.fromkeys(reasons(ROOT / file, place))
+        parts.append(f"### {heading}\n\n" + "\n".join(f"- {plain(text)}" for text in found))
+    return "\n\n".join(parts)
+
+
+def reasons(path: Path, place: int) -> Iterator[str]:
+    """The reasons in a list of departures, in its order."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    constants = {
+        statement.targets[0].id: statement.value
+        for statement in tree.body
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+    }
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            continue
+        if call.func.id in ("Departure", "Instead", "Avoided", "Forgiven"):
+            reason = call.args[place] if len(call.args) > place else None
+            if isinstance(reason, ast.Name):
+                reason = constants.get(reason.id)
+            if isinstance(reason, ast.Constant) and len(str(reason.value)) > 12:
+                yield str(reason.value)

@@ -1,0 +1,51 @@
+"""What mkdocs calls: generated pages join the others, generated parts replace their marks.
+
+A mark is a comment in a page, ``<!-- generated: NAME -->``, with a name in `PARTS`.
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[2]
+if str(ROOT) not in sys.path:  # mkdocs loads this file by its path
+    sys.path.insert(0, str(ROOT))
+
+from docs.site import api, benchmarks, commands, compiled, configs, departures, situations  # noqa: E402
+
+PARTS = {
+    "benchmarks": benchmarks.part,
+    "compiled mul": compiled.out_of_place,
+    "compiled mul_": compiled.in_place,
+    "situations": situations.part,
+    "configs": configs.part,
+    "commands": commands.part,
+    "departures": departures.part,
+    "small departures": departures.small,
+}
+MARK = re.compile(r"<!-- generated: ([\w ]+) -->")
+
+
+def on_config(config: Any) -> Any:
+    """Fill the section API, and put pages that nobody has placed at the end of "Do"."""
+    sections = {title: pages for section in config.nav for title, pages in section.items()}
+    sections["Look up"].append({"API": list(api.addresses())})
+    placed = {page for pages in sections.values() for page in pages if isinstance(page, str)}
+    found = {path.name for path in Path(config.docs_dir).glob("*.md")}
+    sections["Do"] += sorted(found - placed)
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are generated as a whole."""
+    for uri, text in api.pages().items():
+        files.append(File.generated(config, uri, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put the generated parts in."""
+    return MARK.sub(lambda mark: PARTS[mark[1]](), markdown)

@@ -1,0 +1,222 @@
+"""The public names: where each is documented, and in which groups."""
+
+import functools
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import tinynet
+from docs.coverage.table import NAMESPACES
+from tinynet.core.operation import REGISTRY, Operation
+
+PACKAGE = Path(tinynet.__file__).parent
+
+OPERATIONS = {
+    "making": "creation ranges legacy random random_fills grids combining conversion memory copying"
+    " filling",
+    "elementwise": "arithmetic exponential trigonometry powers logarithms rounding division limits"
+    " fused comparison error_function gamma bessel special",
+    "reductions": "reduction extrema statistics cumulative softmax sorting counting quantiles"
+    " histograms correlation integrals",
+    "shapes": "shape reshaping rearranging joining diagonals windows indexing gathering selecting"
+    " putting scattering",
+    "products": "products blas contraction einstein distances older determinants exponential"
+    " inverses lu vectors",
+}
+"""Page -> files in ops/ whose functions it has."""
+
+TITLES = {
+    "making": "Making tensors",
+    "elementwise": "Element by element",
+    "reductions": "Sums, extrema, order",
+    "shapes": "Shapes, views, indices",
+    "products": "Products",
+    "settings": "Modes, dtypes, random numbers, files",
+    "tensor": "Tensor",
+    "linalg": "linalg and special",
+    "nn": "nn: modules",
+    "functional": "nn.functional",
+    "init": "nn.init and nn.utils",
+    "optim": "optim",
+    "data": "data",
+    "autograd": "autograd",
+    "board": "board",
+    "train": "train",
+    "exchange": "exchange",
+    "errors": "errors, and PyTorch's other doors",
+}
+
+MODULES = {
+    "linalg": ["linalg", "special"],
+    "nn": ["nn"],
+    "functional": ["nn.functional"],
+    "init": [
+        "nn.init",
+        "nn.utils",
+        "nn.utils.rnn",
+        "nn.utils.parametrize",
+        "nn.utils.parametrizations",
+        "nn.utils.stateless",
+    ],
+    "optim": ["optim", "optim.lr_scheduler", "optim.swa_utils"],
+    "data": ["data", "data.transforms"],
+    "autograd": ["autograd", "autograd.functional", "autograd.graph", "utils.checkpoint"],
+    "board": ["board"],
+    "train": ["train"],
+    "exchange": ["exchange"],
+    "errors": ["errors", "func", "amp", "cuda", "backends"],
+}
+"""Page -> modules whose names it has, as users write them after ``tinynet.``."""
+
+CONSTANTS = (
+    "bool uint8 int8 int16 short int32 int int64 long float16 half float32 float float64 double"
+    " pi e inf nan newaxis default_generator"
+)
+"""Names of `tinynet` that are no functions: the page has a table of them."""
+
+
+HELPERS = {
+    *(f"ops.special.{name}" for name in ("run_inplace", "operation", "public", "method", "Tensor")),
+    *(f"nn.utils.parametrizations.{n}" for n in ("norm_except_dim", "matrix_of", "outputs_dim")),
+    "nn.init.skipped",
+    "utils.checkpoint.CheckpointFunction",
+}
+"""What is not for users, though its name does not begin with an underscore."""
+
+
+class Name(NamedTuple):
+    """A public name."""
+
+    module: str
+    name: str
+    value: Any
+
+    @property
+    def path(self) -> str:
+        """As users write it: ``nn.Linear``, ``tn.tanh``."""
+        return f"{self.module}.{self.name}" if self.module else f"tn.{self.name}"
+
+
+def module_of(path: str) -> Any:
+    """A module as users name it: ``linalg`` is ``tinynet.linalg``."""
+    found: Any = tinynet
+    for part in path.split("."):
+        if not hasattr(found, part):
+            importlib.import_module(f"{found.__name__}.{part}")
+        found = getattr(found, part)
+    return found
+
+
+@functools.cache
+def public(path: str) -> list[Name]:
+    """The public names of a module, in its order."""
+    module = module_of(path) if path else tinynet
+    if path == "errors":
+        names = ["AutogradError", "LinAlgError", "LostGradientWarning"]  # the others build messages
+    else:
+        names = [name for name in vars(module) if is_public(module, name)]
+    return [Name(path, name, getattr(module, name)) for name in names]
+
+
+def is_public(module: Any, name: str) -> bool:
+    """Whether a name of a module is for users: no module, and not what the module itself uses."""
+    value = getattr(module, name)
+    path = f"{module.__name__.removeprefix('tinynet.')}.{name}"
+    if name.startswith("_") or inspect.ismodule(value) or path in HELPERS:
+        return False
+    if hasattr(module, "__all__"):
+        return name in module.__all__
+    if module is tinynet or name in reexported(module) or name in shared(module.__name__):
+        return True
+    home = getattr(value, "__module__", None) or ""
+    if module.__name__ in ("tinynet.ops.linalg", "tinynet.ops.special"):
+        return callable(value) and home.startswith("tinynet") and not name.endswith("_op")
+    return home == module.__name__ and not hasattr(module, "__path__")
+
+
+@functools.cache
+def shared(module: str) -> frozenset[str]:
+    """The public names of PyTorch's module of the same name."""
+    return frozenset(NAMESPACES.get(module.replace("tinynet", "torch", 1), ()))
+
+
+@functools.cache
+def reexported(module: ModuleType) -> set[str]:
+    """What a module imports in order to have it: ``import X as X``."""
+    text = Path(str(module.__file__)).read_text(encoding="utf-8")
+    return {name for name, same in re.findall(r"\b(\w+) as (\w+)\b", text) if name == same}
+
+
+@functools.cache
+def _operations() -> dict[Any, Operation]:
+    faces = {op.function: op for op in REGISTRY.values()}
+    return faces | {op.declared: op for op in REGISTRY.values()}
+
+
+def operation_of(value: Any) -> Operation | None:
+    """The operation that a function is a face of."""
+    if not inspect.isfunction(value):
+        return None
+    return _operations().get(value) or _operations().get(inspect.unwrap(value))
+
+
+@functools.cache
+def file_of(value: Any) -> Path | None:
+    """The file that a function or class is written in, relative to tinynet/."""
+    op = operation_of(value) if inspect.isroutine(value) else None
+    code = getattr(op.declared if op else inspect.unwrap(value), "__code__", None)
+    if code is not None:
+        path = Path(code.co_filename)
+    else:
+        try:
+            path = Path(inspect.getfile(value))
+        except TypeError:
+            return None
+    return path.relative_to(PACKAGE) if path.is_relative_to(PACKAGE) else None
+
+
+@functools.cache
+def _by_file() -> dict[str, list[Name]]:
+    """The functions of `tinynet` by their file in ops/; all else under ``"settings"``."""
+    found: dict[str, list[Name]] = {}
+    for name in public(""):
+        path = file_of(name.value) if callable(name.value) else None
+        in_ops = path is not None and path.parts[0] == "ops" and not inspect.isclass(name.value)
+        found.setdefault(str(path) if in_ops else "settings", []).append(name)
+    return found
+
+
+def functions(page: str) -> Iterator[tuple[str, list[Name]]]:
+    """The functions of `tinynet` on a page: groups with their headings."""
+    if page == "settings":
+        yield "", [n for n in _by_file()["settings"] if n.name not in CONSTANTS.split()]
+        return
+    for stem in OPERATIONS[page].split():
+        folder = "ops/linalg" if page == "products" and stem in _LINALG else "ops"
+        found = _by_file().get(f"{folder}/{stem}.py")
+        if found:
+            yield first_sentence(PACKAGE / folder / f"{stem}.py"), found
+
+
+@functools.cache
+def _pages() -> dict[str, str]:
+    pages = [*OPERATIONS, "settings"]
+    return {n.name: page for page in pages for _, names in functions(page) for n in names}
+
+
+def page_of(name: str) -> str | None:
+    """The page that has a function of `tinynet`."""
+    return _pages().get(name)
+
+
+_LINALG = ("older", "determinants", "exponential", "inverses", "lu", "vectors")
+
+
+def first_sentence(path: Path) -> str:
+    """What a file says about itself in its first line."""
+    text = path.read_text(encoding="utf-8").split('"""', 2)[1]
+    return " ".join(text.split("\n\n")[0].split()).rstrip(".")

@@ -1,0 +1,51 @@
+"""The fifteen situations: programs that fail, what they say, and the same done right.
+
+`tests/situations` runs all of them; here they only become text.
+"""
+
+import textwrap
+from pathlib import Path
+
+from docs.site.text import fenced
+
+FOLDER = Path(__file__).parents[2] / "tests" / "situations"
+MARK = "# ---- says ----\n"
+WIDTH = 80
+
+
+def part() -> str:
+    """All situations, each broken and mended."""
+    return "\n\n".join(situation(path) for path in sorted(FOLDER.glob("sketches/*.py")))
+
+
+def situation(path: Path) -> str:
+    """One situation; the title and the explanation are the docstring of the mended program."""
+    broken, _, says = path.read_text(encoding="utf-8").partition(MARK)
+    mended = (FOLDER / "mended" / path.name).read_text(encoding="utf-8")
+    _, text, program = mended.split('"""', 2)
+    title, _, explanation = text.partition("\n")
+    said = "\n".join(line.removeprefix("#").removeprefix(" ") for line in says.splitlines())
+    number = f"{int(path.stem[1:3])}. " if path.stem.startswith("s") else ""
+    return "\n\n".join(
+        [
+            f"### {number}{title.rstrip('.')}",
+            explanation.strip(),
+            fenced(broken, "python", title=path.name, lines=True),
+            fenced("\n".join(wrapped(said)), "text", title="says"),
+            fenced(program, "python", title="instead"),
+        ]
+    )
+
+
+def wrapped(message: str) -> list[str]:
+    """The lines of a message; long ones that no caret points into are broken."""
+    lines = message.splitlines()
+    below = [*lines[1:], ""]
+    shown = []
+    for line, next_line in zip(lines, below, strict=True):
+        if len(line) <= WIDTH or (next_line and set(next_line) <= {" ", "^"}):
+            shown.append(line)
+        else:
+            indent = " " * 11 if line.startswith("  ") else ""
+            shown += textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return shown

@@ -1,0 +1,31 @@
+"""Small pieces of Markdown."""
+
+import re
+from collections.abc import Iterable
+
+_CODE = re.compile(r"(``.+?``|`[^`\n]+`)")
+
+
+def plain(text: str) -> str:
+    """Text in which nothing but code in backticks means anything to Markdown."""
+    parts = _CODE.split(text)
+    parts[::2] = [re.sub(r"([\\*_<>\[\]|])", r"\\\1", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def cell(text: str) -> str:
+    """Text as it may stand in a table."""
+    return plain(" ".join(text.split())).replace("\\|", "|").replace("|", "\\|")
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table of Markdown that is ready-made cell by cell."""
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def fenced(text: str, language: str, title: str = "", lines: bool = False) -> str:
+    """A block of code."""
+    extra = f' title="{title}"' * bool(title) + ' linenums="1"' * lines
+    return f"``` {{.{language}{extra}}}\n{text.strip(chr(10))}\n```"

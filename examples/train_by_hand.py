@@ -1,4 +1,7 @@
-"""A training loop by hand, as in PyTorch: run `python examples/train_by_hand.py`."""
+"""A training loop by hand, as in PyTorch.
+
+Run: python examples/train_by_hand.py
+"""
 
 import tinynet as torch
 from tinynet import nn, optim

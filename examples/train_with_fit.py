@@ -1,0 +1,39 @@
+"""The network of train_by_hand.py with `train.fit`: the loop is yours, the step is not.
+
+Run: python examples/train_with_fit.py
+"""
+
+import tinynet as torch
+from tinynet import nn, optim, train
+from tinynet.utils.data import DataLoader
+
+
+def main(epochs=10):
+    """Train on the bundled digits; return the accuracy on the test part."""
+    torch.manual_seed(0)
+    train_set = torch.data.Digits(train=True, flatten=True)
+    test_set = torch.data.Digits(train=False, flatten=True)
+    net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Dropout(0.2), nn.Linear(128, 10))
+    loss = nn.CrossEntropyLoss()
+    optimizer = optim.SGD(net.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
+    steps = train.fit(
+        net,
+        loss,
+        optimizer,
+        DataLoader(train_set, batch_size=32, shuffle=True),
+        epochs,
+        schedule=optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=epochs),
+        clip_norm=5.0,
+    )
+    # An iteration is a step that was done; between two steps you may do what you like. A loss or a
+    # gradient that is NaN stops it before the weights change, with the operation that made it.
+    for step in steps:
+        if step.ends_epoch:
+            # Without a graph, in eval mode, and with no trace in any random stream.
+            figures = train.evaluate(net, loss, DataLoader(test_set, batch_size=500))
+            print(f"epoch {step.epoch + 1:2}  lr {step.lr:.4f}  test {figures['accuracy']:.4f}")
+    return figures["accuracy"]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+"""The recorder imports PyTorch."""
+
+collect_ignore = ["record.py"]

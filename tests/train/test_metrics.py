@@ -86,7 +86,9 @@ def test_the_confusion_matrix():
     ]
 
 
-@pytest.mark.parametrize("name", [name for name in METRICS if name not in ("topK", "perplexity")])
+@pytest.mark.parametrize(
+    "name", [name for name in METRICS if name not in ("topK", "perplexity", "bits")]
+)
 def test_what_a_metric_is_not_for(name):
     with pytest.raises(UnsuitableError, match=f"^{name} needs"):
         totals([name], ([[1.0], [2.0]], [0.0, 1.0]))

@@ -80,7 +80,8 @@ class SkipGrams(Dataset[tuple[Tensor, ...]]):
         limit: int | None = None,
     ):
         _check(window=window, negatives=negatives, vocab_size=vocab_size)
-        words = _words_of(joined(path or sysconfig.get_path("stdlib"), pattern, limit))
+        source = sysconfig.get_path("stdlib") if path is None else path
+        words = _words_of(joined(source, pattern, limit))
         first = held_out_from(len(words), held_out, "SkipGrams")
         counts = Counter(words[:first])
         self.vocabulary = [word for word, _ in counts.most_common(vocab_size)]

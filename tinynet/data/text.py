@@ -165,7 +165,14 @@ class PythonSources(Text):
 
 def joined(path: StrPath | list[StrPath], pattern: str, limit: int | None) -> str:
     """Return the texts of a file, a folder or a list of them as one, with line breaks between."""
-    return "\n".join(text_of(file) for file in _files(path, pattern))[:limit]
+    parts: list[str] = []
+    room = math.inf if limit is None else limit
+    for file in _files(path, pattern):
+        parts.append(text_of(file))
+        room -= len(parts[-1]) + 1
+        if room < 0:  # what follows would be cut off
+            break
+    return "\n".join(parts)[:limit]
 
 
 def held_out_from(length: int, held_out: float, asker: str) -> int:

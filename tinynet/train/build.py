@@ -110,6 +110,19 @@ def build(config: Config) -> Parts:
     )
 
 
+def build_model(config: Config) -> nn.Module:
+    """Only the model of a config: what it was trained on need not be there any more.
+
+    Raises:
+        ConfigError: its constructor refuses its arguments, or makes something else.
+    """
+    builder = _Builder(config)
+    with on_path(config.run.path), isolated(config.run.seed, "model"):
+        model: nn.Module = builder.make("model", config.model.component)
+    builder.raise_if_any()
+    return model
+
+
 class _Builder:
     """Calls what a config names, and collects what goes wrong."""
 

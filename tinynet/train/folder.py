@@ -51,6 +51,11 @@ class RunFolder:
         return self.path / "run.json"
 
     @property
+    def tokenizer(self) -> Path:
+        """What makes text of the tokens of the data set, if that is a text."""
+        return self.path / "tokenizer.json"
+
+    @property
     def metrics(self) -> Path:
         """One JSON object per epoch."""
         return self.path / "metrics.jsonl"

@@ -103,6 +103,11 @@ def _need_same_shape(outputs: Array, targets: Array) -> None:
         raise UnsuitableError("needs outputs and targets of the same shape")
 
 
+def _nothing(outputs: Array, targets: Array) -> Sums:
+    """For what follows from the loss (`_OF_LOSS`)."""
+    return np.zeros(2)
+
+
 def _confusion(outputs: Array, targets: Array) -> Sums:
     count = outputs.shape[1] if outputs.ndim > 1 else 0
     found = classes_of(outputs, targets)
@@ -118,6 +123,7 @@ METRICS = {
     "binary_accuracy": Metric(
         _binary_accuracy, True, "how often an output above 0 goes with a target of 1"
     ),
+    "bits": Metric(_nothing, False, "the loss in bits: per character, for a model of characters"),
     "confusion_matrix": Metric(
         _confusion,
         True,
@@ -126,7 +132,7 @@ METRICS = {
     ),
     "mae": Metric(_distances, False, "the mean distance from the targets"),
     "mse": Metric(_squares, False, "the mean square of the distance from the targets"),
-    "perplexity": Metric(lambda outputs, targets: np.zeros(2), False, "e to the power of the loss"),
+    "perplexity": Metric(_nothing, False, "e to the power of the loss"),
     "rmse": Metric(
         _squares,
         False,
@@ -138,6 +144,11 @@ METRICS = {
         True,
         "how often the target class is among the K largest outputs: top3, top5",
     ),
+}
+
+_OF_LOSS: dict[str, Callable[[float], float]] = {
+    "bits": lambda loss: loss / math.log(2),
+    "perplexity": lambda loss: math.exp(min(loss, 700.0)),
 }
 
 
@@ -227,8 +238,8 @@ class Totals:
             return {}
         figures = {name: value / self.examples for name, value in self._losses.items()}
         for name, metric in self._metrics.items():
-            if name == "perplexity":
-                figures[name] = math.exp(min(figures["loss"], 700.0))
+            if name in _OF_LOSS:
+                figures[name] = _OF_LOSS[name](figures["loss"])
             else:
                 figure = metric.finish(self._sums[name])
                 if figure is not None:

@@ -9,8 +9,9 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
+from tinynet import data, nn
 from tinynet.train import checkpoint
-from tinynet.train.build import Parts, build, trial
+from tinynet.train.build import Parts, build, build_model, trial
 from tinynet.train.config import Config
 from tinynet.train.data_check import check_data
 from tinynet.train.folder import RunFolder, new_run_folder, write_text
@@ -114,16 +115,50 @@ def load_run(place: str | Path, *, best: bool = False) -> Trained:
         TrainError: there is no checkpoint there, it is damaged, or its config is not possible now.
     """
     path, saved = read_checkpoint(place, best=best)
+    parts = build(_config_in(saved, path))
+    _load_weights(parts.model, saved, path)
+    return Trained(parts, path, saved)
+
+
+def load_language_model(
+    place: str | Path, *, best: bool = False
+) -> tuple[nn.Module, data.Tokenizer]:
+    """The model of a run on a text, and what makes tokens of a text; the text is not needed.
+
+    Args:
+        place: a run folder, or a checkpoint in one.
+        best: of a run folder, the best weights instead of the last.
+
+    Raises:
+        TrainError: as `load_run`; or the run was not on a text, or its tokenizer is damaged.
+    """
+    path, saved = read_checkpoint(place, best=best)
+    file = RunFolder(path.parent).tokenizer
+    try:
+        tokenizer = data.Tokenizer.load(file)
+    except FileNotFoundError:
+        raise UsageError(f"{place} has no {file.name}: its data set is no text") from None
+    except (OSError, data.FormatError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    model = build_model(_config_in(saved, path))
+    _load_weights(model, saved, path)
+    return model, tokenizer
+
+
+def _config_in(saved: Mapping[str, Any], path: Path) -> Config:
+    """The config in a checkpoint."""
     text = str(saved["config"]).encode()
     file = str(RunFolder(path.parent).config)
-    parts = build(resolve(parse(text, file=file, folder=path.parent)))
+    return resolve(parse(text, file=file, folder=path.parent))
+
+
+def _load_weights(model: nn.Module, saved: Mapping[str, Any], path: Path) -> None:
     try:
-        parts.model.load_state_dict(weights_of(saved))
+        model.load_state_dict(weights_of(saved))
     except RuntimeError as error:
         raise UsageError(
             f"{path} does not fit the model that its config describes: {error}"
         ) from error
-    return Trained(parts, path, saved)
 
 
 def read_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dict[str, Any]]:

@@ -10,12 +10,14 @@ from typing import Any, Literal
 
 from tinynet import nn
 from tinynet.board import SummaryWriter
+from tinynet.data import Tokenizer
 from tinynet.train import checkpoint, seeds
 from tinynet.train.best import Best
 from tinynet.train.board_log import BoardLog, rates
 from tinynet.train.build import Parts
 from tinynet.train.config import Config
 from tinynet.train.ema import MovingAverage
+from tinynet.train.exhibits import said_by
 from tinynet.train.folder import RunFolder, append_line, write_json, write_text
 from tinynet.train.incidents import Incidents, in_a_record
 from tinynet.train.interrupt import StopRequest
@@ -103,6 +105,9 @@ class Training:
         self.record["git"] = git
         if git is not None and git["dirty"]:
             write_text(self.folder.diff, uncommitted(place))
+        tokenizer = said_by(self.parts.train_set, "tokenizer")
+        if isinstance(tokenizer, Tokenizer):
+            tokenizer.save(self.folder.tokenizer)
         write_json(self.folder.record, self.record)
 
     def loop(self, log: BoardLog, stop: StopRequest) -> None:

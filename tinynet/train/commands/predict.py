@@ -14,15 +14,17 @@ from tinynet.core.tensor import wrap
 from tinynet.dtypes import Array
 from tinynet.train.build import Parts, first_batch, shape_of
 from tinynet.train.commands.options import Commands, add_json, add_trained
+from tinynet.train.generation import generate_text
 from tinynet.train.loop import as_evaluated
 from tinynet.train.predictions import Row, are_classes, rows_of, sentence_of
 from tinynet.train.problems import TrainError, UsageError, in_users_code
 from tinynet.train.progress import as_json
-from tinynet.train.runner import load_run
+from tinynet.train.runner import load_language_model, load_run
 
 _DESCRIPTION = """\
 Print what the model of a run says about each example: of the test set of its config, or of a file
 with inputs: .npy or .npz (one array, examples first) or .csv (one example per line, only numbers).
+With --prompt, the model of a run on a text goes on writing from there.
 """
 
 
@@ -37,6 +39,20 @@ def add(commands: Commands) -> None:
         "--count", type=int, metavar="N", help="only the first N examples (default: all)"
     )
     add_json(parser, "one object per example")
+    writing = parser.add_argument_group("for a model of text")
+    writing.add_argument("--prompt", metavar="TEXT", help="what the text begins with")
+    writing.add_argument(
+        "--length", type=int, default=300, metavar="N", help="tokens to write (default: 300)"
+    )
+    writing.add_argument(
+        "--temperature",
+        type=float,
+        default=0.8,
+        metavar="T",
+        help="below 1, likely tokens become likelier; 0 takes the likeliest (default: 0.8)",
+    )
+    writing.add_argument("--top-k", type=int, metavar="K", help="draw only from the K likeliest")
+    writing.add_argument("--seed", type=int, default=0, help="another one, another text")
     parser.set_defaults(run_command=run)
 
 
@@ -44,11 +60,34 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a line per example."""
     if arguments.count is not None and arguments.count < 1:
         raise UsageError(f"--count must be at least 1, got {arguments.count}")
+    if arguments.prompt is not None:
+        return write_on(arguments)
     parts = load_run(arguments.run, best=arguments.best).parts
     rows = of_test_set(parts) if arguments.file is None else of_file(parts, arguments.file)
     for index, row in enumerate(itertools.islice(rows, arguments.count)):
         row = {"example": index, **row}
         print(as_json(row) if arguments.json else f"{index}: {sentence_of(row)}")
+    return 0
+
+
+def write_on(arguments: argparse.Namespace) -> int:
+    """Print the prompt and what the model writes after it."""
+    if arguments.file is not None or arguments.count is not None:
+        raise UsageError("--prompt is for a text: leave out FILE and --count")
+    model, tokenizer = load_language_model(arguments.run, best=arguments.best)
+    try:
+        text = generate_text(
+            model,
+            tokenizer,
+            arguments.prompt,
+            arguments.length,
+            temperature=arguments.temperature,
+            top_k=arguments.top_k,
+            seed=arguments.seed,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    print(as_json({"prompt": arguments.prompt, "text": text}) if arguments.json else text)
     return 0
 
 

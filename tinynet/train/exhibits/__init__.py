@@ -3,5 +3,9 @@
 from tinynet.train.exhibits.decision_boundary import DecisionBoundary as DecisionBoundary
 from tinynet.train.exhibits.exhibit import Exhibit as Exhibit
 from tinynet.train.exhibits.exhibit import Moment as Moment
+from tinynet.train.exhibits.exhibit import said_by as said_by
 from tinynet.train.exhibits.generated_images import GeneratedImages as GeneratedImages
 from tinynet.train.exhibits.reconstructions import Reconstructions as Reconstructions
+from tinynet.train.exhibits.sampled_text import SampledText as SampledText
+from tinynet.train.exhibits.word_vectors import Neighbours as Neighbours
+from tinynet.train.exhibits.word_vectors import Projector as Projector

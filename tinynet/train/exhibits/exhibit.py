@@ -47,14 +47,19 @@ class Moment:
 
         A part of a data set (`data.Subset`) says what the whole does.
         """
-        for source in _wholes(self.test_set):
-            if hasattr(source, name):
-                return getattr(source, name)
-        return default
+        return said_by(self.test_set, name, default)
 
     def picture(self, tag: str, pixels: Array) -> None:
         """Write an image, (height, width, 3) of bytes."""
         self.writer.add_image(tag, pixels, self.step, dataformats="HWC")
+
+
+def said_by(examples: Any, name: str, default: Any = None) -> Any:
+    """An attribute of a data set, or of the data set that it is a part of."""
+    for source in _wholes(examples):
+        if hasattr(source, name):
+            return getattr(source, name)
+    return default
 
 
 def _wholes(examples: Any) -> Iterator[Any]:

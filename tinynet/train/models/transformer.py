@@ -1,0 +1,150 @@
+"""A small GPT: a causal transformer over tokens."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from tinynet import nn
+from tinynet.core.modes import no_grad
+from tinynet.core.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.ops.ranges import arange
+
+
+class GPT(nn.Module):
+    """A causal transformer: for each token of a text, the scores of the one that follows it.
+
+    Tokens and their positions are embedded, then changed by ``layers`` blocks of attention to what
+    came before and a network of two layers, both normalised before (not after) as in GPT-2.
+
+    Args:
+        vocab_size: how many tokens there are.
+        context: how many tokens it can look at: the largest length of a window.
+        layers: how many blocks.
+        heads: how many heads attention has; they share ``width``.
+        width: the size of the embedding.
+        dropout: the probability of zero in training, for attention weights and for what the parts
+            of a block add.
+        activation: what stands between the two layers of a block; GELU is GPT's, ReLU takes
+            a fraction of the time.
+        tied: whether the scores are products with the embeddings of the tokens, not with a weight
+            of their own (Press and Wolf, "Using the output embedding to improve language models",
+            2017).
+
+    Shape:
+        (batch, time) integers to (batch, vocab_size, time): classes second, as CrossEntropyLoss and
+        the metrics take them. ``time`` is at most ``context``.
+
+    Raises:
+        ValueError: ``width`` cannot be shared by the heads; a text is longer than ``context``.
+
+    Source: Radford et al., "Language models are unsupervised multitask learners", 2019, with its
+    initialisation: N(0, 0.02), smaller by the root of the number of additions where a block ends.
+
+    Example:
+        >>> net = GPT(vocab_size=50, context=16, layers=2, heads=2, width=8)
+        >>> net(tn.zeros(3, 10, dtype=tn.int64)).shape
+        tinynet.Size([3, 50, 10])
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        context: int = 128,
+        layers: int = 4,
+        heads: int = 4,
+        width: int = 128,
+        dropout: float = 0.0,
+        activation: Literal["gelu", "relu"] = "gelu",
+        tied: bool = True,
+    ) -> None:
+        super().__init__()
+        if width % heads:
+            raise ValueError(
+                f"The 'width' parameter of GPT must be a multiple of 'heads' ({heads}). "
+                f"Got {width} instead."
+            )
+        self.context = context
+        self.tokens = nn.Embedding(vocab_size, width)
+        self.positions = nn.Embedding(context, width)
+        self.dropout = nn.Dropout(dropout)
+        self.blocks = nn.Sequential(
+            *[Block(width, heads, dropout, activation) for _ in range(layers)]
+        )
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, vocab_size, bias=False)
+        if tied:
+            self.head.weight = self.tokens.weight
+        self._initialise(layers)
+
+    def _initialise(self, layers: int) -> None:
+        for name, parameter in self.named_parameters():
+            if parameter.ndim == 2:
+                ends_block = name.endswith(("attention.out.weight", "contract.weight"))
+                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers if ends_block else 1))
+            elif name.endswith("bias"):
+                with no_grad():
+                    parameter.zero_()
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return the scores of what follows each token."""
+        time = tokens.shape[-1]
+        if time > self.context:
+            raise ValueError(
+                f"GPT has {self.context} positions (model.context), and got a text of {time} tokens"
+            )
+        x = self.dropout(self.tokens(tokens) + self.positions(arange(time)))
+        scores: Tensor = self.head(self.norm(self.blocks(x)))
+        return scores.transpose(1, 2)
+
+
+class Block(nn.Module):
+    """What goes in, plus what attention, and then a network of two layers, make of it.
+
+    Shape:
+        (batch, time, width), kept.
+    """
+
+    def __init__(
+        self, width: int, heads: int, dropout: float, activation: Literal["gelu", "relu"]
+    ) -> None:
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width)
+        self.attention = CausalAttention(width, heads, dropout)
+        self.norm2 = nn.LayerNorm(width)
+        self.expand = nn.Linear(width, 4 * width)
+        self.activation = nn.GELU("tanh") if activation == "gelu" else nn.ReLU()
+        self.contract = nn.Linear(4 * width, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the sum."""
+        x = x + self.dropout(self.attention(self.norm1(x)))
+        changed: Any = self.contract(self.activation(self.expand(self.norm2(x))))
+        return x + self.dropout(changed)
+
+
+class CausalAttention(nn.Module):
+    """Attention with several heads, in which a token meets itself and those before it.
+
+    Shape:
+        (batch, time, width), kept.
+    """
+
+    def __init__(self, width: int, heads: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.dropout = dropout
+        self.query_key_value = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return for each token the mean of the values that its query finds."""
+        batch, time, width = x.shape
+        parts = self.query_key_value(x).view(batch, time, 3, self.heads, width // self.heads)
+        query, key, value = parts.permute(2, 0, 3, 1, 4).unbind(0)
+        dropout = self.dropout if self.training else 0.0
+        found = F.scaled_dot_product_attention(query, key, value, None, dropout, is_causal=True)
+        out: Tensor = self.out(found.transpose(1, 2).reshape(batch, time, width))
+        return out

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from typing import Any
 
 import numpy as np
 
+from tinynet import threads
 from tinynet.core.operation import pointwise, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -190,7 +193,16 @@ sigmoid.grad(self=lambda g, result: g * (result * (1 - result)))
 @pointwise(methods=False, node="ThresholdBackwardBackward0")
 def relu_backward(self: Array, result: Array, /) -> Array:
     """Return the gradient where relu's result is above zero; recorded in both, as in PyTorch."""
-    return self * (result > 0)
+    if self.size < _SHARED or self.shape != result.shape or self.dtype != result.dtype:
+        return self * (result > 0)
+    g, r = self.reshape(-1), result.reshape(-1)
+    made = np.empty(g.shape, g.dtype)
+
+    def work(part: slice) -> None:
+        np.multiply(g[part], r[part] > 0, out=made[part])
+
+    threads.share(work, threads.slices(g.size, _PART))
+    return made.reshape(self.shape)
 
 
 relu_backward.grad(
@@ -204,13 +216,31 @@ def relu(self: Array, /) -> Array:
     """Return ``max(x, 0)``."""
     if self.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
-    if self.size > _LARGE and self.dtype.kind == "f":
-        made = self.clip(np.zeros((), self.dtype), np.array(np.inf, self.dtype))
-        return np.add(made, 0, out=made)  # -0 becomes 0, as in `maximum`
-    return np.maximum(self, np.zeros((), self.dtype))
+    if self.size <= _LARGE:
+        return np.maximum(self, np.zeros((), self.dtype))
+    x, zeros = self.reshape(-1), _zeros(self.dtype)
+    made = np.empty(x.shape, x.dtype)
+
+    def work(part: slice) -> None:
+        rows = x[part]
+        np.maximum(rows, zeros[: len(rows)], out=made[part])
+
+    parts = threads.slices(x.size, _PART)
+    if x.size >= _SHARED:
+        threads.share(work, parts)
+    else:
+        for part in parts:
+            work(part)
+    return made.reshape(self.shape)
 
 
-_LARGE = 8192  # elements from which `clip`, which knows numbers, is faster than `maximum`
+_LARGE = 8192  # elements from which zeros in an array are twice as fast as a zero in `maximum`
+_SHARED, _PART = 1 << 18, 1 << 16  # elements that threads share, and of each of their parts
+
+
+@functools.cache
+def _zeros(kind: np.dtype[Any]) -> Array:
+    return np.zeros(_PART, kind)
 
 
 relu.grad(self=lambda g, result: relu_backward(g, result))

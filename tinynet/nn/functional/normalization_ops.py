@@ -16,10 +16,12 @@ add several times faster than ``np.add.reduce``, and what is constant along plac
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tinynet import threads
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -28,6 +30,7 @@ from tinynet.ops.reduction import mean_dims, sum_dims
 from tinynet.ops.shape import reshape
 
 Grads = tuple[Any, ...]
+PART = 1 << 16  # elements that a thread works on at a time
 
 
 class Blocks(NamedTuple):
@@ -82,20 +85,37 @@ def slopes(
 
 
 class _Rows:
-    """An array as rows of places: numbers per channel are one per row."""
+    """An array as rows of places: numbers per channel are one per row.
+
+    Threads share the rows, in parts that stay in the cache from one line of a formula to the next.
+    """
 
     def __init__(self, blocks: Blocks):
         self.blocks = blocks
         self.shape = (blocks.samples * blocks.groups * blocks.channels, blocks.places)
         self.small = blocks[:3]
+        rows = max(1, PART // max(blocks.places, 1))
+        self.parts = threads.slices(self.shape[0], rows)
 
-    def total(self, a: Array) -> Array:
-        """Return the sums over places, ``[samples, groups, channels]``."""
-        return (a @ ones(self.blocks.places, a)).reshape(self.small)
+    def each(self, work: Callable[[slice], object]) -> None:
+        """Call a function with each part of the rows."""
+        if len(self.parts) > 3:
+            threads.share(work, self.parts)
+            return
+        for part in self.parts:
+            work(part)
 
-    def dot(self, a: Array, b: Array) -> Array:
-        """Return the sums of products over places, ``[samples, groups, channels]``."""
-        return np.vecdot(a, b).reshape(self.small)
+    def sums(self, kind: Any) -> Array:
+        """Return memory for sums over places."""
+        return np.empty(self.shape[0], kind)
+
+    def total(self, a: Array, part: slice, sums: Array) -> None:
+        """Write the sums over places of a part."""
+        np.matmul(a[part], ones(self.blocks.places, a), out=sums[part])
+
+    def dot(self, a: Array, b: Array, part: slice, sums: Array) -> None:
+        """Write the sums over places of the products of a part."""
+        np.vecdot(a[part], b[part], out=sums[part])
 
     def spread(self, a: Array) -> Array:
         """Return numbers per channel in a shape that broadcasts to the rows."""
@@ -112,7 +132,7 @@ class _Rows:
 class _Columns:
     """An array as a row per sample, for few places: numpy is slow at short rows.
 
-    Only for shared statistics, as the sums are over samples, too.
+    Only for shared statistics, as the sums are over samples, too. It is one part.
     """
 
     def __init__(self, blocks: Blocks):
@@ -120,18 +140,26 @@ class _Columns:
         self.shape = (blocks.samples, blocks.groups * blocks.places)
         self.small = (1, blocks.groups, 1)
 
-    def total(self, a: Array) -> Array:
-        """Return the sums over samples and places, ``[1, groups, 1]``."""
-        columns = (ones(self.blocks.samples, a) @ a).reshape(self.blocks.groups, -1)
-        return (columns @ ones(self.blocks.places, a)).reshape(self.small)
+    def each(self, work: Callable[[slice], object]) -> None:
+        """Call a function with all samples."""
+        work(slice(None))
 
-    def dot(self, a: Array, b: Array) -> Array:
-        """Return the sums of products over samples and places, ``[1, groups, 1]``."""
-        return self.total(a * b)
+    def sums(self, kind: Any) -> Array:
+        """Return memory for sums over samples and places."""
+        return np.empty(self.blocks.groups, kind)
+
+    def total(self, a: Array, part: slice, sums: Array) -> None:
+        """Write the sums over samples and places."""
+        columns = (ones(self.blocks.samples, a) @ a).reshape(self.blocks.groups, -1)
+        np.matmul(columns, ones(self.blocks.places, a), out=sums)
+
+    def dot(self, a: Array, b: Array, part: slice, sums: Array) -> None:
+        """Write the sums over samples and places of products."""
+        self.total(a * b, part, sums)
 
     def spread(self, a: Array) -> Array:
         """Return numbers per channel, one for each column."""
-        return np.repeat(a.reshape(-1), self.blocks.places)
+        return np.repeat(a.reshape(-1), self.blocks.places)[None]
 
     def average(self, sums: Array) -> Array:
         """Return averages per group from sums over samples and places, ``[1, groups, 1]``."""
@@ -156,11 +184,25 @@ def _normalized(
     seen = _seen(blocks)
     w, b = _vectors(blocks, weight, bias)
     x = wide(input).reshape(seen.shape)
-    mean = seen.average(seen.total(x))
-    y = x - seen.spread(mean)
-    var = seen.average(seen.dot(y, y))
-    y *= seen.spread(w / np.sqrt(var + eps))
-    y += seen.spread(b)
+    y, sums, squares = np.empty(x.shape, x.dtype), seen.sums(x.dtype), seen.sums(x.dtype)
+    seen.each(lambda part: seen.total(x, part, sums))
+    mean = seen.average(sums.reshape(seen.small))
+    middle = seen.spread(mean)
+
+    def center(part: slice) -> None:
+        np.subtract(x[part], middle[part], out=y[part])
+        seen.dot(y, y, part, squares)
+
+    seen.each(center)
+    var = seen.average(squares.reshape(seen.small))
+    factor, offset = seen.spread(w / np.sqrt(var + eps)), seen.spread(b)
+
+    def scale(part: slice) -> None:
+        rows = y[part]
+        np.multiply(rows, factor[part], out=rows)
+        np.add(rows, offset[part], out=rows)
+
+    seen.each(scale)
     return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
 
 
@@ -185,17 +227,27 @@ def _normalized_slopes(
     g2 = wide(g).reshape(seen.shape)
     r = 1 / np.sqrt(var + eps)
     dx = by_weight = by_bias = None
-    if needs[1] or not constant:
-        c = wide(input).reshape(seen.shape) - seen.spread(mean)
-        products = seen.dot(g2, c)
-        by_weight = np.add.reduce(products * r, axis=0)
+    sums, products = seen.sums(g2.dtype), seen.sums(g2.dtype)
+    x, c = wide(input).reshape(seen.shape), np.empty(g2.shape, g2.dtype)
+    middle, centered = seen.spread(mean), needs[1] or not constant
+
+    def add_up(part: slice) -> None:
+        if centered:
+            np.subtract(x[part], middle[part], out=c[part])
+            seen.dot(g2, c, part, products)
+        if needs[2] or not constant:
+            seen.total(g2, part, sums)
+
+    seen.each(add_up)
+    if centered:
+        by_weight = np.add.reduce(products.reshape(seen.small) * r, axis=0)
     if needs[2] or not constant:
-        sums = seen.total(g2)
-        by_bias = np.add.reduce(sums, axis=0)
+        by_bias = np.add.reduce(sums.reshape(seen.small), axis=0)
     if needs[0] and constant:
         dx = g2 * seen.spread(r * w)
     elif needs[0]:
-        dx = _centered_slope(g2, c, r, w, products, sums, seen)
+        small = products.reshape(seen.small), sums.reshape(seen.small)
+        dx = _centered_slope(g2, c, r, w, *small, seen)
     return None if dx is None else dx.reshape(g.shape), by_weight, by_bias
 
 
@@ -209,15 +261,25 @@ def _centered_slope(
     seen: _Rows | _Columns,
 ) -> Array:
     """Return the gradient by the input, written over ``c``, which is the input less its mean."""
+    factors: tuple[Array, ...]
     if seen.blocks.channels == 1:  # the weight is a factor of all terms: no second array
-        c *= seen.spread(seen.average(products) * -(r**2))
-        c += g
-        c -= seen.spread(seen.average(sums))
-        c *= seen.spread(r * w)
+        factors = seen.average(products) * -(r**2), seen.average(sums), r * w
     else:
-        c *= seen.spread(seen.average(w * products) * -(r**3))
-        c -= seen.spread(seen.average(w * sums) * r)
-        c += g * seen.spread(r * w)
+        factors = seen.average(w * products) * -(r**3), seen.average(w * sums) * r, r * w
+    slope, middle, last = (seen.spread(factor) for factor in factors)
+
+    def part_of(part: slice) -> None:
+        rows = c[part]
+        np.multiply(rows, slope[part], out=rows)
+        if seen.blocks.channels == 1:
+            np.add(rows, g[part], out=rows)
+            np.subtract(rows, middle[part], out=rows)
+            np.multiply(rows, last[part], out=rows)
+        else:
+            np.subtract(rows, middle[part], out=rows)
+            np.add(rows, g[part] * last[part], out=rows)
+
+    seen.each(part_of)
     return c
 
 

@@ -49,6 +49,10 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
         5_600,
         "PyTorch's rules for views, in-place and hooks, to the letter; messages that explain them",
     ),
+    "core/engine.py:_run_plain": (
+        45,
+        "the innermost loop of training: a call per gradient would cost what it saves",
+    ),
     "ops": (
         18_000,
         "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings",

@@ -5,6 +5,7 @@ An end is a tensor, or anything else with an ``edge`` (``autograd.graph.Gradient
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,9 +33,9 @@ def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edg
             raise errors.not_recorded(i, locate(here()))
         shape, dtype = _form(edge)
         if g is None:
-            if np.prod(shape, dtype=int) != 1:
+            if math.prod(shape) != 1:
                 raise errors.not_scalar(shape, locate(here()))
-            g = wrap(np.ones(shape, dtype))
+            g = wrap(np.array(1, dtype) if not shape else np.ones(shape, dtype))
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g._array.shape != shape:

@@ -115,7 +115,24 @@ class Task:
                     continue
                 target, number = edge
                 if isinstance(target, Tensor):
-                    self._at_leaf(leaves[id(target)], r, node.gives_fresh, g, results)
+                    leaf, array = leaves[id(target)], target._array
+                    if (
+                        leaf.left == 1  # the only one to give it anything, and that can be kept
+                        and leaf.gradient is None
+                        and target._grad is None
+                        and target._hooks is None
+                        and target._edge is None
+                        and target._requires_grad
+                        and node.gives_fresh
+                        and r.__class__ is np.ndarray
+                        and r.shape == array.shape
+                        and r.dtype is array.dtype
+                        and _only_one(r, g, results)
+                    ):
+                        leaf.left = 0
+                        target._grad = wrap(r)
+                    else:
+                        self._at_leaf(leaf, r, node.gives_fresh, g, results)
                 elif r is None or target.multiple:
                     self._pass_on(edge, r)
                 else:
@@ -355,9 +372,10 @@ def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[int, Leaf]]:
         elif root not in seen:
             seen.add(root)
             stack.append(root)
+    pop, push, add, reach = stack.pop, stack.append, order.append, seen.add
     while stack:
-        node = stack.pop()
-        order.append(node)
+        node = pop()
+        add(node)
         for edge in node.edges:
             if not edge:
                 continue
@@ -368,7 +386,7 @@ def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[int, Leaf]]:
                     leaf = leaves[id(target)] = Leaf(target)
                 leaf.left += 1
             elif target not in seen:
-                seen.add(target)
-                stack.append(target)
+                reach(target)
+                push(target)
     order.sort(key=_newest_first, reverse=True)
     return order, leaves

@@ -80,3 +80,26 @@ def test_in_place():
     assert (made.dense() == DENSE / 2).all()
     made[...] = 0.0
     assert made.index.size == 0 and made.coalesced and (made.dense() == 0).all()
+
+
+def test_each_row_once_in_order_of_appearance():
+    draw = np.random.default_rng(0)
+    for repeats in (1, 2, 9):
+        index = np.repeat(draw.permutation(20), draw.integers(1, repeats + 1, 20))
+        draw.shuffle(index)
+        made = Rows(index, draw.standard_normal((len(index), 3)), 20, lazy=True)
+        once = made.unique()
+        assert once.index.tolist() == list(dict.fromkeys(index.tolist())) and once.unique() is once
+        expected = np.zeros((20, 3))
+        np.add.at(expected, index, made.values)
+        np.testing.assert_array_equal(made.dense(), expected)
+        np.testing.assert_array_equal(once.dense(), expected)
+        assert not np.may_share_memory(once.values, made.values)
+
+
+def test_what_is_lazy_stays_so_only_among_its_like():
+    lazy = Rows(np.array([1]), np.array([[2.0]]), 3, lazy=True)
+    assert (lazy + lazy).lazy and lazy.copy().lazy and lazy.astype(np.float32).lazy
+    asked = Rows(np.array([0]), np.array([[1.0]]), 3)
+    for mixed in (lazy + asked, asked + lazy):
+        assert type(mixed) is np.ndarray and mixed.tolist() == [[1.0], [2.0], [0.0]]

@@ -133,7 +133,7 @@ class Task:
                         target._grad = wrap(r)
                     else:
                         self._at_leaf(leaf, r, node.gives_fresh, g, results)
-                elif r is None or target.multiple:
+                elif r is None or r.__class__ is Rows or target.multiple:
                     self._pass_on(edge, r)
                 else:
                     if r.shape != target.shape or r.dtype is not target.dtype:
@@ -202,7 +202,10 @@ class Task:
                 leaf.gradient, leaf.own = g, own
             else:
                 leaf.gradient, leaf.own = self._add(leaf.gradient, g), not self.recorded
-        elif target.multiple:
+            return
+        if g.__class__ is Rows and g.lazy:  # only leaves and optimizers know what to do with it
+            g = g.dense()
+        if target.multiple:
             g = self._fit(g, target.shape[number], target.dtype[number])
             slots = self.pending.get(target)
             if slots is None:
@@ -238,7 +241,7 @@ class Task:
         if self.recorded or g is None:
             return g
         if g.__class__ is Rows:
-            return sparse(g.copy())
+            return wrap(g.dense()) if g.lazy else sparse(g.copy())
         array = np.asarray(g)  # a broadcast gradient cannot be written to: users get a copy
         return wrap(array if array.flags.writeable else array.copy(order="C"))
 
@@ -331,7 +334,10 @@ class Task:
             if g is not None:
                 self.captured[(leaf, 0)] = self._tensor(g)
             return
-        seen = self._tensor(g)
+        if g.__class__ is Rows and g.lazy and hooks is None:
+            seen, own = sparse(g), True
+        else:
+            seen = self._tensor(g)
         if hooks is not None and hooks.pre:
             for hook in [*hooks.pre.values()]:
                 returned = hook((seen,))

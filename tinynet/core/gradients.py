@@ -50,7 +50,7 @@ def backward(
 
 def get_grad(t: Tensor) -> Tensor | None:
     """Return the gradient; warn where there will never be one."""
-    grad: Tensor | None = t._grad
+    grad: Tensor | None = sparse.dense_gradient(t)
     if grad is not None:
         return grad
     if t._requires_grad is UNRECORDED:

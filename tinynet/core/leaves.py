@@ -9,7 +9,7 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.broadcasting import Recorded
 from tinynet.core.overlap import refuse_overlap
-from tinynet.core.sparse import is_sparse, rows_of
+from tinynet.core.sparse import dense_gradient, is_sparse, rows_of
 from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
 
 
@@ -47,7 +47,7 @@ def _accumulate_rows(leaf: Tensor, grad: Tensor, g: Tensor) -> None:
 
 def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> None:
     """Add ``g`` to ``leaf.grad``; in place unless the pass is recorded, as PyTorch does."""
-    grad = leaf._grad
+    grad = dense_gradient(leaf)
     if not leaf._requires_grad or g is None:
         pass  # switched off since, or nothing arrived
     elif grad is None:

@@ -24,11 +24,22 @@ class Rows:
 
     Attributes:
         coalesced: no number stands there twice, and they ascend.
+        distinct: no number stands there twice.
+        lazy: nobody asked for rows: the array is kept so only until somebody looks at it.
     """
 
-    __slots__ = ("coalesced", "index", "shape", "values")
+    __slots__ = ("coalesced", "distinct", "index", "lazy", "shape", "values")
 
-    def __init__(self, index: Array, values: Array, count: int, coalesced: bool = False):
+    def __init__(
+        self,
+        index: Array,
+        values: Array,
+        count: int,
+        coalesced: bool = False,
+        lazy: bool = False,
+    ):
+        self.distinct = coalesced
+        self.lazy = lazy
         self.index = index
         self.values = values
         self.shape = (count, *values.shape[1:])
@@ -71,30 +82,61 @@ class Rows:
             np.add.at(values.reshape(-1), to.ravel(), self.values[order[~new]].ravel())
         return Rows(index[first], values, self.shape[0], True)
 
+    def unique(self) -> Rows:
+        """Return the same with each row once, in order of first appearance; itself if it is so.
+
+        What stands there several times is added in the order of its appearance.
+        """
+        if self.distinct:
+            return self
+        count = self.shape[0]
+        first = first_of_each(self.index, count)
+        index, values = self.index[first], self.values[first]
+        place = np.empty(count, np.intp)
+        place[index] = np.arange(len(index))
+        again = np.flatnonzero(~first)
+        for _ in range(3):  # most that repeat do so once or twice: these are added all at once
+            if not len(again):
+                break
+            numbers = self.index[again]
+            first = first_of_each(numbers, count)
+            values[place[numbers[first]]] += self.values[again[first]]
+            again = again[~first]
+        if len(again):
+            width = values[:1].size
+            to = place[self.index[again]][:, None] * width + np.arange(width)
+            np.add.at(values.reshape(-1), to.ravel(), self.values[again].ravel())
+        made = Rows(index, values, count, False, self.lazy)
+        made.distinct = True
+        return made
+
     def dense(self) -> Array:
         """Return the whole array."""
         whole = np.zeros(self.shape, self.dtype)
-        rows = self.coalesce()
+        rows = self.unique() if self.lazy else self.coalesce()
         whole[rows.index] = rows.values
         return whole
 
     def add_to(self, whole: Array) -> None:
         """Add the rows to a dense array, in place."""
-        rows = self.coalesce()
+        rows = self.unique() if self.lazy else self.coalesce()
         whole[rows.index] += rows.values
 
     def copy(self, order: str = "C") -> Rows:
         """Return one with memory of its own."""
-        return Rows(self.index, self.values.copy(), self.shape[0], self.coalesced)
+        return Rows(self.index, self.values.copy(), self.shape[0], self.coalesced, self.lazy)
 
     def astype(self, dtype: Any, copy: bool = True) -> Rows:
         """Return the same in another dtype."""
-        return Rows(self.index, self.values.astype(dtype), self.shape[0], self.coalesced)
+        return Rows(self.index, self.values.astype(dtype), self.shape[0], self.coalesced, self.lazy)
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, Rows):
+            if self.lazy != other.lazy:
+                return self + other.dense()
             index = np.concatenate([self.index, other.index])
-            return Rows(index, np.concatenate([self.values, other.values]), self.shape[0])
+            values = np.concatenate([self.values, other.values])
+            return Rows(index, values, self.shape[0], False, self.lazy)
         whole = np.array(other)
         self.add_to(whole)
         return whole
@@ -142,3 +184,12 @@ class Rows:
 
     def __len__(self) -> int:
         return int(self.shape[0])
+
+
+def first_of_each(index: Array, count: int) -> Array:
+    """Return where numbers below ``count`` stand for the first time."""
+    places = np.arange(len(index))
+    first = np.empty(count, places.dtype)
+    first[index[::-1]] = places[::-1]  # of several writes the last one stays
+    found: Array = first[index] == places
+    return found

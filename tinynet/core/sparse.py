@@ -30,6 +30,16 @@ def sparse(rows: Rows) -> Tensor:
     return wrap(rows)  # type: ignore[arg-type]  # the only tensors whose _array is no array
 
 
+def dense_gradient(t: Tensor) -> Tensor | None:
+    """Return what a leaf has as its gradient; one that was lazy is so no more."""
+    grad = t._grad
+    if grad is not None:
+        array: Any = grad._array
+        if array.__class__ is Rows and array.lazy:
+            grad._array = array.dense()
+    return grad
+
+
 def rows_of(t: Tensor, what: str = "") -> Rows:
     """Return the rows of a sparse tensor.
 

@@ -34,7 +34,7 @@ def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = Tr
         with no_grad():
             parameter.data = fn(parameter)
             if parameter._grad is not None:
-                parameter._grad.data = fn(parameter._grad)
+                parameter.grad.data = fn(parameter.grad)
     for name, buffer in members(self, BUFFERS):
         self.__dict__[name] = fn(buffer)
     return self

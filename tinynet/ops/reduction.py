@@ -90,6 +90,7 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
 # ---- faster sums of many numbers ----------------------------------------------------------------
 
 _MANY, _ROW = 2**12, 1024  # numbers from which it is worth it; how many make a row
+_MATRIX = 512  # of each of the matrices whose columns are added
 
 
 def _sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Array:
@@ -105,6 +106,13 @@ def _sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> 
         if axes and 0 < first == min(axes):
             sums = _row_sums(x, math.prod(x.shape[first:]))
             return sums.reshape(x.shape[:first] + (1,) * (keepdim * len(axes)))
+        if axes and max(axes) - min(axes) + 1 == len(axes) and max(axes) + 1 < x.ndim:
+            first, last = min(axes), max(axes) + 1
+            many, after = math.prod(x.shape[first:last]), math.prod(x.shape[last:])
+            if many * after >= _MATRIX:
+                sums = np.matmul(np.ones(many, x.dtype), x.reshape(-1, many, after))
+                kept = (1,) * (keepdim * len(axes))
+                return sums.reshape(x.shape[:first] + kept + x.shape[last:])
     return add_up(x, axis=axes, keepdims=keepdim)
 
 

@@ -14,6 +14,7 @@ from tinynet.core.callsite import Site, here
 from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.node import RemovableHandle
 from tinynet.core.overlap import refuse_overlap
+from tinynet.core.sparse import dense_gradient
 from tinynet.core.tensor import Tensor, counter_of, wrap
 from tinynet.dtypes import Array
 from tinynet.optim import saving
@@ -125,6 +126,13 @@ class Optimizer:
         if sparse:
             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
+    def takes_rows(self, group: Group) -> bool:
+        """Return whether ``update`` may get a dense gradient as the rows that are not zero.
+
+        So it may where a gradient of zero changes neither a parameter nor its state.
+        """
+        return False
+
     # ---- groups -----------------------------------------------------------------------------
 
     def add_param_group(self, param_group: Group) -> None:
@@ -188,7 +196,19 @@ class Optimizer:
     def _update_all(self) -> int:
         """Update all parameters that have a gradient; return their number."""
         todo = [
-            (group, [(p, p._grad._array) for p in group["params"] if p._grad is not None])
+            (
+                group,
+                [
+                    (
+                        p,
+                        g
+                        if (g := p._grad._array).__class__ is np.ndarray
+                        else self._rows(p, group),
+                    )
+                    for p in group["params"]
+                    if p._grad is not None
+                ],
+            )
             for group in self.param_groups
         ]
         for group, ready in todo:
@@ -200,6 +220,13 @@ class Optimizer:
             self._update_group(group, ready)
             self._wrote(ready, site, began)
         return sum(len(ready) for _, ready in todo)
+
+    def _rows(self, p: Tensor, group: Group) -> Any:
+        """Return the gradient of a parameter that has rows: dense if nobody wants them."""
+        grad: Any = p._grad
+        if grad._array.lazy and not self.takes_rows(group):
+            grad = dense_gradient(p)
+        return grad._array
 
     def _update_group(self, group: Group, ready: list[tuple[Tensor, Array]]) -> None:
         """Update the parameters of a group that have a gradient."""

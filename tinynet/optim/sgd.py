@@ -133,11 +133,21 @@ class SGD(Elementwise):
                 "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
             )
 
+    def takes_rows(self, group: Group) -> bool:
+        """Return True without momentum and weight decay: only rows with a gradient are moved."""
+        return not group["momentum"] and not group["weight_decay"]
+
     def update_rows(
         self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
     ) -> None:
         """Change ``param`` in place by a sparse gradient; the buffer of its momentum is dense."""
         lr, momentum = number(group["lr"]), group["momentum"]
+        if rows.lazy:  # as the dense update would, bit by bit
+            rows = rows.unique()
+            moved = param.take(rows.index, axis=0)
+            moved -= (-lr if group["maximize"] else lr) * rows.values
+            param[rows.index] = moved
+            return
         buffer = state.get("momentum_buffer")
         if buffer is None and param.flags.c_contiguous:  # each element by itself: no sorting
             places = rows.index[:, None] * param[:1].size + np.arange(param[:1].size)

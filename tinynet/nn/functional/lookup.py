@@ -14,7 +14,7 @@ from tinynet import dtypes
 from tinynet.core.inplace import wrote
 from tinynet.core.operation import operation
 from tinynet.core.overlap import refuse_overlap
-from tinynet.core.rows import Rows
+from tinynet.core.rows import Rows, first_of_each
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
@@ -72,22 +72,13 @@ def summed_rows(
     table = np.zeros((count, width), rows.dtype)
     index, rows = indices.ravel(), rows.reshape(-1, width)
     if 2 * count > len(index):
-        first = _first_of_each(index, count)
+        first = first_of_each(index, count)
         if 2 * np.count_nonzero(first) > len(index):  # most stand there once: these need no sum
             table[index[first]] = rows[first]
             index, rows = index[~first], rows[~first]
     at = (index.reshape(-1, 1).astype(np.int64) * width + np.arange(width)).ravel()
     np.add.at(table.reshape(-1), at, rows.reshape(-1))  # flat: several times as fast as by rows
     return _weighted(table, indices, padding_idx, scale_grad_by_freq)
-
-
-def _first_of_each(index: Array, count: int) -> Array:
-    """Return where numbers below ``count`` stand for the first time."""
-    places = np.arange(len(index))
-    first = np.empty(count, places.dtype)
-    first[index[::-1]] = places[::-1]  # of several writes the last one stays
-    found: Array = first[index] == places
-    return found
 
 
 @operation(node="EmbeddingSparseBackwardBackward0", methods=False)
@@ -122,9 +113,15 @@ def _of_weight(
                 "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
             )
         return kept_rows(g, indices, weight_shape[0], padding_idx)
+    kept = g.__class__ is np.ndarray and not scale_grad_by_freq
+    if kept and indices.size * _MANY <= weight_shape[0]:
+        rows = kept_rows.kernel(g, indices, weight_shape[0], padding_idx)
+        rows.lazy = True
+        return rows.unique()
     return summed_rows(g, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
 
 
+_MANY = 4  # a table of so many times the rows that are looked up is not written as a whole
 embedding_rows.grad(weight=_of_weight)
 kept_rows.grad(rows=lambda g, indices, padding_idx: weighted_rows(g, indices, padding_idx, False))
 summed_rows.grad(

@@ -20,7 +20,7 @@ Tensors = Tensor | Iterable[Tensor]
 def _gradients(parameters: Tensors) -> list[Tensor]:
     """Return the gradients of those parameters that have one."""
     given = [parameters] if isinstance(parameters, Tensor) else parameters
-    return [p._grad for p in given if p._grad is not None]
+    return [p.grad for p in given if p._grad is not None]  # type: ignore[misc]  # it has one
 
 
 def get_total_norm(

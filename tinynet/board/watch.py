@@ -228,13 +228,18 @@ def arrays_of(values: Iterable[Any]) -> list[Array]:
 
 
 def gradient_at(task: Any, edge: tuple[Any, int]) -> Array | None:
+    """The array of the gradient that has arrived at an edge so far."""
+    return array_of(arrived_at(task, edge))
+
+
+def arrived_at(task: Any, edge: tuple[Any, int]) -> Any:
     """The gradient that has arrived at an edge so far, or that its leaf has already."""
     target, number = edge
     if isinstance(target, Tensor):
         found = task.leaves[id(target)].gradient
-        return array_of(target._grad if found is None else found)
+        return target._grad if found is None else found
     found = task.pending.get(target)
-    return array_of(found[number] if isinstance(found, list) else found)
+    return found[number] if isinstance(found, list) else found
 
 
 def saved_values(node: Any) -> dict[str, Any]:

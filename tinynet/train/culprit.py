@@ -19,7 +19,7 @@ import numpy as np
 
 from tinynet import nn
 from tinynet.autograd.anomaly import INCOMING, hint_of, values_at
-from tinynet.board.watch import arrays_of, gradient_at, saved_values
+from tinynet.board.watch import arrays_of, arrived_at, saved_values
 from tinynet.core.callsite import Site, here, is_outside, locate
 from tinynet.core.node import Node
 from tinynet.core.observe import observing
@@ -253,12 +253,13 @@ class Search:
             go(node)
             return
         came = task.pending.get(node)
-        incoming = arrays_of(came if isinstance(came, list) else [came])
+        incoming = _gradients(came if isinstance(came, list) else [came])
         saved = {name: a for name, v in saved_values(node).items() for a in arrays_of([v])}
         go(node)
         for number, edge in enumerate(node.edges):
-            left = None if edge is None else gradient_at(task, edge)
-            if left is not None and badness(left):
+            for left in _gradients([None if edge is None else arrived_at(task, edge)]):
+                if not badness(left):
+                    continue
                 self._backward = self._by_node(node, number, incoming, saved, left)
                 return
 
@@ -292,6 +293,11 @@ class Search:
         if bad is None:
             return [suspect]
         return [suspect, *(replace(s, role="from") for s in self._behind(bad)[:1])]
+
+
+def _gradients(values: Iterable[Any]) -> list[Array]:
+    """The arrays of gradients; what has no dimensions may be a number of numpy's."""
+    return arrays_of(np.asarray(v) if isinstance(v, np.generic) else v for v in values)
 
 
 def _pointwise() -> set[str]:

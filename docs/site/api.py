@@ -262,7 +262,8 @@ def facts(name: Name, others: list[Name]) -> str:
     path = file_of(name.value) if callable(name.value) else None
     if path is not None:
         said.append(f"In `tinynet/{path}`.")
-    return "\n".join(text if text.startswith("    ") else f"- {text}" for text in said)
+    lines = [text if text.startswith("    ") else f"- {text}" for text in said]
+    return "\n".join(["<!-- ends the list before -->\n", *lines]) if said else ""
 
 
 def of_operation(op: Operation, name: Name) -> Iterator[str]:

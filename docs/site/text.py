@@ -9,7 +9,9 @@ _CODE = re.compile(r"(``.+?``|`[^`\n]+`)")
 def plain(text: str) -> str:
     """Text in which nothing but code in backticks means anything to Markdown."""
     parts = _CODE.split(text)
-    parts[::2] = [re.sub(r"([\\*_<>\[\]|])", r"\\\1", part) for part in parts[::2]]
+    parts[::2] = [
+        re.sub(r"([\\*_\[\]|])", r"\\\1", part.replace("<", "&lt;")) for part in parts[::2]
+    ]
     return "".join(parts)
 
 

@@ -147,7 +147,7 @@ def test_docstrings_become_markdown():
             1
     """)
     assert markdown(doc) == (
-        "What it is: ``a_b`` of \\*args\\* and \\<x\\>.\n\n**Args**\n\n"
+        "What it is: ``a_b`` of \\*args\\* and &lt;x>.\n\n**Args**\n\n"
         "- `first`, `second`: two of them; more.\n- `*rest`: others.\n\n**Raises**\n\n"
         "- `ValueError`: often.\n\n``` {.pycon}\n>>> 1\n1\n```"
     )

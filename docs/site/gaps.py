@@ -1,0 +1,82 @@
+"""`python -m docs.site.gaps`: public names whose docstring lacks an example, or its arguments.
+
+Names that end with an underscore are covered by the name without it. What a declaration tells (that
+an operation works element by element, the node, the derivative) needs no section.
+"""
+
+import inspect
+from collections.abc import Iterator
+
+from docs.site.api import identity, names_of
+from docs.site.docstrings import sections
+from docs.site.inventory import CONSTANTS, TITLES, Name, operation_of, page_of
+
+
+def without_example(page: str) -> list[str]:
+    """The names of a page that show no example."""
+    return [n.path for n in to_check(page) if ">>>" not in (inspect.getdoc(n.value) or "")]
+
+
+def without_arguments(page: str) -> list[str]:
+    """The names of a page that take something and do not say what."""
+    return [n.path for n in to_check(page) if takes_something(n) and not says_what(n)]
+
+
+def to_check(page: str) -> Iterator[Name]:
+    """The names of a page that need documentation of their own: no aliases, no in-place forms."""
+    seen: set[int] = set()
+    names = names_of(page)
+    known = {name.name for name in names}
+    for name in names:
+        if name.name in CONSTANTS.split() and not name.module:
+            continue
+        if name.name.endswith("_") and name.name[:-1] in known:
+            continue
+        if page == "tensor" and page_of(name.name):  # a function, and on the page of that
+            continue
+        if not callable(name.value) and not isinstance(name.value, property):
+            continue
+        if identity(name.value) not in seen:
+            seen.add(identity(name.value))
+            yield name
+
+
+def takes_something(name: Name) -> bool:
+    """Whether there are parameters that their name and the declaration do not explain."""
+    value = name.value
+    op = operation_of(value) if inspect.isroutine(value) else None
+    if isinstance(value, property) or inspect.isclass(value) and issubclass(value, BaseException):
+        return False
+    if op is not None and op.kind == "pointwise" and not op.attributes:
+        return False
+    try:
+        parameters = [*inspect.signature(value).parameters.values()]
+    except (TypeError, ValueError):
+        return False
+    tensors = {"self", "input", "other", "tensor", "out"}
+    return any(p.name not in tensors for p in parameters)
+
+
+def says_what(name: Name) -> bool:
+    """Whether the docstring has a section, or at least names each parameter in its prose."""
+    doc = inspect.getdoc(name.value) or ""
+    if {"Args", "Shape", "Attributes"} & set(sections(doc)):
+        return True
+    parameters = inspect.signature(name.value).parameters
+    return all(f"``{p}``" in doc or f"`{p}`" in doc for p in parameters if p not in ("self", "out"))
+
+
+def main() -> None:
+    """Print the gaps of each page."""
+    for page in TITLES:
+        examples, arguments = without_example(page), without_arguments(page)
+        total = len([*to_check(page)])
+        print(
+            f"{page}: {total} names, {len(examples)} without example, {len(arguments)} without args"
+        )
+        print("   no example:", *examples)
+        print("   no arguments:", *arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,12 +16,22 @@ def is_available() -> bool:
 
 
 def device_count() -> int:
-    """Return 0."""
+    """Return 0.
+
+    Example:
+        >>> tn.cuda.device_count()
+        0
+    """
     return 0
 
 
 def is_initialized() -> bool:
-    """Return False."""
+    """Return False.
+
+    Example:
+        >>> tn.cuda.is_initialized()
+        False
+    """
     return False
 
 

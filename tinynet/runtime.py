@@ -35,16 +35,29 @@ def get_num_threads() -> int:
 
     Unless set, as many as BLAS uses: one per processor, or what the environment says (1 where that
     cannot be found out).
+
+    Example:
+        >>> tn.get_num_threads() >= 1
+        True
     """
     return threads.get_count()
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Do nothing: tinynet's algorithms are deterministic."""
+    """Do nothing: tinynet's algorithms are deterministic.
+
+    Example:
+        >>> tn.use_deterministic_algorithms(True)
+    """
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """Return True."""
+    """Return True.
+
+    Example:
+        >>> tn.are_deterministic_algorithms_enabled()
+        True
+    """
     return True
 
 

@@ -190,7 +190,12 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Return True if anomaly mode looks (or would look) for nan."""
+    """Return True if anomaly mode looks (or would look) for nan.
+
+    Example:
+        >>> tn.autograd.is_anomaly_check_nan_enabled()
+        True
+    """
     return _State.check_nan
 
 

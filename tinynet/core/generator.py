@@ -86,15 +86,37 @@ def seed() -> int:
 
 
 def initial_seed() -> int:
-    """Return the seed of the default generator."""
+    """Return the seed of the default generator.
+
+    Example:
+        >>> _ = tn.manual_seed(3)
+        >>> tn.initial_seed()
+        3
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> dict[str, Any]:
-    """Return the state of the default generator as plain data."""
+    """Return the state of the default generator as plain data.
+
+    Example:
+        >>> state = tn.get_rng_state()
+        >>> a = tn.rand(2)
+        >>> tn.set_rng_state(state)
+        >>> bool((tn.rand(2) == a).all())
+        True
+    """
     return default_generator.get_state()
 
 
 def set_rng_state(state: dict[str, Any]) -> None:
-    """Set the state of the default generator."""
+    """Set the state of the default generator.
+
+    Example:
+        >>> state = tn.get_rng_state()
+        >>> a = tn.rand(2)
+        >>> tn.set_rng_state(state)
+        >>> bool((tn.rand(2) == a).all())
+        True
+    """
     default_generator.set_state(state)

@@ -165,6 +165,10 @@ class Hardsigmoid(InPlace):
 
     Args:
         inplace: write to the input.
+
+    Example:
+        >>> nn.Hardsigmoid()(tn.tensor([-4.0, 0.0, 4.0]))
+        tensor([0.0000, 0.5000, 1.0000])
     """
 
     def forward(self, input: Any) -> Any:
@@ -181,6 +185,10 @@ class Hardswish(InPlace):
 
     Args:
         inplace: write to the input.
+
+    Example:
+        >>> nn.Hardswish()(tn.tensor([-4.0, 0.0, 4.0]))
+        tensor([-0., 0., 4.])
     """
 
     def forward(self, input: Any) -> Any:

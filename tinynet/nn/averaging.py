@@ -78,6 +78,11 @@ def get_ema_avg_fn(decay: float = 0.999) -> AverageOne:
 
     Raises:
         ValueError: decay is not in [0, 1].
+
+    Example:
+        >>> average = optim.swa_utils.get_ema_avg_fn(decay=0.9)
+        >>> average(tn.tensor(1.0), tn.tensor(2.0), 1)
+        tensor(1.1000)
     """
     _refuse_decay(decay)
 
@@ -89,7 +94,13 @@ def get_ema_avg_fn(decay: float = 0.999) -> AverageOne:
 
 
 def get_swa_avg_fn() -> AverageOne:
-    """Return ``f(average, value, count)``, which returns the average of one more value."""
+    """Return ``f(average, value, count)``, which returns the average of one more value.
+
+    Example:
+        >>> average = optim.swa_utils.get_swa_avg_fn()
+        >>> average(tn.tensor(1.0), tn.tensor(2.0), tn.tensor(1))
+        tensor(1.5000)
+    """
 
     @no_grad()
     def swa_update(average: Tensor, value: Tensor, count: Any) -> Tensor:

@@ -62,12 +62,22 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Fill with ones."""
+    """Fill with ones.
+
+    Example:
+        >>> nn.init.ones_(tn.empty(2))
+        tensor([1., 1.])
+    """
     return _fill(tensor, 1, "ones_")
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Fill with zeros."""
+    """Fill with zeros.
+
+    Example:
+        >>> nn.init.zeros_(tn.empty(2))
+        tensor([0., 0.])
+    """
     return _fill(tensor, 0, "zeros_")
 
 
@@ -255,6 +265,11 @@ def xavier_uniform_(
 
     Raises:
         ValueError: the tensor has fewer than 2 dimensions.
+
+    Example:
+        >>> w = nn.init.xavier_uniform_(tn.empty(30, 20))
+        >>> bool(w.abs().max() <= (6 / (30 + 20)) ** 0.5)
+        True
     """
     bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
@@ -264,6 +279,10 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
     """Fill from N(0, s**2) with ``s = gain * sqrt(2 / (inputs + outputs))``.
 
     Source and errors: see ``xavier_uniform_``.
+
+    Example:
+        >>> nn.init.xavier_normal_(tn.empty(3, 2)).shape
+        tinynet.Size([3, 2])
     """
     return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
@@ -307,7 +326,12 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill from N(0, s**2) with ``s = gain / sqrt(inputs)``; otherwise as ``kaiming_uniform_``."""
+    """Fill from N(0, s**2) with ``s = gain / sqrt(inputs)``; otherwise as ``kaiming_uniform_``.
+
+    Example:
+        >>> nn.init.kaiming_normal_(tn.empty(3, 2), nonlinearity="relu").shape
+        tinynet.Size([3, 2])
+    """
     if _empty(tensor):
         return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)

@@ -152,13 +152,23 @@ class LazyConv1d(_LazyConv, Conv1d):
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """A ``Conv2d`` that takes ``in_channels`` from its first input; arguments as there."""
+    """A ``Conv2d`` that takes ``in_channels`` from its first input; arguments as there.
+
+    Example:
+        >>> nn.LazyConv2d(8, 3)(tn.rand(2, 3, 4, 4)).shape
+        tinynet.Size([2, 8, 2, 2])
+    """
 
     cls_to_become = Conv2d
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """A ``Conv3d`` that takes ``in_channels`` from its first input; arguments as there."""
+    """A ``Conv3d`` that takes ``in_channels`` from its first input; arguments as there.
+
+    Example:
+        >>> nn.LazyConv3d(8, 3)(tn.rand(2, 3, 4, 4, 4)).shape
+        tinynet.Size([2, 8, 2, 2, 2])
+    """
 
     cls_to_become = Conv3d
 
@@ -196,13 +206,23 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """A ``ConvTranspose2d`` that takes ``in_channels`` from its first input; arguments as there."""
+    """A ``ConvTranspose2d`` that takes ``in_channels`` from its first input; arguments as there.
+
+    Example:
+        >>> nn.LazyConvTranspose2d(8, 3)(tn.rand(2, 3, 4, 4)).shape
+        tinynet.Size([2, 8, 6, 6])
+    """
 
     cls_to_become = ConvTranspose2d
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
-    """A ``ConvTranspose3d`` that takes ``in_channels`` from its first input; arguments as there."""
+    """A ``ConvTranspose3d`` that takes ``in_channels`` from its first input; arguments as there.
+
+    Example:
+        >>> nn.LazyConvTranspose3d(8, 3)(tn.rand(2, 3, 4, 4, 4)).shape
+        tinynet.Size([2, 8, 6, 6, 6])
+    """
 
     cls_to_become = ConvTranspose3d
 
@@ -265,13 +285,23 @@ class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
 
 
 class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
-    """A ``BatchNorm2d`` that takes ``num_features`` from its first input; arguments as there."""
+    """A ``BatchNorm2d`` that takes ``num_features`` from its first input; arguments as there.
+
+    Example:
+        >>> nn.LazyBatchNorm2d()(tn.rand(2, 3, 4, 4)).shape
+        tinynet.Size([2, 3, 4, 4])
+    """
 
     cls_to_become = BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
-    """A ``BatchNorm3d`` that takes ``num_features`` from its first input; arguments as there."""
+    """A ``BatchNorm3d`` that takes ``num_features`` from its first input; arguments as there.
+
+    Example:
+        >>> nn.LazyBatchNorm3d()(tn.rand(2, 3, 4, 4, 4)).shape
+        tinynet.Size([2, 3, 4, 4, 4])
+    """
 
     cls_to_become = BatchNorm3d
 
@@ -280,6 +310,10 @@ class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
     """An ``InstanceNorm1d`` that takes ``num_features`` from its first input.
 
     It has weight, bias and running statistics unless told otherwise; arguments as there.
+
+    Example:
+        >>> nn.LazyInstanceNorm1d()(tn.rand(2, 3, 4)).shape
+        tinynet.Size([2, 3, 4])
     """
 
     cls_to_become = InstanceNorm1d
@@ -289,6 +323,10 @@ class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
     """An ``InstanceNorm2d`` that takes ``num_features`` from its first input.
 
     It has weight, bias and running statistics unless told otherwise; arguments as there.
+
+    Example:
+        >>> nn.LazyInstanceNorm2d()(tn.rand(2, 3, 4, 4)).shape
+        tinynet.Size([2, 3, 4, 4])
     """
 
     cls_to_become = InstanceNorm2d
@@ -298,6 +336,10 @@ class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
     """An ``InstanceNorm3d`` that takes ``num_features`` from its first input.
 
     It has weight, bias and running statistics unless told otherwise; arguments as there.
+
+    Example:
+        >>> nn.LazyInstanceNorm3d()(tn.rand(2, 3, 4, 4, 4)).shape
+        tinynet.Size([2, 3, 4, 4, 4])
     """
 
     cls_to_become = InstanceNorm3d

@@ -43,6 +43,10 @@ class CELU(ELU):
     Args:
         alpha: what it tends to, negated, far below 0.
         inplace: write to the input.
+
+    Example:
+        >>> nn.CELU()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.6321,  2.0000])
     """
 
     def forward(self, input: Any) -> Any:
@@ -55,6 +59,10 @@ class SELU(InPlace):
 
     Args:
         inplace: write to the input.
+
+    Example:
+        >>> nn.SELU()(tn.tensor([-1.0, 2.0]))
+        tensor([-1.1113,  2.1014])
     """
 
     def forward(self, input: Any) -> Any:
@@ -91,6 +99,10 @@ class SiLU(InPlace):
 
     Args:
         inplace: write to the input.
+
+    Example:
+        >>> nn.SiLU()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.2689,  1.7616])
     """
 
     def forward(self, input: Any) -> Any:
@@ -103,6 +115,10 @@ class Mish(InPlace):
 
     Args:
         inplace: write to the input.
+
+    Example:
+        >>> nn.Mish()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.3034,  1.9440])
     """
 
     def forward(self, input: Any) -> Any:
@@ -142,6 +158,10 @@ class Softplus(Module):
     Args:
         beta: how sharp the bend at 0 is.
         threshold: from here on the function is x, in order not to overflow.
+
+    Example:
+        >>> nn.Softplus()(tn.tensor([-1.0, 30.0]))
+        tensor([ 0.3133, 30.0000])
     """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0):
@@ -159,7 +179,12 @@ class Softplus(Module):
 
 
 class Softsign(Module):
-    """``x / (1 + |x|)``."""
+    """``x / (1 + |x|)``.
+
+    Example:
+        >>> nn.Softsign()(tn.tensor([-1.0, 3.0]))
+        tensor([-0.5000,  0.7500])
+    """
 
     def forward(self, input: Any) -> Any:
         """Return the activated input."""
@@ -167,7 +192,12 @@ class Softsign(Module):
 
 
 class LogSigmoid(Module):
-    """The logarithm of the logistic function, exact for large negative x."""
+    """The logarithm of the logistic function, exact for large negative x.
+
+    Example:
+        >>> nn.LogSigmoid()(tn.tensor([-100.0, 0.0]))
+        tensor([-100.0000,   -0.6931])
+    """
 
     def forward(self, input: Any) -> Any:
         """Return the activated input."""
@@ -175,7 +205,12 @@ class LogSigmoid(Module):
 
 
 class Tanhshrink(Module):
-    """``x - tanh(x)``."""
+    """``x - tanh(x)``.
+
+    Example:
+        >>> nn.Tanhshrink()(tn.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.2384])
+    """
 
     def forward(self, input: Any) -> Any:
         """Return the activated input."""

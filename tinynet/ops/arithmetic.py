@@ -23,7 +23,12 @@ from tinynet.ops.picking import pick
 
 @pointwise(np.add, operator="add", methods=False)
 def add(self: Array, other: Array, /) -> Array:
-    """Return the elementwise sum."""
+    """Return the elementwise sum.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]) + tn.tensor([10.0])
+        tensor([11., 12.])
+    """
 
 
 add.grad(self=lambda g: g, other=lambda g: g)
@@ -44,7 +49,12 @@ def _no_bools(a: Array, b: Array) -> None:
 
 @pointwise(np.subtract, operator="sub", methods=False, mixed=_no_bools)
 def sub(self: Array, other: Array, /) -> Array:
-    """Return the elementwise difference."""
+    """Return the elementwise difference.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]) - 1
+        tensor([0., 1.])
+    """
 
 
 sub.grad(self=lambda g: g, other=lambda g: -g)
@@ -65,7 +75,12 @@ mul.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
 
 @pointwise(np.true_divide, operator="truediv", ints="float", methods=False)
 def div(self: Array, other: Array, /) -> Array:
-    """Return the elementwise quotient; integers give floats."""
+    """Return the elementwise quotient; integers give floats.
+
+    Example:
+        >>> tn.tensor([1, 2]) / 2
+        tensor([0.5000, 1.0000])
+    """
 
 
 div.grad(
@@ -167,7 +182,12 @@ tensor_sub = subtract = _with_alpha("sub", sub)
 
 
 def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
-    """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
+    """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked.
+
+    Example:
+        >>> tn.div(tn.tensor([-7.0, 7.0]), 2, rounding_mode="floor")
+        tensor([-4.,  3.])
+    """
     if rounding_mode is None:
         return div.function(self, other)
     _check_rounding(rounding_mode)

@@ -14,32 +14,62 @@ from tinynet.ops.refuse import name_of, refuse_others
 
 @pointwise(np.equal, operator="eq", inplace=True)
 def eq(self: Array, other: Array, /) -> Array:
-    """Return True where the elements are equal."""
+    """Return True where the elements are equal.
+
+    Example:
+        >>> tn.tensor([1, 2]) == tn.tensor([1, 3])
+        tensor([ True, False])
+    """
 
 
 @pointwise(np.not_equal, operator="ne", inplace=True)
 def ne(self: Array, other: Array, /) -> Array:
-    """Return True where the elements differ."""
+    """Return True where the elements differ.
+
+    Example:
+        >>> tn.tensor([1, 2]) != tn.tensor([1, 3])
+        tensor([False,  True])
+    """
 
 
 @pointwise(np.less, operator="lt", inplace=True)
 def lt(self: Array, other: Array, /) -> Array:
-    """Return True where ``self`` is less."""
+    """Return True where ``self`` is less.
+
+    Example:
+        >>> tn.tensor([1, 2, 3]) < 2
+        tensor([ True, False, False])
+    """
 
 
 @pointwise(np.less_equal, operator="le", inplace=True)
 def le(self: Array, other: Array, /) -> Array:
-    """Return True where ``self`` is less or equal."""
+    """Return True where ``self`` is less or equal.
+
+    Example:
+        >>> tn.tensor([1, 2, 3]) <= 2
+        tensor([ True,  True, False])
+    """
 
 
 @pointwise(np.greater, operator="gt", inplace=True)
 def gt(self: Array, other: Array, /) -> Array:
-    """Return True where ``self`` is greater."""
+    """Return True where ``self`` is greater.
+
+    Example:
+        >>> tn.tensor([1, 2, 3]) > 2
+        tensor([False, False,  True])
+    """
 
 
 @pointwise(np.greater_equal, operator="ge", inplace=True)
 def ge(self: Array, other: Array, /) -> Array:
-    """Return True where ``self`` is greater or equal."""
+    """Return True where ``self`` is greater or equal.
+
+    Example:
+        >>> tn.tensor([1, 2, 3]) >= 2
+        tensor([False,  True,  True])
+    """
 
 
 # ---- logic and bits -----------------------------------------------------------------------------
@@ -47,42 +77,82 @@ def ge(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.logical_and, inplace=True)
 def logical_and(self: Array, other: Array, /) -> Array:
-    """Return True where both are nonzero."""
+    """Return True where both are nonzero.
+
+    Example:
+        >>> tn.logical_and(tn.tensor([True, True]), tn.tensor([True, False]))
+        tensor([ True, False])
+    """
 
 
 @pointwise(np.logical_or, inplace=True)
 def logical_or(self: Array, other: Array, /) -> Array:
-    """Return True where either is nonzero."""
+    """Return True where either is nonzero.
+
+    Example:
+        >>> tn.logical_or(tn.tensor([True, False]), tn.tensor([False, False]))
+        tensor([ True, False])
+    """
 
 
 @pointwise(np.logical_xor, inplace=True)
 def logical_xor(self: Array, other: Array, /) -> Array:
-    """Return True where exactly one is nonzero."""
+    """Return True where exactly one is nonzero.
+
+    Example:
+        >>> tn.logical_xor(tn.tensor([True, True]), tn.tensor([True, False]))
+        tensor([False,  True])
+    """
 
 
 @pointwise(np.logical_not, inplace=True)
 def logical_not(self: Array, /) -> Array:
-    """Return True where the element is zero."""
+    """Return True where the element is zero.
+
+    Example:
+        >>> tn.tensor([True, False]).logical_not()
+        tensor([False,  True])
+    """
 
 
 @pointwise(np.bitwise_and, operator="and", inplace=True)
 def bitwise_and(self: Array, other: Array, /) -> Array:
-    """Return the bitwise (for booleans: logical) and."""
+    """Return the bitwise (for booleans: logical) and.
+
+    Example:
+        >>> tn.tensor([5, 6]) & 4
+        tensor([4, 4])
+    """
 
 
 @pointwise(np.bitwise_or, operator="or", inplace=True)
 def bitwise_or(self: Array, other: Array, /) -> Array:
-    """Return the bitwise (for booleans: logical) or."""
+    """Return the bitwise (for booleans: logical) or.
+
+    Example:
+        >>> tn.tensor([5, 6]) | 1
+        tensor([5, 7])
+    """
 
 
 @pointwise(np.bitwise_xor, operator="xor", inplace=True)
 def bitwise_xor(self: Array, other: Array, /) -> Array:
-    """Return the bitwise (for booleans: logical) exclusive or."""
+    """Return the bitwise (for booleans: logical) exclusive or.
+
+    Example:
+        >>> tn.tensor([5, 6]) ^ 1
+        tensor([4, 7])
+    """
 
 
 @pointwise(operator="invert", inplace=True)
 def bitwise_not(self: Array, /) -> Array:
-    """Return the bitwise (for booleans: logical) complement."""
+    """Return the bitwise (for booleans: logical) complement.
+
+    Example:
+        >>> ~tn.tensor([0, 5])
+        tensor([-1, -6])
+    """
     if self.dtype.kind == "f":
         raise TypeError(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
@@ -92,34 +162,64 @@ def bitwise_not(self: Array, /) -> Array:
 
 @pointwise(np.isnan)
 def isnan(self: Array, /) -> Array:
-    """Return True where the element is NaN."""
+    """Return True where the element is NaN.
+
+    Example:
+        >>> tn.tensor([1.0, tn.inf, tn.nan]).isnan()
+        tensor([False, False,  True])
+    """
 
 
 @pointwise(np.isinf)
 def isinf(self: Array, /) -> Array:
-    """Return True where the element is infinite."""
+    """Return True where the element is infinite.
+
+    Example:
+        >>> tn.tensor([1.0, tn.inf, tn.nan]).isinf()
+        tensor([False,  True, False])
+    """
 
 
 @pointwise(np.isfinite)
 def isfinite(self: Array, /) -> Array:
-    """Return True where the element is neither infinite nor NaN."""
+    """Return True where the element is neither infinite nor NaN.
+
+    Example:
+        >>> tn.tensor([1.0, tn.inf, tn.nan]).isfinite()
+        tensor([ True, False, False])
+    """
 
 
 @pointwise()
 def isposinf(self: Array, /) -> Array:
-    """Return True where the element is infinite and positive."""
+    """Return True where the element is infinite and positive.
+
+    Example:
+        >>> tn.tensor([-tn.inf, tn.inf]).isposinf()
+        tensor([False,  True])
+    """
     return (self == np.inf) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
 
 
 @pointwise()
 def isneginf(self: Array, /) -> Array:
-    """Return True where the element is infinite and negative."""
+    """Return True where the element is infinite and negative.
+
+    Example:
+        >>> tn.tensor([-tn.inf, tn.inf]).isneginf()
+        tensor([ True, False])
+    """
     return (self == -np.inf) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
 
 
 @pointwise()
 def isreal(self: Array, /) -> Array:
-    """Return True everywhere: there are no complex numbers."""
+    """Return True everywhere: there are no complex numbers.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).isreal()
+        tensor([True, True])
+    """
     return np.ones(self.shape, bool)
 
 

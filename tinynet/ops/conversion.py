@@ -93,17 +93,32 @@ _shorthand("byte", dtypes.uint8)
 
 
 def is_tensor(obj: Any) -> bool:
-    """Return True if ``obj`` is a tensor."""
+    """Return True if ``obj`` is a tensor.
+
+    Example:
+        >>> tn.is_tensor(tn.tensor(1)), tn.is_tensor(1)
+        (True, False)
+    """
     return isinstance(obj, Tensor)
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Return True if the elements are floating-point numbers."""
+    """Return True if the elements are floating-point numbers.
+
+    Example:
+        >>> tn.is_floating_point(tn.tensor([1])), tn.tensor([1.0]).is_floating_point()
+        (False, True)
+    """
     return input.is_floating_point()
 
 
 def numel(input: Tensor) -> int:
-    """Return the number of elements."""
+    """Return the number of elements.
+
+    Example:
+        >>> tn.numel(tn.zeros(2, 3))
+        6
+    """
     return input.numel()
 
 

@@ -63,7 +63,13 @@ def _unrepeat(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
 
 @operation(inplace=True)
 def tril(self: Array, /, diagonal: int = 0) -> Array:
-    """Return the part on and below a diagonal; zeros elsewhere."""
+    """Return the part on and below a diagonal; zeros elsewhere.
+
+    Example:
+        >>> tn.ones(2, 2).tril()
+        tensor([[1., 0.],
+                [1., 1.]])
+    """
     if self.ndim < 2:
         raise RuntimeError("tril: input tensor must have at least 2 dimensions")
     return np.tril(self, diagonal)
@@ -74,7 +80,13 @@ tril.grad(self=lambda g, diagonal: tril(g, diagonal))
 
 @operation(inplace=True)
 def triu(self: Array, /, diagonal: int = 0) -> Array:
-    """Return the part on and above a diagonal; zeros elsewhere."""
+    """Return the part on and above a diagonal; zeros elsewhere.
+
+    Example:
+        >>> tn.ones(2, 2).triu()
+        tensor([[1., 1.],
+                [0., 1.]])
+    """
     if self.ndim < 2:
         raise RuntimeError("triu: input tensor must have at least 2 dimensions")
     return np.triu(self, diagonal)
@@ -85,7 +97,15 @@ triu.grad(self=lambda g, diagonal: triu(g, diagonal))
 
 @operation()
 def clone(self: Array, /, *, memory_format: Any = None) -> Array:
-    """Return a copy with the same history."""
+    """Return a copy with the same history.
+
+    Example:
+        >>> a = tn.tensor([1.0, 2.0])
+        >>> b = a.clone()
+        >>> b[0] = 9
+        >>> a
+        tensor([1., 2.])
+    """
     return dense_copy(self)
 
 

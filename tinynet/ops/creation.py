@@ -133,7 +133,12 @@ def tensor(
 
 
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
-    """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
+    """Return ``data`` as a tensor, sharing memory with a tensor or array where it can.
+
+    Example:
+        >>> tn.as_tensor([1.0, 2.0])
+        tensor([1., 2.])
+    """
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
@@ -207,14 +212,25 @@ def zeros(
 def ones(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor of ones."""
+    """Return a tensor of ones.
+
+    Example:
+        >>> tn.ones(2, 3)
+        tensor([[1., 1., 1.],
+                [1., 1., 1.]])
+    """
     return finish(np.ones(shape_of(size, "ones"), float_kind(dtype)), requires_grad)
 
 
 def empty(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor with unspecified values."""
+    """Return a tensor with unspecified values.
+
+    Example:
+        >>> tn.empty(2, 3).shape
+        tinynet.Size([2, 3])
+    """
     return finish(np.empty(shape_of(size, "empty"), float_kind(dtype)), requires_grad)
 
 
@@ -254,7 +270,12 @@ def full(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor of one value; its dtype is that of the value unless given."""
+    """Return a tensor of one value; its dtype is that of the value unless given.
+
+    Example:
+        >>> tn.full((2,), 7.0)
+        tensor([7., 7.])
+    """
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     kind = dtypes.as_numpy(type(fill_value) if dtype is None else dtype)
@@ -269,7 +290,13 @@ def full(
 def eye(
     n: int, m: int | None = None, *, dtype: DtypeLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a matrix with ones on the diagonal."""
+    """Return a matrix with ones on the diagonal.
+
+    Example:
+        >>> tn.eye(2)
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
     for name, count in (("n", n), ("m", m)):
         if count is not None and count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
@@ -293,21 +320,36 @@ def _like(make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool) -> T
 def zeros_like(
     input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """Return zeros in the shape and dtype of a tensor."""
+    """Return zeros in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.zeros_like(tn.tensor([1, 2]))
+        tensor([0, 0])
+    """
     return _like(np.zeros, "zeros_like", input, dtype, requires_grad)
 
 
 def ones_like(
     input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """Return ones in the shape and dtype of a tensor."""
+    """Return ones in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.ones_like(tn.tensor([1, 2]))
+        tensor([1, 1])
+    """
     return _like(np.ones, "ones_like", input, dtype, requires_grad)
 
 
 def empty_like(
     input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
 ) -> Tensor:
-    """Return unspecified values in the shape and dtype of a tensor."""
+    """Return unspecified values in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.empty_like(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
     return _like(np.empty, "empty_like", input, dtype, requires_grad)
 
 
@@ -319,7 +361,12 @@ def full_like(
     requires_grad: bool = False,
     **_: Any,
 ) -> Tensor:
-    """Return one value in the shape and dtype of a tensor."""
+    """Return one value in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.full_like(tn.tensor([1, 2]), 7)
+        tensor([7, 7])
+    """
     kind = _kind_like("full_like", input, dtype)
     value = representable(fill_value, kind)
     return finish(np.full(input._array.shape, value, kind), requires_grad)

@@ -183,7 +183,13 @@ def cummax(self: Array, /, dim: int) -> tuple[Array, Array]:
 
 @operation(outputs=("values", "indices"), result=pair("cummin"))
 def cummin(self: Array, /, dim: int) -> tuple[Array, Array]:
-    """Return the minimum so far along a dimension, and where it stands."""
+    """Return the minimum so far along a dimension, and where it stands.
+
+    Example:
+        >>> values, indices = tn.tensor([3.0, 1.0, 2.0]).cummin(0)
+        >>> values, indices
+        (tensor([3., 1., 1.]), tensor([0, 1, 1]))
+    """
     return _running(self, dim, np.minimum)
 
 

@@ -248,6 +248,11 @@ def adjoint(self: Tensor) -> Tensor:
 
     Raises:
         RuntimeError: a vector or scalar.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).adjoint()
+        tensor([[1, 3],
+                [2, 4]])
     """
     return _adjoint(self, "tensor.adjoint()")
 

@@ -31,7 +31,12 @@ def _underivable(g: Any) -> Any:
 
 @pointwise(operator="floordiv", inplace=True, node="NotImplemented")
 def floor_divide(self: Array, other: Array, /) -> Array:
-    """Return the quotient rounded down; it has no derivative."""
+    """Return the quotient rounded down; it has no derivative.
+
+    Example:
+        >>> tn.tensor([-7, 7]) // 2
+        tensor([-4,  3])
+    """
     return _whole("div_floor_cpu", np.floor_divide, self, other)
 
 
@@ -55,7 +60,12 @@ quotient_rounded.grad(self=lambda g: g * 0, other=lambda g: g * 0)
 
 @pointwise(operator="mod", inplace=True, node="RemainderBackward1")
 def remainder(self: Array, other: Array, /) -> Array:
-    """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``."""
+    """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``.
+
+    Example:
+        >>> tn.tensor([-7, 7]) % 3
+        tensor([2, 1])
+    """
     return _whole("remainder_cpu", np.remainder, self, other)
 
 

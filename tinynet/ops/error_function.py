@@ -18,7 +18,12 @@ from tinynet.ops.exponential import exp
 
 @pointwise(ints="float", inplace=True)
 def erf(self: Array, /) -> Array:
-    """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x."""
+    """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).erf()
+        tensor([0.0000, 0.8427])
+    """
     return erf_of(self)
 
 
@@ -31,7 +36,12 @@ def _erfc(x: Array) -> Array:
 
 @pointwise(ints="float", inplace=True)
 def erfc(self: Array, /) -> Array:
-    """Return ``1 - erf(x)``, exact also where erf is close to 1."""
+    """Return ``1 - erf(x)``, exact also where erf is close to 1.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).erfc()
+        tensor([1.0000, 0.1573])
+    """
     return _erfc(self.astype(np.float64)).astype(self.dtype)
 
 

@@ -45,7 +45,12 @@ exp2.grad(self=lambda g, result: g * result * math.log(2))
 
 @pointwise(np.expm1, ints="float", inplace=True)
 def expm1(self: Array, /) -> Array:
-    """Return ``exp(x) - 1``, exact for small x."""
+    """Return ``exp(x) - 1``, exact for small x.
+
+    Example:
+        >>> tn.tensor([0.0, 1e-6]).expm1()
+        tensor([0.0000e+00, 1.0000e-06])
+    """
 
 
 expm1.grad(self=lambda g, result: g * (result + 1))
@@ -53,7 +58,12 @@ expm1.grad(self=lambda g, result: g * (result + 1))
 
 @pointwise(np.log, ints="float", inplace=True)
 def log(self: Array, /) -> Array:
-    """Return the natural logarithm."""
+    """Return the natural logarithm.
+
+    Example:
+        >>> tn.tensor([1.0, 10.0]).log()
+        tensor([0.0000, 2.3026])
+    """
 
 
 log.grad(self=lambda g, self: g / self)
@@ -61,7 +71,12 @@ log.grad(self=lambda g, self: g / self)
 
 @pointwise(np.log1p, ints="float", inplace=True, node="Log1PBackward0")
 def log1p(self: Array, /) -> Array:
-    """Return ``log(1 + x)``, exact for small x."""
+    """Return ``log(1 + x)``, exact for small x.
+
+    Example:
+        >>> tn.tensor([0.0, 1e-6]).log1p()
+        tensor([0.0000e+00, 1.0000e-06])
+    """
 
 
 log1p.grad(self=lambda g, self: g / (self + 1))
@@ -69,7 +84,12 @@ log1p.grad(self=lambda g, self: g / (self + 1))
 
 @pointwise(np.log2, ints="float", inplace=True)
 def log2(self: Array, /) -> Array:
-    """Return the logarithm to base 2."""
+    """Return the logarithm to base 2.
+
+    Example:
+        >>> tn.tensor([1.0, 8.0]).log2()
+        tensor([0., 3.])
+    """
 
 
 log2.grad(self=lambda g, self: g / (self * math.log(2)))
@@ -77,7 +97,12 @@ log2.grad(self=lambda g, self: g / (self * math.log(2)))
 
 @pointwise(np.log10, ints="float", inplace=True)
 def log10(self: Array, /) -> Array:
-    """Return the logarithm to base 10."""
+    """Return the logarithm to base 10.
+
+    Example:
+        >>> tn.tensor([1.0, 1000.0]).log10()
+        tensor([0.0000, 3.0000])
+    """
 
 
 log10.grad(self=lambda g, self: g / (self * math.log(10)))
@@ -87,7 +112,12 @@ log10.grad(self=lambda g, self: g / (self * math.log(10)))
 
 @pointwise(np.sqrt, ints="float", inplace=True)
 def sqrt(self: Array, /) -> Array:
-    """Return the square root; NaN below zero."""
+    """Return the square root; NaN below zero.
+
+    Example:
+        >>> tn.tensor([4.0, 2.0]).sqrt()
+        tensor([2.0000, 1.4142])
+    """
 
 
 sqrt.grad(self=lambda g, result: g / (2 * result))
@@ -95,7 +125,12 @@ sqrt.grad(self=lambda g, result: g / (2 * result))
 
 @pointwise(ints="float", inplace=True)
 def rsqrt(self: Array, /) -> Array:
-    """Return one over the square root."""
+    """Return one over the square root.
+
+    Example:
+        >>> tn.tensor([1.0, 4.0]).rsqrt()
+        tensor([1.0000, 0.5000])
+    """
     if self.dtype == HALF:
         return in_single(rsqrt, self)
     return np.reciprocal(np.sqrt(self))
@@ -106,7 +141,12 @@ rsqrt.grad(self=lambda g, result: -0.5 * g * result**3)
 
 @pointwise(np.reciprocal, ints="float", inplace=True)
 def reciprocal(self: Array, /) -> Array:
-    """Return one over each element."""
+    """Return one over each element.
+
+    Example:
+        >>> tn.tensor([1.0, 4.0]).reciprocal()
+        tensor([1.0000, 0.2500])
+    """
 
 
 reciprocal.grad(self=lambda g, result: -g * result * result)
@@ -114,7 +154,12 @@ reciprocal.grad(self=lambda g, result: -g * result * result)
 
 @pointwise(np.square, inplace=True, node="PowBackward0")
 def square(self: Array, /) -> Array:
-    """Return the square."""
+    """Return the square.
+
+    Example:
+        >>> tn.tensor([-3.0, 2.0]).square()
+        tensor([9., 4.])
+    """
 
 
 square.grad(self=lambda g, self: g * (2.0 * self))
@@ -124,7 +169,12 @@ square.grad(self=lambda g, self: g * (2.0 * self))
 
 @pointwise(operator="neg", inplace=True)
 def neg(self: Array, /) -> Array:
-    """Return the negative."""
+    """Return the negative.
+
+    Example:
+        >>> -tn.tensor([1.0, -2.0])
+        tensor([-1.,  2.])
+    """
     if self.dtype.kind == "b":
         raise RuntimeError(
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
@@ -138,7 +188,12 @@ neg.grad(self=lambda g: -g)
 
 @public
 def positive(self: Tensor) -> Tensor:
-    """Return the tensor itself: ``+x``."""
+    """Return the tensor itself: ``+x``.
+
+    Example:
+        >>> +tn.tensor([1.0, -2.0])
+        tensor([ 1., -2.])
+    """
     if self._array.dtype.kind == "b":
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return self
@@ -146,7 +201,12 @@ def positive(self: Tensor) -> Tensor:
 
 @pointwise(inplace=True)
 def sign(self: Array, /) -> Array:
-    """Return -1, 0 or 1 with the sign of the element."""
+    """Return -1, 0 or 1 with the sign of the element.
+
+    Example:
+        >>> tn.tensor([-3.0, 0.0, 2.0]).sign()
+        tensor([-1.,  0.,  1.])
+    """
     if self.dtype.kind == "b":
         return self.copy()
     if self.dtype.kind == "f":  # 0 for NaN, where numpy has NaN
@@ -159,7 +219,12 @@ sign.grad(self=lambda g: g * 0)
 
 @pointwise(operator="abs", inplace=True)
 def abs(self: Array, /) -> Array:
-    """Return the absolute value."""
+    """Return the absolute value.
+
+    Example:
+        >>> tn.tensor([-1.0, 2.0]).abs()
+        tensor([1., 2.])
+    """
     if self.dtype.kind == "b":
         raise NotImplementedError("\"abs_cpu\" not implemented for 'Bool'")
     return np.abs(self)
@@ -173,7 +238,12 @@ abs.grad(self=lambda g, self: g * sign(self))
 
 @pointwise(np.tanh, ints="float", inplace=True)
 def tanh(self: Array, /) -> Array:
-    """Return the hyperbolic tangent."""
+    """Return the hyperbolic tangent.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).tanh()
+        tensor([0.0000, 0.7616])
+    """
 
 
 tanh.grad(self=lambda g, result: g * (1 - result * result))
@@ -181,7 +251,12 @@ tanh.grad(self=lambda g, result: g * (1 - result * result))
 
 @pointwise(ints="float", inplace=True)
 def sigmoid(self: Array, /) -> Array:
-    """Return ``1 / (1 + exp(-x))``."""
+    """Return ``1 / (1 + exp(-x))``.
+
+    Example:
+        >>> tn.tensor([0.0, 2.0]).sigmoid()
+        tensor([0.5000, 0.8808])
+    """
     if self.dtype is HALF:
         return in_single(sigmoid, self)
     return np.reciprocal(1 + np.exp(-self))
@@ -213,7 +288,12 @@ relu_backward.grad(
 
 @pointwise(inplace=True)
 def relu(self: Array, /) -> Array:
-    """Return ``max(x, 0)``."""
+    """Return ``max(x, 0)``.
+
+    Example:
+        >>> tn.tensor([-1.0, 2.0]).relu()
+        tensor([0., 2.])
+    """
     if self.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu")
     if self.size <= _LARGE:

@@ -111,5 +111,10 @@ diagonal_filled.grad(self=lambda g, wrap: diagonal_filled(g, 0.0, wrap))
 
 @public
 def zero_(self: Tensor) -> Tensor:
-    """Write zeros to this tensor and return it."""
+    """Write zeros to this tensor and return it.
+
+    Example:
+        >>> tn.ones(2).zero_()
+        tensor([0., 0.])
+    """
     return run_inplace(zeroed, self, (), {}, what="zero_", constant=True)

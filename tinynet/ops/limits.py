@@ -19,7 +19,12 @@ from tinynet.ops.arithmetic import where
 
 @pointwise(np.maximum, numbers=False)
 def maximum(self: Array, other: Array, /) -> Array:
-    """Return the elementwise maximum; NaN where either is NaN."""
+    """Return the elementwise maximum; NaN where either is NaN.
+
+    Example:
+        >>> tn.maximum(tn.tensor([1.0, 5.0]), tn.tensor([2.0, 2.0]))
+        tensor([2., 5.])
+    """
 
 
 maximum.grad(
@@ -30,7 +35,12 @@ maximum.grad(
 
 @pointwise(np.minimum, numbers=False)
 def minimum(self: Array, other: Array, /) -> Array:
-    """Return the elementwise minimum; NaN where either is NaN."""
+    """Return the elementwise minimum; NaN where either is NaN.
+
+    Example:
+        >>> tn.minimum(tn.tensor([1.0, 5.0]), tn.tensor([2.0, 2.0]))
+        tensor([1., 2.])
+    """
 
 
 minimum.grad(
@@ -51,7 +61,12 @@ def fmax(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.fmin, numbers=False)
 def fmin(self: Array, other: Array, /) -> Array:
-    """Return the elementwise minimum; NaN only where both are NaN."""
+    """Return the elementwise minimum; NaN only where both are NaN.
+
+    Example:
+        >>> tn.fmin(tn.tensor([1.0, tn.nan]), tn.tensor([2.0, 2.0]))
+        tensor([1., 2.])
+    """
 
 
 fmax.grad(
@@ -185,13 +200,23 @@ def _as_tensor(like: Tensor, bound: Any) -> Tensor:
 
 @pointwise(inplace=True, node="ClampMinBackward1")
 def clamp_min(self: Array, min: Array, /) -> Array:
-    """Return the elements, at least ``min`` (a number or a tensor)."""
+    """Return the elements, at least ``min`` (a number or a tensor).
+
+    Example:
+        >>> tn.tensor([1.0, 3.0]).clamp_min(2)
+        tensor([2., 3.])
+    """
     return np.maximum(self, min)
 
 
 @pointwise(inplace=True, node="ClampMaxBackward1")
 def clamp_max(self: Array, max: Array, /) -> Array:
-    """Return the elements, at most ``max`` (a number or a tensor)."""
+    """Return the elements, at most ``max`` (a number or a tensor).
+
+    Example:
+        >>> tn.tensor([1.0, 3.0]).clamp_max(2)
+        tensor([1., 2.])
+    """
     return np.minimum(self, max)
 
 

@@ -30,7 +30,12 @@ def logaddexp(self: Array, other: Array, /) -> Array:
 
 @pointwise(numbers=False)
 def logaddexp2(self: Array, other: Array, /) -> Array:
-    """Return ``log2(2 ** self + 2 ** other)``, without overflow."""
+    """Return ``log2(2 ** self + 2 ** other)``, without overflow.
+
+    Example:
+        >>> tn.logaddexp2(tn.tensor(3.0), tn.tensor(3.0))
+        tensor(4.)
+    """
     refuse_whole("logaddexp2", self)
     return np.logaddexp2(self, other)
 

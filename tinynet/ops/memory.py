@@ -37,14 +37,24 @@ def is_nonzero(self: Tensor) -> bool:
 
 @public
 def is_same_size(self: Tensor, other: Tensor) -> bool:
-    """Return whether two tensors have the same shape."""
+    """Return whether two tensors have the same shape.
+
+    Example:
+        >>> tn.zeros(2).is_same_size(tn.ones(2))
+        True
+    """
     refuse_others("is_same_size", self=self, other=other)
     return self._array.shape == other._array.shape
 
 
 @public
 def is_signed(self: Tensor) -> bool:
-    """Return whether the dtype has negative values."""
+    """Return whether the dtype has negative values.
+
+    Example:
+        >>> tn.tensor([1]).is_signed(), tn.tensor([True]).is_signed()
+        (True, False)
+    """
     refuse_others("is_signed", self=self)
     return self.dtype.is_signed
 
@@ -63,7 +73,12 @@ def is_neg(self: Tensor) -> bool:
 
 @public
 def conj(self: Tensor) -> Tensor:
-    """Return the tensor itself: real numbers are their own conjugates."""
+    """Return the tensor itself: real numbers are their own conjugates.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).conj()
+        tensor([1., 2.])
+    """
     return self
 
 
@@ -80,12 +95,22 @@ def resolve_neg(self: Tensor) -> Tensor:
 
 
 def is_complex(input: Tensor) -> bool:
-    """Return False: there are no complex tensors."""
+    """Return False: there are no complex tensors.
+
+    Example:
+        >>> tn.tensor([1.0]).is_complex()
+        False
+    """
     return input.is_complex()
 
 
 def real(input: Tensor) -> Tensor:
-    """Return the tensor itself: there are no complex tensors."""
+    """Return the tensor itself: there are no complex tensors.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).real
+        tensor([1., 2.])
+    """
     return input
 
 

@@ -32,7 +32,12 @@ def index_put_(
 def index_put(
     self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """Return a copy with values written (or added) at the indices."""
+    """Return a copy with values written (or added) at the indices.
+
+    Example:
+        >>> tn.zeros(3).index_put((tn.tensor([0, 2]),), tn.tensor([5.0, 7.0]))
+        tensor([5., 0., 7.])
+    """
     _, found = indexing.parse(tuple(indices), self._array.shape)
     return indexing.index_set.function(self, values, found, accumulate)
 

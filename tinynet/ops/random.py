@@ -82,7 +82,12 @@ def randn(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return numbers drawn from the normal distribution with mean 0 and variance 1."""
+    """Return numbers drawn from the normal distribution with mean 0 and variance 1.
+
+    Example:
+        >>> tn.randn(2, 3).shape
+        tinynet.Size([2, 3])
+    """
     _float_kind(dtype, "normal_kernel_cpu")
     return _made(numbers_of(generator).standard_normal(_shape(size)), dtype, requires_grad)
 
@@ -100,6 +105,10 @@ def randint(
     """Return whole numbers drawn uniformly from ``low`` (0) to before ``high``.
 
     Called as ``randint(high, size)`` or ``randint(low, high, size)``.
+
+    Example:
+        >>> tn.randint(0, 6, (2, 3)).shape
+        tinynet.Size([2, 3])
     """
     if size is None:
         low, high, size = 0, low, high
@@ -123,7 +132,12 @@ def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
 
 
 def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = None) -> Tensor:
-    """Return the numbers 0 to n - 1 in random order."""
+    """Return the numbers 0 to n - 1 in random order.
+
+    Example:
+        >>> tn.randperm(4).sort().values
+        tensor([0, 1, 2, 3])
+    """
     _shape((n,))
     kind = dtypes.int64 if dtype is None else dtype
     return _made(numbers_of(generator).permutation(n), kind, False)
@@ -137,7 +151,12 @@ def rand_like(
     requires_grad: bool = False,
     **_: Any,
 ) -> Tensor:
-    """Return uniform numbers in the shape and dtype of a tensor."""
+    """Return uniform numbers in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.rand_like(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
     kind = input.dtype if dtype is None else dtype
     return rand(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
 
@@ -150,7 +169,12 @@ def randn_like(
     requires_grad: bool = False,
     **_: Any,
 ) -> Tensor:
-    """Return normal numbers in the shape and dtype of a tensor."""
+    """Return normal numbers in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.randn_like(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
     kind = input.dtype if dtype is None else dtype
     return randn(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
 
@@ -165,7 +189,12 @@ def randint_like(
     requires_grad: bool = False,
     **_: Any,
 ) -> Tensor:
-    """Return whole numbers in the shape and dtype of a tensor."""
+    """Return whole numbers in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.randint_like(tn.zeros(2, 3), 6).shape
+        tinynet.Size([2, 3])
+    """
     if high is None:
         low, high = 0, low
     kind = input.dtype if dtype is None else dtype

@@ -198,12 +198,17 @@ def _equal_parts(name: str, least: int, axis: int) -> Any:
         return tensor_split(self, indices_or_sections, where)
 
     function.__name__ = function.__qualname__ = name
+    half = ", ".join(str(2 if dim == axis else 4) for dim in range(3))
     function.__doc__ = f"""Return views of equal parts, or of the parts between given indices.
 
     The parts lie along dimension {axis}{" (0 of a vector)" if name == "hsplit" else ""}.
 
     Raises:
         RuntimeError: the length is not divisible.
+
+    Example:
+        >>> tn.zeros(4, 4, 4).{name}(2)[0].shape
+        tinynet.Size([{half}])
     """
     return public(function)
 
@@ -215,7 +220,12 @@ dsplit = _equal_parts("dsplit", 3, 2)
 
 @public
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of consecutive parts of given sizes."""
+    """Return views of consecutive parts of given sizes.
+
+    Example:
+        >>> tn.arange(5).split_with_sizes([2, 3])
+        (tensor([0, 1]), tensor([2, 3, 4]))
+    """
     return reshaping.split(self, list(split_sizes), dim)
 
 
@@ -224,7 +234,13 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
 
 @public
 def fliplr(self: Tensor) -> Tensor:
-    """Return a copy with the order along the second dimension reversed."""
+    """Return a copy with the order along the second dimension reversed.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).fliplr()
+        tensor([[2, 1],
+                [4, 3]])
+    """
     if self._array.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return copying.flip_dims.function(self, (1,))
@@ -232,7 +248,13 @@ def fliplr(self: Tensor) -> Tensor:
 
 @public
 def flipud(self: Tensor) -> Tensor:
-    """Return a copy with the order along the first dimension reversed."""
+    """Return a copy with the order along the first dimension reversed.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).flipud()
+        tensor([[3, 4],
+                [1, 2]])
+    """
     if self._array.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return copying.flip_dims.function(self, (0,))

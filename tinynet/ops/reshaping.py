@@ -38,7 +38,13 @@ def view(self: Tensor, *size: Ints | dtypes.dtype, dtype: DtypeLike = None) -> T
 
 @public
 def reshape(self: Tensor, *size: Ints) -> Tensor:
-    """Return the tensor in another shape: a view where possible, else a copy."""
+    """Return the tensor in another shape: a view where possible, else a copy.
+
+    Example:
+        >>> tn.arange(6).reshape(2, -1)
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+    """
     return shape.reshape(self, infer(sizes(size), self._array.size))
 
 
@@ -75,13 +81,23 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @public
 def ravel(self: Tensor) -> Tensor:
-    """Return the elements in one dimension."""
+    """Return the elements in one dimension.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).ravel()
+        tensor([1, 2, 3, 4])
+    """
     return reshape(self, -1)
 
 
 @public
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """Return the tensor with one dimension made into several."""
+    """Return the tensor with one dimension made into several.
+
+    Example:
+        >>> tn.zeros(2, 6).unflatten(1, (2, 3)).shape
+        tinynet.Size([2, 2, 3])
+    """
     old, sizes = self._array.shape, tuple(sizes)
     axis = axis_of(dim, len(old))
     if not sizes:
@@ -98,7 +114,12 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 @public
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Return a view without dimensions of length 1: all, or those given."""
+    """Return a view without dimensions of length 1: all, or those given.
+
+    Example:
+        >>> tn.zeros(2, 1, 3).squeeze().shape
+        tinynet.Size([2, 3])
+    """
     if dim is None:
         return shape.squeeze_all.function(self)
     if isinstance(dim, int):
@@ -125,7 +146,13 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 @public
 def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
-    """Return a view expanded to a shape."""
+    """Return a view expanded to a shape.
+
+    Example:
+        >>> tn.tensor([1, 2]).broadcast_to((2, 2))
+        tensor([[1, 2],
+                [1, 2]])
+    """
     return shape.expand_to.function(self, tuple(size))
 
 
@@ -134,7 +161,12 @@ def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
 
 @public
 def permute(self: Tensor, *dims: Ints) -> Tensor:
-    """Return a view with the dimensions in another order."""
+    """Return a view with the dimensions in another order.
+
+    Example:
+        >>> tn.zeros(2, 3, 4).permute(2, 0, 1).shape
+        tinynet.Size([4, 2, 3])
+    """
     return shape.permute_dims.function(self, sizes(dims))
 
 
@@ -204,7 +236,12 @@ method(shape.transpose.function, "swapaxes")
 
 @public
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """Return a view of ``length`` slices of a dimension, from ``start`` on."""
+    """Return a view of ``length`` slices of a dimension, from ``start`` on.
+
+    Example:
+        >>> tn.arange(5).narrow(0, 1, 3)
+        tensor([1, 2, 3])
+    """
     if self._array.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     axis = axis_of(dim, self._array.ndim)
@@ -264,7 +301,12 @@ def _length(t: Tensor, name: str, dim: int) -> int:
 
 @public
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+    """Return at most ``chunks`` views of equal size (the last may be smaller).
+
+    Example:
+        >>> tn.arange(5).chunk(2)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+    """
     _length(self, "chunk", dim)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
@@ -276,7 +318,12 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 @public
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """Return a view of a diagonal."""
+    """Return a view of a diagonal.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).diagonal()
+        tensor([1, 4])
+    """
     n = self._array.ndim
     first, second = axis_of(dim1, n), axis_of(dim2, n)
     if first == second:
@@ -289,13 +336,24 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
 
 @public
 def flip(self: Tensor, *dims: Ints) -> Tensor:
-    """Return a copy with the order along the dimensions reversed."""
+    """Return a copy with the order along the dimensions reversed.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).flip(0)
+        tensor([[3, 4],
+                [1, 2]])
+    """
     return copying.flip_dims.function(self, sizes(dims))
 
 
 @public
 def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-    """Return a copy with the elements moved along the dimensions; what leaves enters again."""
+    """Return a copy with the elements moved along the dimensions; what leaves enters again.
+
+    Example:
+        >>> tn.arange(4).roll(1)
+        tensor([3, 0, 1, 2])
+    """
     moves = (shifts,) if isinstance(shifts, int) else tuple(shifts)
     axes = None if dims is None or dims == () else (dims,) if isinstance(dims, int) else tuple(dims)
     if axes is not None and len(axes) != len(moves):
@@ -313,7 +371,12 @@ def repeat(self: Tensor, *repeats: Ints) -> Tensor:
 
 @public
 def tile(self: Tensor, *dims: Ints) -> Tensor:
-    """Return a copy, repeated; missing repeats are 1."""
+    """Return a copy, repeated; missing repeats are 1.
+
+    Example:
+        >>> tn.tensor([1, 2]).tile(2)
+        tensor([1, 2, 1, 2])
+    """
     counts = sizes(dims)
     return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)
 

@@ -21,7 +21,12 @@ def _whole_part(name: str, function: Any, x: Array) -> Array:
 
 @pointwise(inplace=True)
 def floor(self: Array, /) -> Array:
-    """Return the largest whole number below or equal."""
+    """Return the largest whole number below or equal.
+
+    Example:
+        >>> tn.tensor([-1.5, 1.5]).floor()
+        tensor([-2.,  1.])
+    """
     return _whole_part("floor", np.floor, self)
 
 
@@ -30,7 +35,12 @@ floor.grad(self=lambda g: g * 0)
 
 @pointwise(inplace=True)
 def ceil(self: Array, /) -> Array:
-    """Return the smallest whole number above or equal."""
+    """Return the smallest whole number above or equal.
+
+    Example:
+        >>> tn.tensor([-1.5, 1.5]).ceil()
+        tensor([-1.,  2.])
+    """
     return _whole_part("ceil", np.ceil, self)
 
 
@@ -39,7 +49,12 @@ ceil.grad(self=lambda g: g * 0)
 
 @pointwise(inplace=True)
 def trunc(self: Array, /) -> Array:
-    """Return the whole part."""
+    """Return the whole part.
+
+    Example:
+        >>> tn.tensor([-1.5, 1.5]).trunc()
+        tensor([-1.,  1.])
+    """
     return _whole_part("trunc", np.trunc, self)
 
 
@@ -48,7 +63,12 @@ trunc.grad(self=lambda g: g * 0)
 
 @pointwise(inplace=True)
 def round(self: Array, /, *, decimals: int = 0) -> Array:
-    """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
+    """Return the nearest whole number (halves to even), or round to ``decimals`` places.
+
+    Example:
+        >>> tn.tensor([0.5, 1.5, 1.25]).round()
+        tensor([0., 2., 1.])
+    """
     if self.dtype.kind == "b":
         raise NotImplementedError("\"round_cpu\" not implemented for 'Bool'")
     return np.round(self, decimals)
@@ -74,13 +94,23 @@ frac.grad(self=lambda g: g)
 
 @pointwise(numbers=False)
 def signbit(self: Array, /) -> Array:
-    """Return True where the sign bit is set: below zero, and for -0.0."""
+    """Return True where the sign bit is set: below zero, and for -0.0.
+
+    Example:
+        >>> tn.tensor([-0.0, 0.0, -1.0]).signbit()
+        tensor([ True, False,  True])
+    """
     return np.signbit(self) if self.dtype.kind == "f" else np.less(self, 0)
 
 
 @pointwise(inplace=True)
 def sgn(self: Array, /) -> Array:
-    """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers."""
+    """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers.
+
+    Example:
+        >>> tn.tensor([-3.0, 0.0, 2.0]).sgn()
+        tensor([-1.,  0.,  1.])
+    """
     return sign.kernel(self)
 
 

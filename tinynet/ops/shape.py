@@ -123,7 +123,12 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
 
 @view()
 def transpose(self: Array, /, dim0: int, dim1: int) -> Array:
-    """Return a view with two dimensions swapped."""
+    """Return a view with two dimensions swapped.
+
+    Example:
+        >>> tn.zeros(2, 3, 4).transpose(0, 2).shape
+        tinynet.Size([4, 3, 2])
+    """
     if self.ndim == 0:
         axis_of(dim0, 0), axis_of(dim1, 0)
         return self[...]
@@ -135,7 +140,13 @@ transpose.grad(self=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 
 @view()
 def t(self: Array, /) -> Array:
-    """Return a matrix transposed; vectors and scalars as they are."""
+    """Return a matrix transposed; vectors and scalars as they are.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).t()
+        tensor([[1, 3],
+                [2, 4]])
+    """
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
     return self.T
@@ -208,7 +219,12 @@ def expand(x: Any, shape: tuple[int, ...]) -> Any:
 
 @view()
 def unsqueeze(self: Array, /, dim: int) -> Array:
-    """Return a view with a new dimension of length 1 at ``dim``."""
+    """Return a view with a new dimension of length 1 at ``dim``.
+
+    Example:
+        >>> tn.tensor([1, 2]).unsqueeze(1).shape
+        tinynet.Size([2, 1])
+    """
     return np.expand_dims(self, axis_of(dim, self.ndim + 1))
 
 
@@ -246,7 +262,12 @@ squeeze_dims.grad(self=lambda g, self_shape: reshape(g, self_shape))
 
 @view()
 def select(self: Array, /, dim: int, index: int) -> Array:
-    """Return a view of one slice, without the dimension."""
+    """Return a view of one slice, without the dimension.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).select(0, 1)
+        tensor([3, 4])
+    """
     if self.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     axis = axis_of(dim, self.ndim)
@@ -316,7 +337,12 @@ def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
 
 @view(many=True)
 def unbind(self: Array, /, dim: int = 0) -> list[Array]:
-    """Return views of all slices along a dimension; iterating over a tensor does the same."""
+    """Return views of all slices along a dimension; iterating over a tensor does the same.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).unbind()
+        (tensor([1, 2]), tensor([3, 4]))
+    """
     if self.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     axis = axis_of(dim, self.ndim)

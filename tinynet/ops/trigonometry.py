@@ -19,12 +19,22 @@ from tinynet.ops.refuse import refuse_whole
 
 @pointwise(np.sin, ints="float", inplace=True)
 def sin(self: Array, /) -> Array:
-    """Return the sine of angles in radians."""
+    """Return the sine of angles in radians.
+
+    Example:
+        >>> tn.tensor([0.0, tn.pi / 2]).sin()
+        tensor([0., 1.])
+    """
 
 
 @pointwise(np.cos, ints="float", inplace=True)
 def cos(self: Array, /) -> Array:
-    """Return the cosine of angles in radians."""
+    """Return the cosine of angles in radians.
+
+    Example:
+        >>> tn.tensor([0.0, tn.pi]).cos()
+        tensor([ 1., -1.])
+    """
 
 
 sin.grad(self=lambda g, self: g * cos(self))
@@ -33,7 +43,12 @@ cos.grad(self=lambda g, self: -g * sin(self))
 
 @pointwise(np.tan, ints="float", inplace=True)
 def tan(self: Array, /) -> Array:
-    """Return the tangent of angles in radians."""
+    """Return the tangent of angles in radians.
+
+    Example:
+        >>> tn.tensor([0.0, tn.pi / 4]).tan()
+        tensor([0., 1.])
+    """
 
 
 tan.grad(self=lambda g, result: g * (1 + result * result))
@@ -53,12 +68,22 @@ def asin(self: Array, /) -> Array:
 
 @pointwise(np.arccos, ints="float", inplace=True)
 def acos(self: Array, /) -> Array:
-    """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
+    """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1].
+
+    Example:
+        >>> tn.tensor([1.0, 0.0]).acos()
+        tensor([0.0000, 1.5708])
+    """
 
 
 @pointwise(np.arctan, ints="float", inplace=True)
 def atan(self: Array, /) -> Array:
-    """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
+    """Return the angle in [-pi/2, pi/2] whose tangent is the element.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).atan()
+        tensor([0.0000, 0.7854])
+    """
 
 
 asin.grad(self=lambda g, self: g * rsqrt(1 - self * self))
@@ -104,12 +129,22 @@ hypot.grad(
 
 @pointwise(np.sinh, ints="float", inplace=True)
 def sinh(self: Array, /) -> Array:
-    """Return the hyperbolic sine."""
+    """Return the hyperbolic sine.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).sinh()
+        tensor([0.0000, 1.1752])
+    """
 
 
 @pointwise(np.cosh, ints="float", inplace=True)
 def cosh(self: Array, /) -> Array:
-    """Return the hyperbolic cosine."""
+    """Return the hyperbolic cosine.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).cosh()
+        tensor([1.0000, 1.5431])
+    """
 
 
 sinh.grad(self=lambda g, self: g * cosh(self))
@@ -118,17 +153,32 @@ cosh.grad(self=lambda g, self: g * sinh(self))
 
 @pointwise(np.arcsinh, ints="float", inplace=True)
 def asinh(self: Array, /) -> Array:
-    """Return the inverse of the hyperbolic sine."""
+    """Return the inverse of the hyperbolic sine.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).asinh()
+        tensor([0.0000, 0.8814])
+    """
 
 
 @pointwise(np.arccosh, ints="float", inplace=True)
 def acosh(self: Array, /) -> Array:
-    """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
+    """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).acosh()
+        tensor([0.0000, 1.3170])
+    """
 
 
 @pointwise(np.arctanh, ints="float", inplace=True)
 def atanh(self: Array, /) -> Array:
-    """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
+    """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1].
+
+    Example:
+        >>> tn.tensor([0.0, 0.5]).atanh()
+        tensor([0.0000, 0.5493])
+    """
 
 
 asinh.grad(self=lambda g, self: g * rsqrt(self * self + 1))
@@ -151,7 +201,12 @@ def deg2rad(self: Array, /) -> Array:
 
 @pointwise(ints="float", inplace=True, node="Rad2DegBackward0")
 def rad2deg(self: Array, /) -> Array:
-    """Return angles in radians as degrees."""
+    """Return angles in radians as degrees.
+
+    Example:
+        >>> tn.tensor([tn.pi, 1.0]).rad2deg()
+        tensor([180.0000,  57.2958])
+    """
     return self * (180 / math.pi)
 
 

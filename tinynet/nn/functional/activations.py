@@ -63,6 +63,10 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
     Raises:
         RuntimeError: the weight fits neither.
+
+    Example:
+        >>> F.prelu(tn.tensor([-1.0, 2.0]), tn.tensor([0.25]))
+        tensor([-0.2500,  2.0000])
     """
     tensor_only("prelu", input=input, weight=weight)
     if weight.ndim > 1:
@@ -92,6 +96,10 @@ def hardtanh(
 
     Raises:
         ValueError: ``min_val`` is greater than ``max_val``.
+
+    Example:
+        >>> F.hardtanh(tn.tensor([-4.0, 0.5, 4.0]))
+        tensor([-1.0000,  0.5000,  1.0000])
     """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
@@ -99,22 +107,42 @@ def hardtanh(
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return x moved into [0, 6]."""
+    """Return x moved into [0, 6].
+
+    Example:
+        >>> F.relu6(tn.tensor([-1.0, 7.0]))
+        tensor([0., 6.])
+    """
     return _run(ops.hardtanh, input, inplace, 0.0, 6.0, name="relu6")
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return ``x / 6 + 1 / 2`` moved into [0, 1]."""
+    """Return ``x / 6 + 1 / 2`` moved into [0, 1].
+
+    Example:
+        >>> F.hardsigmoid(tn.tensor([-4.0, 0.0, 4.0]))
+        tensor([0.0000, 0.5000, 1.0000])
+    """
     return _run(ops.hardsigmoid, input, inplace)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return x times ``hardsigmoid(x)`` (Howard et al., "Searching for MobileNetV3", 2019)."""
+    """Return x times ``hardsigmoid(x)`` (Howard et al., "Searching for MobileNetV3", 2019).
+
+    Example:
+        >>> F.hardswish(tn.tensor([-4.0, 0.0, 4.0]))
+        tensor([-0., 0., 4.])
+    """
     return _run(ops.hardswish, input, inplace)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Return x above the threshold and ``value`` elsewhere."""
+    """Return x above the threshold and ``value`` elsewhere.
+
+    Example:
+        >>> F.threshold(tn.tensor([0.5, 2.0]), 1, -1)
+        tensor([-1.,  2.])
+    """
     return _run(ops.threshold, input, inplace, threshold, value)
 
 
@@ -195,12 +223,22 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return the scaled ELU that keeps activations normalised (Klambauer et al., 2017)."""
+    """Return the scaled ELU that keeps activations normalised (Klambauer et al., 2017).
+
+    Example:
+        >>> F.selu(tn.tensor([-1.0, 2.0]))
+        tensor([-1.1113,  2.1014])
+    """
     return _run(ops.elu, input, inplace, SELU_ALPHA, SELU_SCALE, 1.0, name="selu")
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Return x above 0 and ``alpha * (exp(x / alpha) - 1)`` below (Barron, 2017)."""
+    """Return x above 0 and ``alpha * (exp(x / alpha) - 1)`` below (Barron, 2017).
+
+    Example:
+        >>> F.celu(tn.tensor([-1.0, 2.0]))
+        tensor([-0.6321,  2.0000])
+    """
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _run(ops.celu, input, inplace, alpha)
@@ -215,6 +253,10 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     Raises:
         RuntimeError: ``approximate`` is neither ``"none"`` nor ``"tanh"``.
+
+    Example:
+        >>> F.gelu(tn.tensor([-1.0, 2.0]))
+        tensor([-0.1587,  1.9545])
     """
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
@@ -222,43 +264,83 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return x times the logistic function of x (Elfwing et al., 2017)."""
+    """Return x times the logistic function of x (Elfwing et al., 2017).
+
+    Example:
+        >>> F.silu(tn.tensor([-1.0, 2.0]))
+        tensor([-0.2689,  1.7616])
+    """
     return _run(ops.silu, input, inplace)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return ``x * tanh(softplus(x))`` (Misra, 2019)."""
+    """Return ``x * tanh(softplus(x))`` (Misra, 2019).
+
+    Example:
+        >>> F.mish(tn.tensor([-1.0, 2.0]))
+        tensor([-0.3034,  1.9440])
+    """
     return _run(ops.mish, input, inplace)
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """Return ``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``."""
+    """Return ``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``.
+
+    Example:
+        >>> F.softplus(tn.tensor([-1.0, 30.0]))
+        tensor([ 0.3133, 30.0000])
+    """
     return _run(ops.softplus, input, False, beta, threshold)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """Return ``x - tanh(x)``."""
+    """Return ``x - tanh(x)``.
+
+    Example:
+        >>> F.tanhshrink(tn.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.2384])
+    """
     tensor_only("tanhshrink", input=input)
     return input - input.tanh()
 
 
 def softsign(input: Tensor) -> Tensor:
-    """Return ``x / (1 + |x|)``."""
+    """Return ``x / (1 + |x|)``.
+
+    Example:
+        >>> F.softsign(tn.tensor([-1.0, 3.0]))
+        tensor([-0.5000,  0.7500])
+    """
     return input / (input.abs() + 1)
 
 
 def logsigmoid(input: Tensor) -> Tensor:
-    """Return the logarithm of the logistic function, exact for large negative x."""
+    """Return the logarithm of the logistic function, exact for large negative x.
+
+    Example:
+        >>> F.logsigmoid(tn.tensor([-100.0, 0.0]))
+        tensor([-100.0000,   -0.6931])
+    """
     return _run(ops.log_sigmoid, input, False)
 
 
 def sigmoid(input: Tensor) -> Tensor:
-    """Return the logistic function, ``1 / (1 + exp(-x))``."""
+    """Return the logistic function, ``1 / (1 + exp(-x))``.
+
+    Example:
+        >>> F.sigmoid(tn.tensor([0.0, 2.0]))
+        tensor([0.5000, 0.8808])
+    """
     return _run(exponential.sigmoid, input, False)
 
 
 def tanh(input: Tensor) -> Tensor:
-    """Return the hyperbolic tangent."""
+    """Return the hyperbolic tangent.
+
+    Example:
+        >>> F.tanh(tn.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7616])
+    """
     return _run(exponential.tanh, input, False)
 
 

@@ -149,6 +149,10 @@ def huber_loss(
 
     Raises:
         RuntimeError: ``delta`` is not positive.
+
+    Example:
+        >>> F.huber_loss(tn.tensor([0.0, 3.0]), tn.tensor([0.5, 0.0]), reduction="none")
+        tensor([0.1250, 2.5000])
     """
     tensor_only("huber_loss", input=input, target=target)
     warn_of_broadcasting(input, target)

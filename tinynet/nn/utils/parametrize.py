@@ -198,7 +198,13 @@ def _check_another(module: Any, name: str, parametrization: Any) -> None:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Return whether a module has a parametrization (of the tensor with the given name)."""
+    """Return whether a module has a parametrization (of the tensor with the given name).
+
+    Example:
+        >>> layer = nn.Linear(3, 3)
+        >>> nn.utils.parametrize.is_parametrized(layer)
+        False
+    """
     found = module.__dict__.get("parametrizations")
     if not isinstance(found, ModuleDict):
         return False
@@ -250,7 +256,13 @@ def remove_parametrizations(
 
 
 def type_before_parametrizations(module: Module) -> type:
-    """Return the class that a module had before it was parametrized; its class if it is not."""
+    """Return the class that a module had before it was parametrized; its class if it is not.
+
+    Example:
+        >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(3, 3))
+        >>> type(layer).__name__, nn.utils.parametrize.type_before_parametrizations(layer).__name__
+        ('ParametrizedLinear', 'Linear')
+    """
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 

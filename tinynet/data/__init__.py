@@ -32,6 +32,7 @@ from tinynet.data.sampler import SequentialSampler as SequentialSampler
 from tinynet.data.sampler import SubsetRandomSampler as SubsetRandomSampler
 from tinynet.data.sampler import WeightedRandomSampler as WeightedRandomSampler
 from tinynet.data.skip_grams import SkipGrams as SkipGrams
+from tinynet.data.spirals import Spirals as Spirals
 from tinynet.data.stack import StackDataset as StackDataset
 from tinynet.data.subset import Subset as Subset
 from tinynet.data.subset import random_split as random_split

@@ -1,11 +1,17 @@
 """The configs and examples that are shipped: each says how it is started, and runs."""
 
 import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from tinynet.train import run
+import tinynet as tn
+from tinynet import data
+from tinynet.train import ConfigError, load_run, run
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = sorted([*ROOT.glob("configs/*.toml"), *ROOT.glob("examples/**/*.toml")])
@@ -20,11 +26,56 @@ def test_it_says_how_it_is_started_and_what_to_expect(path):
     assert "\n# Expected: " in comment
 
 
+@dataclass(frozen=True)
+class Short:
+    """A short run of a config, and what must come of it."""
+
+    figures: Mapping[str, tuple[float, float]]
+    """What is measured -> from and to what."""
+
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    files: Callable[[Path], Mapping[str, Any]] = lambda folder: {}
+    """Writes the files that it needs, and says where they are."""
+
+
+def accuracy(least, **arguments):
+    return Short({"accuracy": (least, 1.0)}, **arguments)
+
+
+def clothes(folder):
+    """Fashion-MNIST's files, with a few images that are easy to tell apart: a bright row each."""
+    random = np.random.default_rng(0)
+    for stem, count in (("train", 600), ("t10k", 100)):
+        labels = np.arange(count) % 10
+        images = random.integers(0, 100, (count, 28, 28))
+        images[np.arange(count), 2 * labels + 4] += 150
+        for name, array in (("images-idx3", images), ("labels-idx1", labels)):
+            header = bytes([0, 0, 8, array.ndim]) + np.array(array.shape, ">u4").tobytes()
+            content = header + array.astype(np.uint8).tobytes()
+            (folder / f"{stem}-{name}-ubyte").write_bytes(content)
+    return {"data.root": str(folder)}
+
+
+SHORT = {
+    "spiral.toml": accuracy(0.45, overrides={"run.epochs": 2}),
+    "fashion_mlp.toml": accuracy(0.8, overrides={"data.batch_size": 16}, files=clothes),
+    "fashion_cnn.toml": accuracy(0.8, overrides={"data.batch_size": 16}, files=clothes),
+    "digits_vae.toml": Short({"loss": (20, 28)}, {"run.epochs": 2}),
+    "digits_gan.toml": Short(
+        {"loss_generator": (0.5, 3), "loss_discriminator": (0.5, 1.4)}, {"run.epochs": 2}
+    ),
+}
+"""Those of the rest learn to be right more often than not in one epoch."""
+
+
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_it_runs(path, tmp_path):
+    short = SHORT.get(path.name, accuracy(0.5))
     before = {*path.parent.iterdir()}
-    result = run(path, {"run.epochs": 1}, out=tmp_path, quiet=True)
-    assert result.metrics["accuracy"] > 0.5
+    overrides = {"run.epochs": 1, **short.overrides, **short.files(tmp_path)}
+    result = run(path, overrides, out=tmp_path / "runs", quiet=True)
+    for name, (least, most) in short.figures.items():
+        assert least <= result.metrics[name] <= most, name
     assert {file.name for file in {*path.parent.iterdir()} - before} <= {"__pycache__"}
 
 
@@ -45,3 +96,66 @@ def test_digits_mlp_reaches_what_it_promises(tmp_path):
 def test_digits_mlp_with_any_seed(seed, tmp_path):
     path = ROOT / "configs" / "digits_mlp.toml"
     assert run(path, {"run.seed": seed}, out=tmp_path, quiet=True).metrics["accuracy"] >= 0.975
+
+
+# ---- what the other configs promise ----
+
+
+def trained(name, folder, **overrides):
+    return run(ROOT / "configs" / name, overrides, out=folder, quiet=True)
+
+
+def test_spiral_reaches_what_it_promises(tmp_path):
+    assert trained("spiral.toml", tmp_path).metrics["accuracy"] >= 0.99
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("name, least", [("spiral.toml", 0.99), ("digits_cnn.toml", 0.985)])
+def test_with_any_seed(name, least, seed, tmp_path):
+    result = trained(name, tmp_path, **{"run.seed": seed})
+    assert result.metrics["accuracy"] >= least
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, least", [("fashion_mlp.toml", 0.88), ("fashion_cnn.toml", 0.91)])
+def test_fashion_mnist_in_the_setting_of_the_benchmark(name, least, tmp_path):
+    root = Path("/usr/share/datasets/fashion-mnist")
+    if not root.is_dir():
+        pytest.skip(f"needs the files of Debian's package dataset-fashion-mnist in {root}")
+    assert trained(name, tmp_path).metrics["accuracy"] >= least
+
+
+def test_where_to_get_fashion_mnist(tmp_path):
+    with pytest.raises(ConfigError) as raised:
+        trained("fashion_cnn.toml", tmp_path, **{"data.root": str(tmp_path / "nowhere")})
+    (problem,) = raised.value.problems
+    assert "nowhere does not exist: it must be a folder with the training images" in problem.text
+    assert "apt install dataset-fashion-mnist" in problem.text
+    assert problem.text.endswith("Another place: --set data.root=PATH")
+
+
+@pytest.fixture(scope="module")
+def inception_score(tmp_path_factory):
+    """Of images, by the classifier of digits_cnn: 10 if it is sure of each, and all are frequent."""
+    result = trained("digits_cnn.toml", tmp_path_factory.mktemp("classifier"))
+
+    def score(images):
+        with tn.no_grad():
+            shares = result.model.eval()(images).softmax(1)
+            divergence = (shares * (shares.log() - shares.mean(0).log())).sum(1)
+        return divergence.mean().exp().item()
+
+    return score
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, least", [("digits_vae.toml", 6.0), ("digits_gan.toml", 7.0)])
+def test_digits_that_are_made_up_look_like_digits(name, least, inception_score, tmp_path):
+    assert inception_score(data.Digits(train=False).images) > 9
+    assert inception_score(tn.rand(1000, 1, 8, 8)) < 2
+    model = load_run(trained(name, tmp_path).folder).parts.model.eval()
+    tn.manual_seed(0)
+    with tn.no_grad():
+        images = model.samples(1000)
+    assert inception_score(images) > least

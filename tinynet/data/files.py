@@ -75,7 +75,7 @@ def first_existing(folders: Sequence[StrPath], names: Sequence[str], what: str) 
     if not os.path.isdir(root):
         what_it_is = "is a file" if os.path.exists(root) else "does not exist"
         raise FileNotFoundError(
-            f"{root} {what_it_is}: it must be a folder with {what} ({' or '.join(names)})"
+            f"{root} {what_it_is}: it must be a folder with {what} ({' or '.join(names)})."
         )
     inside = [os.path.relpath(folder, root) for folder in folders[1:]]
     also = f" (nor in {', '.join(inside)} inside it)" if inside else ""

@@ -160,6 +160,7 @@ class MNIST(LabelledImages):
         *("0 - zero", "1 - one", "2 - two", "3 - three", "4 - four"),
         *("5 - five", "6 - six", "7 - seven", "8 - eight", "9 - nine"),
     )
+    _to_be_had = "The files are at https://yann.lecun.com/exdb/mnist/."
 
     def __init__(
         self,
@@ -199,7 +200,10 @@ class MNIST(LabelledImages):
         names = [f"{stem}-{what}{mark}idx{rank}-ubyte" for mark in "-."]
         folders = [root, os.path.join(root, "raw"), os.path.join(root, cls.__name__, "raw")]
         names = [name + end for name in names for end in ("", ".gz")]
-        return first_existing(folders, names, f"the {part} {what} of {cls.__name__}")
+        try:
+            return first_existing(folders, names, f"the {part} {what} of {cls.__name__}")
+        except FileNotFoundError as error:
+            raise FileNotFoundError(f"{error} {cls._to_be_had}") from None
 
 
 class FashionMNIST(MNIST):
@@ -215,4 +219,8 @@ class FashionMNIST(MNIST):
     classes = (
         *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
         *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
+    )
+    _to_be_had = (
+        "To get the files: apt install dataset-fashion-mnist (Debian, Ubuntu; it puts them into "
+        "/usr/share/datasets/fashion-mnist), or https://github.com/zalandoresearch/fashion-mnist."
     )

@@ -11,8 +11,8 @@ from tinynet.data.rows import Rows
 class Spirals(Rows):
     """Points in the plane on the arms of a spiral, and on which arm each of them is.
 
-    Sample ``i`` is ``(point, arm)``: float32 of shape (2,), and int64 without dimensions. Arms begin
-    in the middle and end at a distance of 1; in the order of the samples they take turns.
+    Sample ``i`` is ``(point, arm)``: float32 of shape (2,), and int64 without dimensions. Arms
+    begin in the middle and end at a distance of 1; in the order of the samples they take turns.
 
     Args:
         train: the training points, or as many others for testing.

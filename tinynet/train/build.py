@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -185,8 +186,11 @@ class _Builder:
         """The training set and the test set."""
         component = section.component
         if "train" in component.takes:
-            pair = tuple(self.make("data", component, train=train) for train in (True, False))
-            return None if None in pair else self.not_empty(component, *pair)
+            train_set = self.make("data", component, train=True)
+            if train_set is None:  # what is wrong would be told twice
+                return None
+            test_set = self.make("data", component, train=False)
+            return None if test_set is None else self.not_empty(component, train_set, test_set)
         whole = self.make("data", component)
         if whole is None:
             return None
@@ -208,7 +212,11 @@ def refusal(component: Component, error: BaseException) -> str:
     """What a constructor had to say, with the user's own lines if they are in its traceback."""
     if has_users_frames(error):
         return f"{component.type} failed\n{in_users_code(error)}"
-    return f"{component.type} refused its arguments. {type(error).__name__}: {error}"
+    text = f"{component.type} refused its arguments. {type(error).__name__}: {error}"
+    if isinstance(error, FileNotFoundError):
+        paths = [k for k, v in component.arguments.items() if isinstance(v, str | os.PathLike)]
+        text += "".join(f"\n  Another place: --set {component.path}.{k}=PATH" for k in paths)
+    return text
 
 
 def _kind(built: Any, family: Family) -> str:

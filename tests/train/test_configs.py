@@ -137,7 +137,7 @@ def test_where_to_get_fashion_mnist(tmp_path):
 
 @pytest.fixture(scope="module")
 def inception_score(tmp_path_factory):
-    """Of images, by the classifier of digits_cnn: 10 if it is sure of each, and all are frequent."""
+    """Of images, by the classifier of digits_cnn: at most 10, the number of classes."""
     result = trained("digits_cnn.toml", tmp_path_factory.mktemp("classifier"))
 
     def score(images):

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def set_num_threads(count: int) -> None:
-    """Let matrix products, and large convolutions and norms, use so many threads.
+    """Let matrix products and large kernels (convolutions, attention, GELU) use so many threads.
 
     For matrix products it takes effect where numpy brings OpenBLAS along, as numpy's wheels do;
     elsewhere the environment variables of the BLAS decide. On a busy machine, 1 makes small

@@ -17,14 +17,13 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.products import matmul, mm
 from tinynet.ops.refuse import c_name, name_of
-from tinynet.ops.shape import reshape
 
 # ---- operations ---------------------------------------------------------------------------------
 
 
 def _rows(x: Any) -> Any:
     """Return an array or tensor of any shape as a matrix with the same last dimension."""
-    return x if x.ndim == 2 else reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
+    return x if x.ndim == 2 else x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
 
 
 def _product(input: Array, weight: Array) -> Array:
@@ -59,9 +58,11 @@ def linear_map(input: Array, weight: Array, /) -> Array:
 
 
 def _of_input(g: Any, weight: Any) -> Any:
-    if g.__class__ is np.ndarray and g.ndim == 2:
+    if g.__class__ is not np.ndarray:
+        return linear_map(g, weight.T)
+    if g.ndim == 2:
         return np.dot(g, weight)
-    return linear_map(g, weight.T)
+    return np.dot(_rows(g), weight).reshape(*g.shape[:-1], weight.shape[1])
 
 
 def _of_weight(g: Any, input: Any) -> Any:

@@ -113,8 +113,8 @@ def _shared(query: Tensor, x: Tensor) -> Tensor:
 
 
 def _check_dtypes(query: Tensor, key: Tensor, value: Tensor) -> None:
-    kinds = [c_name(x._array) for x in (query, key, value)]
-    if len(set(kinds)) > 1:
+    if not query._array.dtype == key._array.dtype == value._array.dtype:
+        kinds = [c_name(x._array) for x in (query, key, value)]
         raise RuntimeError(
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{kinds[0]} key.dtype: {kinds[1]} and value.dtype: {kinds[2]} instead."
@@ -138,6 +138,8 @@ def _shape_of_scores(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ..
         )
     batch = query._array.shape[:-2]
     for x in (key, value):
+        if x._array.shape[:-2] == batch:
+            continue
         try:
             batch = np.broadcast_shapes(batch, x._array.shape[:-2])
         except ValueError:

@@ -7,11 +7,12 @@ made in place and kept; they are never divided by their sums: the output is, whi
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from tinynet import threads
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -21,11 +22,35 @@ from tinynet.ops.products import matmul
 from tinynet.ops.reduction import largest, smallest
 from tinynet.ops.softmax import SAFE
 
+_BLOCK = 65536  # scores that are worked on at once: they stay in the cache
 
-def _scores(query: Array, key: Array, scale: float, bias: Array | None) -> Array:
-    """Return ``query @ key.T * scale + bias``; small products are faster with keys in columns."""
+
+def _whole(x: Array, scores: Array) -> bool:
+    """Return whether an array has the first dimension of the scores, at its full length."""
+    return x.ndim == scores.ndim > 2 and len(x) == len(scores)
+
+
+def _by_part(work: Callable[[Any], None], scores: Array, *inputs: Array) -> None:
+    """Call a function with parts of the first dimension, where all have it, in a few threads."""
+    shared = all(_whole(x, scores) for x in inputs)
+    if not shared or scores.size <= _BLOCK:
+        work(...)
+    else:
+        step = max(1, _BLOCK * len(scores) // scores.size)
+        threads.share(work, threads.slices(len(scores), step))
+
+
+def _part(x: Array | None, part: Any, like: Array) -> Array | None:
+    """Return the part of a mask that belongs to a part of the scores."""
+    return x[part] if x is not None and _whole(x, like) else x
+
+
+def _write_scores(
+    query: Array, key: Array, scale: float, bias: Array | None, scores: Array
+) -> Array:
+    """Write ``query @ key.T * scale + bias``; small products are faster with keys in columns."""
     columns = np.multiply(key.swapaxes(-1, -2), key.dtype.type(scale), order="C")
-    scores: Array = np.matmul(query, columns)
+    np.matmul(query, columns, out=scores)
     if bias is not None:
         scores += bias
     return scores
@@ -37,30 +62,35 @@ def _tops(scores: Array) -> Array:
     return np.where(np.isneginf(tops), scores.dtype.type(0), tops)
 
 
-def _powers(
-    query: Array, key: Array, scale: float, bias: Array | None, keep: Array | None
-) -> tuple[Array, Array]:
-    """Return the exponentials of the scores, up to a factor per row, and their sums as a column.
+def _write_powers(
+    query: Array,
+    key: Array,
+    scale: float,
+    bias: Array | None,
+    keep: Array | None,
+    powers: Array,
+    sums: Array,
+) -> None:
+    """Write the exponentials of the scores, up to a factor per row, and their sums as a column.
 
     Where no score is large and no sum small, exp needs no shift: that saves two passes over all.
     """
-    scores = _scores(query, key, scale, bias)
+    scores = _write_scores(query, key, scale, bias, powers)
     ones, safe = np.ones((scores.shape[-1], 1), scores.dtype), SAFE.get(scores.dtype, 0.0)
     if largest(scores, axis=None, initial=-np.inf) < safe:
         np.exp(scores, out=scores)
         if keep is not None:
             scores *= keep
-        sums = np.matmul(scores, ones)
+        np.matmul(scores, ones, out=sums)
         if smallest(sums, axis=None, initial=np.inf) > math.exp(-safe):
-            return scores, sums
-        scores = _scores(query, key, scale, bias)
+            return
+        _write_scores(query, key, scale, bias, powers)
     if keep is not None:
         np.copyto(scores, -np.inf, where=keep == 0)
     scores -= _tops(scores)
     np.exp(scores, out=scores)
-    sums = np.matmul(scores, ones)
+    np.matmul(scores, ones, out=sums)
     sums[sums == 0] = 1  # nothing to attend to: the output is 0
-    return scores, sums
 
 
 def _place(like: Array, shape: tuple[int, ...]) -> Array:
@@ -68,14 +98,10 @@ def _place(like: Array, shape: tuple[int, ...]) -> Array:
     return np.empty_like(like) if like.shape == shape else np.empty(shape, like.dtype)
 
 
-def _times(a: Array, b: Array, like: Array, factor: float = 1.0) -> Array:
-    """Return ``a @ b * factor``, laid out like ``like``."""
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    out = _place(like, (*batch, a.shape[-2], b.shape[-1]))
-    np.matmul(a, b, out=out)
-    if factor != 1.0:
-        out *= out.dtype.type(factor)
-    return out
+def _batch(query: Array, key: Array, value: Array) -> tuple[int, ...]:
+    """Return the dimensions before the matrices."""
+    shapes = [x.shape[:-2] for x in (query, key, value)]
+    return shapes[0] if shapes[0] == shapes[1] == shapes[2] else np.broadcast_shapes(*shapes)
 
 
 def _attend(
@@ -87,9 +113,21 @@ def _attend(
     noise: Array | None,
     scale: float,
 ) -> tuple[Array, Array, Array]:
-    powers, sums = _powers(query, key, scale, bias, keep)
-    output = _times(powers if noise is None else powers * noise, value, query)
-    output /= sums
+    batch, length, kind = _batch(query, key, value), query.shape[-2], query.dtype
+    powers, sums = (
+        np.empty((*batch, length, key.shape[-2]), kind),
+        np.empty((*batch, length, 1), kind),
+    )
+    output = _place(query, (*batch, length, value.shape[-1]))
+
+    def work(part: Any) -> None:
+        p, s, out = powers[part], sums[part], output[part]
+        b, k, n = (_part(x, part, powers) for x in (bias, keep, noise))
+        _write_powers(query[part], key[part], scale, b, k, p, s)
+        np.matmul(p if n is None else p * n, value[part], out=out)
+        out /= s
+
+    _by_part(work, powers, query, key, value)
     return output, powers, sums
 
 
@@ -164,17 +202,35 @@ def _back(
     sums: Array,
     noise: Array | None,
     scale: float,
-) -> tuple[Array, Array, Array, Array]:
-    """Return the gradients of query, key, value and scores."""
-    g = g / sums
-    weights = powers if noise is None else powers * noise
-    of_value = _times(weights.swapaxes(-1, -2), g, value)
-    d = np.matmul(g, np.ascontiguousarray(value.swapaxes(-1, -2)))
-    if noise is not None:
-        d *= noise
-    d -= np.einsum("...i,...i->...", g, result)[..., None]
-    d *= powers
-    return _times(d, key, query, scale), _times(d.swapaxes(-1, -2), query, key, scale), of_value, d
+    of_scores: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """Return the gradients of query, key and value; write that of the scores, if it is wanted."""
+    batch = powers.shape[:-2]
+    of_query, of_key, of_value = (_place(x, (*batch, *x.shape[-2:])) for x in (query, key, value))
+    # The gradient of the scores is made with their factor in it, unless it is wanted itself.
+    inner, outer = (scale, 1.0) if of_scores is None else (1.0, scale)
+
+    def work(part: Any) -> None:
+        p, n = powers[part], _part(noise, part, powers)
+        g_over = g[part] / sums[part]
+        weights = p if n is None else p * n
+        np.matmul(weights.swapaxes(-1, -2), g_over, out=of_value[part])
+        columns = np.multiply(value[part].swapaxes(-1, -2), value.dtype.type(inner), order="C")
+        d = np.matmul(g_over, columns, out=None if of_scores is None else of_scores[part])
+        if n is not None:
+            d *= n
+        products = np.einsum("...i,...i->...", g_over, result[part])
+        products *= inner
+        d -= products[..., None]
+        d *= p
+        np.matmul(d, key[part], out=of_query[part])
+        np.matmul(d.swapaxes(-1, -2), query[part], out=of_key[part])
+
+    _by_part(work, powers, g, query, key, value)
+    if outer != 1.0:
+        of_query *= of_query.dtype.type(outer)
+        of_key *= of_key.dtype.type(outer)
+    return of_query, of_key, of_value
 
 
 def _gradients(
@@ -194,7 +250,7 @@ def _gradients(
         inputs = (query, key, value)
         steps = lambda tensors: attention_steps(tensors, keep, noise, scale)  # noqa: E731
         return recorded(steps, inputs, [g], needs)
-    return _back(g, query, key, value, result, powers, sums, noise, scale)[:3]
+    return _back(g, query, key, value, result, powers, sums, noise, scale)
 
 
 def _gradients_with_bias(
@@ -214,7 +270,8 @@ def _gradients_with_bias(
         inputs = (query, key, value, bias)
         steps = lambda tensors: attention_steps(tensors, None, noise, scale)  # noqa: E731
         return recorded(steps, inputs, [g], needs)
-    return _back(g, query, key, value, result, powers, sums, noise, scale)
+    d = np.empty_like(powers)
+    return *_back(g, query, key, value, result, powers, sums, noise, scale, d), d
 
 
 attend.grads(_gradients)

@@ -81,6 +81,9 @@ def _flat(x: Array) -> Array:
 
 
 def _by_block(work: Callable[[slice], None], size: int) -> None:
+    if size <= _BLOCK:
+        work(slice(None))
+        return
     blocks = threads.slices(size, _BLOCK)
     if len(blocks) > 4:
         threads.share(work, blocks)

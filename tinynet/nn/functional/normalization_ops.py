@@ -288,8 +288,8 @@ def shaped(grads: Grads, weight: Any, bias_shape: tuple[int, ...], needs: Any) -
     dx, by_weight, by_bias = grads
     return (
         dx if needs[0] else None,
-        reshape(by_weight, weight.shape) if needs[1] else None,
-        reshape(by_bias, bias_shape) if needs[2] else None,
+        by_weight.reshape(weight.shape) if needs[1] else None,
+        by_bias.reshape(bias_shape) if needs[2] else None,
     )
 
 

@@ -41,9 +41,13 @@ def _row_normalized(
     x = y = _as_rows(input, length)
     mean = np.zeros((len(x), 1), x.dtype)
     if centered:
-        mean = (x @ ones(length, x) / length)[:, None]
+        np.divide(np.dot(x, ones(length, x)), length, out=mean[:, 0])
         y = x - mean
-    inverse = (1 / np.sqrt(np.vecdot(y, y) / length + eps))[:, None]
+    spread = np.vecdot(y, y)
+    spread /= length
+    spread += eps
+    np.sqrt(spread, out=spread)
+    inverse = np.reciprocal(spread, out=spread)[:, None]
     factor = _outer(inverse, weight)
     y = np.multiply(y, factor, out=factor if weight.size else None)
     if bias.size:
@@ -57,13 +61,19 @@ def _row_slopes(
     """Return the gradients by input, weight and bias."""
     x, g2 = _as_rows(input, length), _as_rows(g, length)
     w = wide(weight).reshape(-1) if weight.size else ones(length, x)
-    c = x - mean if centered else x
+    c, r = x - mean if centered else x, inverse[:, 0]
     products = g2 * c
-    by_weight, by_bias = inverse[:, 0] @ products, ones(len(x), x) @ g2
-    inner = (products @ w)[:, None] * inverse**3 / length
-    np.multiply(c, inner, out=products)
+    by_weight, by_bias = np.dot(r, products), np.dot(ones(len(x), x), g2)
+    share = r / length
+    inner = np.dot(products, w)
+    inner *= r
+    inner *= r
+    inner *= share
+    np.multiply(c, inner[:, None], out=products)
     if centered:
-        products += (g2 @ w)[:, None] * inverse / length
+        outer = np.dot(g2, w)
+        outer *= share
+        products += outer[:, None]
     factor = _outer(inverse, weight)
     dx = np.multiply(g2, factor, out=factor if weight.size else None)
     dx -= products

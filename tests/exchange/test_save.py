@@ -652,4 +652,4 @@ def test_pytorch_parameters_of_load(path):
 
 
 def test_format_is_stated():
-    assert npz.VERSION == 1
+    assert npz.VERSIONS[npz.KIND] == 1

@@ -32,9 +32,9 @@ def test_the_run_folder(write, digits, tmp_path, capsys):
     result = run(write(digits))
     assert result.folder.parent.as_posix() == "runs/digits"
     names = sorted(os.listdir(result.folder))
-    assert names[:3] == ["best.npz", "checkpoint.npz", "config.toml"]
-    assert names[3].startswith("events.out.tfevents.")
-    assert names[4:] == ["metrics.jsonl", "run.json"]
+    assert names[:4] == ["best.npz", "checkpoint-23.npz", "checkpoint.npz", "config.toml"]
+    assert names[4].startswith("events.out.tfevents.")
+    assert names[5:] == ["metrics.jsonl", "run.json"]
     assert os.getcwd() == str(tmp_path)
 
     record = json.loads((result.folder / "run.json").read_text())
@@ -224,11 +224,12 @@ def test_the_checkpoint_has_all_that_going_on_needs(write, digits):
     result = run(write(config), quiet=True)
     state = checkpoints.load(result.folder / "checkpoint.npz")
     assert sorted(state) == sorted(
-        ["best", "config", "ema", "epoch", "epoch_is_complete", "generators", "model", "optimizers"]
-        + ["schedules", "skipped", "step", "test"]
+        ["batch", "best", "config", "ema", "epoch", "epoch_is_complete", "generators", "loader"]
+        + ["loss", "method", "model", "optimizers", "schedules", "skipped", "step", "test"]
+        + ["totals"]
     )
     assert (state["epoch"], state["step"], state["epoch_is_complete"]) == (2, 46, True)
-    assert set(state["generators"]) == {"numpy", "python", "shuffle", "tinynet"}
+    assert set(state["generators"]) == {"numpy", "python", "tinynet"}
     assert set(state["model"]) == {*result.model.state_dict()}
     assert len(state["optimizers"][""]["state"]) == 4
     assert tomllib.loads(state["config"])["run"]["seed"] == 3

@@ -30,13 +30,13 @@ from tinynet.exchange.files import (
 )
 from tinynet.exchange.structure import Encoder
 
-VERSION = 1
-"""The version of the format that is written; older ones are still read, newer ones refused."""
-
 KIND = "tinynet.save"
 STRUCTURE = "structure.json"
 CHECKPOINT_KIND, CHECKPOINT = "tinynet checkpoint", "checkpoint.json"  # of tinynet.train
 _KINDS = {STRUCTURE: KIND, CHECKPOINT: CHECKPOINT_KIND}
+
+VERSIONS = {KIND: 1, CHECKPOINT_KIND: 2}
+"""The version of each format that is written; older ones are still read, newer ones refused."""
 
 
 def save(obj: Any, f: StrPath | IO[bytes]) -> None:
@@ -115,12 +115,21 @@ def load(
 
 
 def write_archive(
-    file: IO[bytes], kind: str, member: str, content: Any, arrays: Mapping[str, Array]
+    file: IO[bytes],
+    kind: str,
+    member: str,
+    content: Any,
+    arrays: Mapping[str, Array],
+    comment: bytes = b"",
 ) -> None:
-    """Write a structure and its arrays as a zip archive; equal contents make equal bytes."""
-    structure = {"format": kind, "version": VERSION, "content": content}
+    """Write a structure and its arrays as a zip archive; equal contents make equal bytes.
+
+    The comment is what the file ends with.
+    """
+    structure = {"format": kind, "version": VERSIONS[kind], "content": content}
     text = json.dumps(structure, ensure_ascii=False, allow_nan=False)
     with zipfile.ZipFile(file, "w") as archive:
+        archive.comment = comment
         # ZipInfo has a fixed date. Lone surrogates are no UTF-8, but Python has them.
         archive.writestr(zipfile.ZipInfo(member), text.encode("utf-8", "surrogatepass"))
         for name, array in arrays.items():
@@ -160,6 +169,14 @@ def read_archive(file: IO[bytes], path: str, kinds: Mapping[str, str]) -> Any:
 _EXPECTED = "a file of tinynet.save"
 
 
+def version_in(file: IO[bytes], member: str) -> int:
+    """Return the version that an archive states which `read_archive` has read."""
+    file.seek(0)
+    with zipfile.ZipFile(file) as archive:
+        version: int = json.loads(archive.read(member))["version"]
+    return version
+
+
 def _structure(archive: zipfile.ZipFile, path: str, kinds: Mapping[str, str]) -> Any:
     """Return the JSON data of an archive, after a look at what it says it is."""
     names = archive.namelist()
@@ -170,9 +187,9 @@ def _structure(archive: zipfile.ZipFile, path: str, kinds: Mapping[str, str]) ->
     if structure["format"] != kinds[member]:
         found = f"one that says it is {structure['format']!r}"
         raise ExchangeError(path, f"the format {kinds[member]!r}", found, member)
-    version = structure["version"]
-    if type(version) is not int or not 1 <= version <= VERSION:
-        expected = f"a format version up to {VERSION}"
+    version, newest = structure["version"], VERSIONS[kinds[member]]
+    if type(version) is not int or not 1 <= version <= newest:
+        expected = f"a format version up to {newest}"
         found = f"{version!r}: it was written by a newer tinynet"
         raise ExchangeError(path, expected, found, member)
     return structure["content"]

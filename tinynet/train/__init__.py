@@ -23,7 +23,9 @@ from tinynet.train.problems import TrainError as TrainError
 from tinynet.train.problems import UsageError as UsageError
 from tinynet.train.resolve import load_config as load_config
 from tinynet.train.resolved import to_toml as to_toml
+from tinynet.train.resuming import resume as resume
 from tinynet.train.runner import evaluate_run as evaluate_run
 from tinynet.train.runner import load_run as load_run
 from tinynet.train.runner import run as run
+from tinynet.train.storage import StorageWarning as StorageWarning
 from tinynet.train.training import Result as Result

@@ -70,6 +70,15 @@ class RunSection:
     skip_limit: int = field(default=10, metadata=_NOT_NEGATIVE)
     """So many steps of a run are left out at most; one more ends it."""
 
+    save_every_steps: int = field(default=0, metadata=_NOT_NEGATIVE)
+    """A checkpoint is written after each epoch and, unless this is 0, after so many steps."""
+
+    save_every_seconds: float = field(default=0.0, metadata=_NOT_NEGATIVE)
+    """Unless this is 0, a checkpoint is also written when the last one is that old."""
+
+    keep_checkpoints: int = field(default=2, metadata=_POSITIVE)
+    """So many checkpoints are kept, beside the best weights, in case that one gets damaged."""
+
     out: str = "runs"
     """The folder for the folders of runs, relative to where the command is started."""
 

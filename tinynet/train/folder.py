@@ -5,13 +5,21 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
+import re
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tinynet.exchange.files import write_atomically
-from tinynet.train.problems import TrainError
+from tinynet.train.problems import TrainError, UsageError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,20 @@ class RunFolder:
     def checkpoint(self) -> Path:
         """The latest state of everything."""
         return self.path / "checkpoint.npz"
+
+    def older(self, step: int) -> Path:
+        """The name that the checkpoint of a step has once there is a newer one."""
+        return self.path / f"checkpoint-{step}.npz"
+
+    def checkpoints(self) -> list[Path]:
+        """All checkpoints that there are, the newest first."""
+        older = {
+            int(found[1]): path
+            for path in self.path.glob("checkpoint-*.npz")
+            if (found := re.fullmatch(r"checkpoint-(\d+)\.npz", path.name))
+        }
+        newest = [self.checkpoint] if self.checkpoint.exists() else []
+        return newest + [older[step] for step in sorted(older, reverse=True)]
 
     @property
     def best(self) -> Path:
@@ -107,14 +129,64 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
-def append_line(path: Path, line: str) -> None:
-    """Add a line to a text file.
+def append_lines(path: Path, lines: Sequence[str]) -> None:
+    """Add lines to a text file, all or none; they are on the disk afterwards.
 
     Raises:
-        TrainError: it cannot be written.
+        TrainError: they cannot be written; the file is as it was.
     """
+    if not lines:
+        return
     try:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        with open(path, "ab") as file:
+            end = file.tell()
+            try:
+                file.write("".join(f"{line}\n" for line in lines).encode())
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.truncate(path, end)
+                raise
     except OSError as error:
         raise TrainError(f"{path} cannot be written ({error.strerror})") from error
+
+
+def cut_rows(path: Path, step: int) -> None:
+    """Leave only the rows of ``metrics.jsonl`` that were written before a step was done."""
+    kept = []
+    with contextlib.suppress(FileNotFoundError):
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                if json.loads(line)["step"] < step:
+                    kept.append(f"{line}\n")
+            except (ValueError, TypeError, KeyError):  # cut off while it was written
+                continue
+        write_text(path, "".join(kept))
+
+
+# ---- one process at a time ----
+
+
+@contextlib.contextmanager
+def locked(folder: RunFolder) -> Iterator[None]:
+    """While inside, no other process trains in the folder; the lock ends with the process.
+
+    Raises:
+        UsageError: one does already.
+    """
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder.path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise UsageError(f"another process is training in {folder.path}") from None
+    except OSError:  # a file system without locks
+        pass
+    try:
+        yield
+    finally:
+        os.close(handle)

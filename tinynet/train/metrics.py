@@ -246,6 +246,20 @@ class Totals:
                     figures[name] = figure
         return figures
 
+    def state_dict(self) -> dict[str, Any]:
+        """The sums so far, for a checkpoint."""
+        return {
+            "examples": self.examples,
+            "losses": dict(self._losses),
+            "sums": {name: self._sums[name] for name in self._metrics},
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state_dict` returned."""
+        self.examples, self._losses = state["examples"], dict(state["losses"])
+        self._metrics = {n: m for n, m in self._metrics.items() if n in state["sums"]}
+        self._sums |= state["sums"]
+
     def confusion(self) -> Array | None:
         """How often an example of class i was taken for class j, (classes, classes); or None."""
         counts: Array | None = self._sums.get("confusion_matrix")

@@ -94,14 +94,15 @@ class Progress:
         self._first = 0
         self._seen = 0
 
-    def start(self, epoch: int) -> None:
-        """An epoch (from 0) begins."""
+    def start(self, epoch: int, done: int = 0) -> None:
+        """An epoch (from 0) begins, or goes on after so many examples."""
         self._started, self._shown, self._seen = time.perf_counter(), 0.0, 0
         if not self._began:
             self._began, self._first = self._started, epoch
         if self._make_bar is not None:
             self._bar = self._make_bar(
                 total=self.examples,
+                initial=done,
                 desc=self._title(epoch),
                 unit=" ex",
                 unit_scale=True,

@@ -14,13 +14,15 @@ from tinynet.train import checkpoint
 from tinynet.train.build import Parts, build, build_model, trial
 from tinynet.train.config import Config
 from tinynet.train.data_check import check_data
-from tinynet.train.folder import RunFolder, new_run_folder, write_text
+from tinynet.train.folder import RunFolder, locked, new_run_folder, write_text
 from tinynet.train.loop import evaluate
 from tinynet.train.problems import ConfigError, Problem, UsageError
 from tinynet.train.progress import as_json, describe_figures
+from tinynet.train.record import new_record
 from tinynet.train.resolve import load_config, resolve
 from tinynet.train.resolved import to_toml
 from tinynet.train.source import parse
+from tinynet.train.storage import newest_checkpoint
 from tinynet.train.training import Result, Show, Training
 
 
@@ -64,17 +66,24 @@ def run(
     trial(parts)
     config = parts.config
     folder = new_run_folder(config.run.out, config.run.name)
-    write_text(folder.config, to_toml(config))
     show: Show = "nothing" if quiet else "json" if json else "text"
     for name, look in looks.items():
         if show == "text" and look.seen < look.examples:
             print(f"data: looked at {look.extent} examples of the {name} set")
-    result = Training(parts, folder, show).train()
+    with locked(folder):
+        text = to_toml(config)
+        write_text(folder.config, text)
+        result = Training(parts, folder, text, show).train(new_record(config, folder))
+    say_end(result, show)
+    return result
+
+
+def say_end(result: Result, show: Show) -> None:
+    """What came of a run, for people or for programs."""
     if show == "text":
         _say_result(result)
     elif show == "json":
         print(as_json(_summary(result)), flush=True)
-    return result
 
 
 def prepare(config: Config) -> Parts:
@@ -168,6 +177,9 @@ def read_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dic
         raise UsageError(f"there is no run folder {place}")
     if path.is_dir():
         folder = RunFolder(path)
+        found = None if best else newest_checkpoint(folder)
+        if found is not None:
+            return found
         path = folder.best if best else folder.checkpoint
         if not path.exists():
             raise UsageError(f"{place} has no {path.name}: it is not the folder of a run")
@@ -216,7 +228,8 @@ def evaluate_run(
 def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
     """The last lines of a run: what came of it, where it is, and how to look at it."""
     if result.stopped_by is not None:
-        say("stopped early, after the step in progress; what was learned is saved")
+        say("stopped early, after the step in progress; what was learned is saved. To go on:")
+        say(f"  tinynet resume {shlex.quote(str(result.folder))}")
     if result.metrics:  # a run may be stopped before it is measured
         say(_test_line(result.metrics) + _best_remark(result))
     say(f"run folder: {result.folder}")

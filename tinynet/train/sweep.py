@@ -1,7 +1,8 @@
 """Many runs of one config, each in a process of its own: what fails does not stop the others.
 
 The folder of a sweep holds ``sweep.json`` (what is swept), a folder and a log per run, and
-``results.csv``. A sweep goes on where it was stopped: finished runs are not repeated.
+``results.csv``. A sweep goes on where it was stopped: finished runs are not repeated, and others go
+on from their last checkpoints.
 """
 
 from __future__ import annotations
@@ -188,9 +189,7 @@ def run_all(
 
 
 def _start(sweep: Sweep, point: Point, jobs: int) -> subprocess.Popen[bytes]:
-    settings = [*point.assignments, f"run.out={sweep.folder}", f"run.name={point.name}"]
-    command = [sys.executable, "-m", "tinynet", "train", sweep.config, "--json"]
-    command += [word for setting in settings for word in ("--set", setting)]
+    command = [sys.executable, "-m", "tinynet", *_what_to_run(sweep, point), "--json"]
     environment = dict(os.environ)
     if jobs > 1:  # several processes with a thread per core each would only hinder each other
         environment = {**dict.fromkeys(_THREADS, "1"), **environment}
@@ -198,6 +197,15 @@ def _start(sweep: Sweep, point: Point, jobs: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
         )
+
+
+def _what_to_run(sweep: Sweep, point: Point) -> list[str]:
+    """The command that begins a run, or goes on with one that did not come to its end."""
+    begun = sorted((sweep.folder / point.name).glob("*/config.toml"))
+    if begun:
+        return ["resume", str(begun[-1].parent)]
+    settings = [*point.assignments, f"run.out={sweep.folder}", f"run.name={point.name}"]
+    return ["train", sweep.config, *(w for setting in settings for w in ("--set", setting))]
 
 
 def _ended(sweep: Sweep, point: Point, code: int) -> Outcome:

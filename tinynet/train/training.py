@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,22 +12,23 @@ from typing import Any, Literal
 from tinynet import nn
 from tinynet.board import SummaryWriter
 from tinynet.data import Tokenizer
-from tinynet.train import checkpoint, seeds
+from tinynet.train import seeds
 from tinynet.train.best import Best
 from tinynet.train.board_log import BoardLog, rates
 from tinynet.train.build import Parts
+from tinynet.train.checkpoint import CheckpointError
 from tinynet.train.config import Config
 from tinynet.train.ema import MovingAverage
 from tinynet.train.exhibits import said_by
-from tinynet.train.folder import RunFolder, append_line, write_json, write_text
+from tinynet.train.folder import RunFolder, write_json
 from tinynet.train.incidents import Incidents, in_a_record
 from tinynet.train.interrupt import StopRequest
 from tinynet.train.loop import Step, fit, measure
 from tinynet.train.metrics import Totals
 from tinynet.train.problems import TrainError
 from tinynet.train.progress import Progress, as_json, showing
-from tinynet.train.provenance import repository, surroundings, uncommitted
-from tinynet.train.resolved import to_toml
+from tinynet.train.state import Start, restore, state_of
+from tinynet.train.storage import Storage
 
 Show = Literal["text", "json", "nothing"]
 
@@ -49,16 +51,35 @@ class Result:
     best: Best | None = None
     """The best measurement and its epoch; its weights are in ``best.npz``."""
 
+    is_complete: bool = True
+    """Whether it came to its end; else `tinynet.train.resume` goes on with it."""
+
 
 class Training:
-    """One run of a built config."""
+    """One run of a built config.
 
-    def __init__(self, parts: Parts, folder: RunFolder, show: Show = "text") -> None:
+    Args:
+        parts: what the config describes.
+        folder: where everything goes.
+        config_text: the config as it is stored.
+        show: what is printed.
+        saved: a checkpoint to go on from.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        folder: RunFolder,
+        config_text: str,
+        show: Show = "text",
+        saved: Mapping[str, Any] | None = None,
+    ) -> None:
         config = parts.config
         self.parts = parts
         self.folder = folder
-        self.config_text = to_toml(config)
-        self.record = {**surroundings(), "seed": config.run.seed, "status": "running"}
+        self.config_text = config_text
+        newest = saved["step"] if saved else None
+        self.storage = Storage(folder, config.run.keep_checkpoints, newest)
         examples = len(parts.train_set)
         if config.data.drop_last:
             examples -= examples % config.data.batch_size
@@ -67,101 +88,140 @@ class Training:
         self.best = Best(config.evaluation, parts.method.compares)
         self.average = MovingAverage(parts.model, config.ema.decay) if config.ema else None
         self.metrics: dict[str, float] = {}
+        self.start = Start()
         self.epoch = -1
         self.incidents = Incidents(config.run, folder, self.progress.say)
+        self.saved_at = time.monotonic()
+        if saved is not None:
+            self.start = restore(parts, saved, self.average, self.best, self.totals)
+            self.metrics = dict(saved["test"])
+            self.incidents.skipped = saved["skipped"]
 
-    def train(self) -> Result:
-        """The whole run; the record says how it ended, whatever happens."""
-        self.write_surroundings()
+    def train(self, record: dict[str, Any]) -> Result:
+        """The whole run; the record says how it ended, whatever happens.
+
+        Args:
+            record: what ``run.json`` says from the beginning.
+        """
+        self.keep_tokenizer()
+        write_json(self.folder.record, record)
         status = "failed"
-        log = BoardLog(SummaryWriter(self.folder.path), self.parts)
+        purge = self.start.step if "resumed" in record else None
+        log = BoardLog(SummaryWriter(self.folder.path, purge_step=purge), self.parts)
         try:
-            log.graph()
+            if not self.start.step:
+                log.graph()
             with StopRequest() as stop, showing(self.progress):
-                self.loop(log, stop)
-            status = "interrupted" if stop.signal else "finished"
+                ended = self.loop(log, stop)
+            status = "finished" if ended else "interrupted"
         except KeyboardInterrupt:
             status = "interrupted"
             raise
         except Exception as error:
-            self.record["error"] = in_a_record(error)
+            record["error"] = in_a_record(error)
             raise
         finally:
             log.close()
             with contextlib.suppress(TrainError):  # a full disk must not hide what came before
-                best = {"epoch": self.best.epoch, **self.best.figures}
-                end = {"status": status, "test": self.metrics, "best": best}
-                skipped = {"skipped": self.incidents.skipped}
-                write_json(self.folder.record, self.record | end | skipped)
-        parts = self.parts
-        return Result(
-            self.folder.path, self.metrics, parts.model, parts.config, stop.signal, self.best
-        )
+                write_json(self.folder.record, record | self.end(status))
+        return self.result(stop.signal, ended)
 
-    def write_surroundings(self) -> None:
-        """What the run depends on besides its config, before anything else happens."""
-        place = Path(self.parts.config.file).parent
-        git = repository(place)
-        self.record["git"] = git
-        if git is not None and git["dirty"]:
-            write_text(self.folder.diff, uncommitted(place))
+    def keep_tokenizer(self) -> None:
+        """What texts become numbers with, for those who use the model."""
         tokenizer = said_by(self.parts.train_set, "tokenizer")
         if isinstance(tokenizer, Tokenizer):
             tokenizer.save(self.folder.tokenizer)
-        write_json(self.folder.record, self.record)
 
-    def loop(self, log: BoardLog, stop: StopRequest) -> None:
-        """The steps of `fit`, and what is done between them."""
-        parts, config = self.parts, self.parts.config
+    def end(self, status: str) -> dict[str, Any]:
+        """What the record says of how a run ended."""
+        best = {"epoch": self.best.epoch, **self.best.figures}
+        skipped = self.incidents.skipped
+        return {"status": status, "test": self.metrics, "best": best, "skipped": skipped}
+
+    def result(self, stopped_by: int | None = None, is_complete: bool = True) -> Result:
+        """What came of it."""
+        parts = self.parts
+        own = (self.folder.path, self.metrics, parts.model, parts.config)
+        return Result(*own, stopped_by, self.best, is_complete)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a checkpoint was that of the end."""
+        epochs = self.parts.config.run.epochs
+        return self.start.batch == 0 and (self.start.epoch >= epochs or self.best.is_over)
+
+    def loop(self, log: BoardLog, stop: StopRequest) -> bool:
+        """The steps of `fit`, and what is done between them; whether it came to its end."""
+        parts, config, start = self.parts, self.parts.config, self.start
+        ended = True
         for step in fit(
-            parts.model,
-            parts.loss,
-            parts.updaters,
-            parts.train_batches,
-            config.run.epochs,
+            *(parts.model, parts.loss, parts.updaters, parts.train_batches),
+            range(start.epoch, config.run.epochs),
             accumulate=config.optimizer.accumulate,
+            first_step=start.step,
+            first_batch=start.batch,
             method=parts.method,
             skip=self.incidents,
         ):
+            stopping = stop.signal is not None  # asked once: it may come at any moment
             if self.average is not None and step.batches:
                 self.average.update()
             self.show(step)
             if step.batches and (step.number % config.run.log_every == 0 or step.ends_epoch):
                 log.step(step)
-            if step.ends_epoch or stop.signal:
-                self.end_epoch(log, step, bool(stop.signal))
-            if stop.signal or (step.ends_epoch and self.best.is_over):
+            if step.ends_epoch:
+                self.end_epoch(log, step)
+            if step.ends_epoch or stopping or self.is_time_to_save(step):
+                self.save(log, step)
+            over = step.ends_epoch and (step.epoch + 1 == config.run.epochs or self.best.is_over)
+            if over or stopping:
+                ended = over
                 break
+        if self.storage.is_failing and not self.storage.save(self.state(step)):
+            text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
+            raise CheckpointError(f"{text} cannot be written to (see the warning)")
+        return ended
 
     def show(self, step: Step) -> None:
         """Count the examples of a step."""
         if step.epoch != self.epoch:
             self.epoch = step.epoch
-            self.totals = Totals()
-            self.progress.start(step.epoch)
+            if step.epoch != self.start.epoch or not self.start.batch:
+                self.totals = Totals()
+            self.progress.start(step.epoch, self.totals.examples)
         for batch in step.batches:
             self.totals.add_batch(batch)
         self.progress.step(sum(batch.examples for batch in step.batches), self.figures(step))
 
-    def end_epoch(self, log: BoardLog, step: Step, stopped: bool) -> None:
-        """Measure if it is time, then show, log and save."""
+    def end_epoch(self, log: BoardLog, step: Step) -> None:
+        """Measure if it is time, then show and log."""
         run = self.parts.config.run
         test: dict[str, float] = {}
-        is_best = False
-        if stopped or step.epoch + 1 == run.epochs or (step.epoch + 1) % run.eval_every == 0:
+        if step.epoch + 1 == run.epochs or (step.epoch + 1) % run.eval_every == 0:
             with self.measured_weights():
                 self.metrics = self.measure(log, step)
-                is_best = self.best.see(self.metrics, step.epoch + 1)
-                if is_best:
-                    checkpoint.save(self.folder.best, self.result_state(step))
+                if self.best.see(self.metrics, step.epoch + 1):
+                    self.storage.set_best(self.result_state(step))
             test = {f"test/{name}": value for name, value in self.metrics.items()}
             self.parts.tell_schedules(self.metrics)
         figures = self.figures(step, test)
         self.progress.finish(step.epoch, step.number, figures)
         log.epoch(step, figures, test)
-        row = {"epoch": step.epoch + 1, "step": step.number, **figures}
-        append_line(self.folder.metrics, as_json(row))
-        checkpoint.save(self.folder.checkpoint, self.state(step))
+        self.storage.add_row(as_json({"epoch": step.epoch + 1, "step": step.number, **figures}))
+
+    def is_time_to_save(self, step: Step) -> bool:
+        """Whether the config wants a checkpoint in the middle of an epoch, or one failed before."""
+        run = self.parts.config.run
+        if run.save_every_steps and (step.number + 1) % run.save_every_steps == 0:
+            return True
+        age = time.monotonic() - self.saved_at
+        return 0 < run.save_every_seconds <= age or self.storage.wants_another_try
+
+    def save(self, log: BoardLog, step: Step) -> None:
+        """Write a checkpoint, and with it all that TensorBoard is shown."""
+        log.writer.flush()
+        self.storage.save(self.state(step))
+        self.saved_at = time.monotonic()
 
     def measure(self, log: BoardLog, step: Step) -> dict[str, float]:
         """The figures of the test set; pictures and samples go to TensorBoard."""
@@ -193,6 +253,7 @@ class Training:
             "epoch": step.epoch + 1,
             "skipped": self.incidents.skipped,
             "epoch_is_complete": step.ends_epoch,
+            "batch": 0 if step.ends_epoch else step.batch + 1,
             "step": step.number + 1,
             "model": self.parts.model.state_dict(),
             "test": self.metrics,
@@ -204,13 +265,12 @@ class Training:
         return {
             **self.result_state(step),
             "best": self.best.state_dict(),
-            "ema": None if self.average is None else self.average.state_dict(),
+            "ema": state_of(self.average),
             "optimizers": {n: u.optimizer.state_dict() for n, u in parts.updaters.items()},
-            "schedules": {n: _state(u.schedule) for n, u in parts.updaters.items()},
-            "generators": {**seeds.states(), "shuffle": parts.shuffle.get_state()},
+            "schedules": {n: state_of(u.schedule) for n, u in parts.updaters.items()},
+            "method": parts.method.state_dict(),
+            "loss": state_of(parts.loss),
+            "generators": seeds.states(),
+            "loader": parts.train_batches.state_dict(),
+            "totals": None if step.ends_epoch else self.totals.state_dict(),
         }
-
-
-def _state(part: Any) -> dict[str, Any] | None:
-    """The state of something that may have none."""
-    return part.state_dict() if hasattr(part, "state_dict") else None

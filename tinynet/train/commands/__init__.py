@@ -13,9 +13,23 @@ from tinynet.train.commands import (
     graph,
     listing,
     predict,
+    resume,
     show,
     sweep,
     train,
 )
 
-COMMANDS = (train, evaluate, predict, check, show, graph, sweep, board, export, listing, explain)
+COMMANDS = (
+    train,
+    resume,
+    evaluate,
+    predict,
+    check,
+    show,
+    graph,
+    sweep,
+    board,
+    export,
+    listing,
+    explain,
+)

@@ -15,6 +15,11 @@ Commands = Any
 def add_config(parser: argparse.ArgumentParser) -> None:
     """CONFIG and ``--set``."""
     parser.add_argument("config", metavar="CONFIG", help="the TOML file")
+    add_set(parser)
+
+
+def add_set(parser: argparse.ArgumentParser) -> None:
+    """``--set``."""
     parser.add_argument(
         "--set",
         action="append",

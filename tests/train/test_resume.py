@@ -1,0 +1,341 @@
+"""Going on with runs: exactly, after a stop, a kill, damage; with a changed config; refused."""
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from tinynet.train import CheckpointError, StorageWarning, UsageError, evaluate_run, resume, run
+from tinynet.train import checkpoint as checkpoints
+from tinynet.train import folder as folders
+from tinynet.train import training as trainings
+from tinynet.train.cli import main
+
+from .test_cli import start
+from .test_method import GAN_CONFIG
+from .test_runner import weights
+
+GOLDEN = Path(__file__).parent / "golden"
+ALL = """
+[schedule]
+type = "OneCycleLR"
+max_lr = 0.2
+total_steps = 100
+per = "step"
+
+[ema]
+decay = 0.9
+
+[evaluation]
+metrics = ["accuracy", "top3", "confusion_matrix"]
+"""
+SAVING = ["run.save_every_steps=5"]
+
+
+class Killed(BaseException):
+    """The end of a process, as far as Python can play it."""
+
+
+def rows(folder):
+    return [json.loads(row) for row in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def all_of(folder):
+    """What must be equal, to the bit: everything in the checkpoint, and the rows of figures."""
+    state = checkpoints.load(folder / "checkpoint.npz")
+    state.pop("config")  # has the names of the files that it was read from
+    return {**flat(state), "rows": rows(folder)}
+
+
+def same(one, other):
+    """All that counts is equal in two run folders."""
+    first, second = all_of(one), all_of(other)
+    assert [key for key in first if first[key] != second[key]] == []
+    assert first.keys() == second.keys()
+
+
+def flat(value):
+    if isinstance(value, dict):
+        return {key: flat(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [flat(item) for item in value]
+    if hasattr(value, "numpy"):
+        value = value.detach().numpy()
+    return (value.dtype.str, value.tobytes()) if hasattr(value, "tobytes") else value
+
+
+@pytest.fixture
+def dies(monkeypatch):
+    """Lets the training loop die after so many steps of a run."""
+
+    def at(count):
+        fit = trainings.fit
+
+        def until(*arguments, **keywords):
+            for number, step in enumerate(fit(*arguments, **keywords), 1):
+                yield step
+                if number == count:
+                    raise Killed
+
+        monkeypatch.setattr(trainings, "fit", until)
+        return lambda: monkeypatch.setattr(trainings, "fit", fit)
+
+    return at
+
+
+def killed(path, extra, dies, count, out):
+    """The folder of a run that died after so many steps."""
+    revive = dies(count)
+    with pytest.raises(Killed):
+        run(path, extra, out=out, quiet=True)
+    revive()
+    (folder,) = [path for path in Path(out).glob("*/*") if path.is_dir()]
+    return folder
+
+
+# ---- exactly as if nothing had happened ----
+
+CASES = {
+    "everything per step": (ALL, ["model.dropout=0.3", *SAVING]),
+    "an epoch at a time": (ALL, ["model.dropout=0.3"]),
+    "accumulation": ("", ["optimizer.accumulate=4", "run.save_every_steps=1"]),
+    "workers": (ALL, ["data.workers=2", *SAVING]),
+    "a schedule that waits": (
+        '[schedule]\ntype = "ReduceLROnPlateau"\npatience = 0\nthreshold = 1e9\nfactor = 0.5\n',
+        ["run.epochs=4", *SAVING],
+    ),
+    "a schedule per epoch": ('[schedule]\ntype = "StepLR"\nstep_size = 1\n', SAVING),
+    "augmentation": ("", ["data.augment={type='RandomHorizontalFlip'}", "data.workers=1", *SAVING]),
+    "Adam": ("", ["optimizer.type=AdamW", "optimizer.lr=1e-3", *SAVING]),
+    "seldom measured": (ALL, ["run.epochs=4", "run.eval_every=3", *SAVING]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("steps", [7, 23, 30])
+def test_a_run_that_died_ends_as_if_it_had_not(write, digits, tmp_path, dies, case, steps):
+    text, extra = CASES[case]
+    if "optimizer.type=AdamW" in extra:
+        digits = digits.replace("momentum = 0.9\n", "")
+    path = write(digits + text)
+    whole = run(path, extra, out=tmp_path / "whole", quiet=True)
+    if "optimizer.accumulate=4" in extra:
+        steps //= 4
+    folder = killed(path, extra, dies, steps, tmp_path / "killed")
+    again = resume(folder, quiet=True)
+    same(folder, whole.folder)
+    assert again.metrics == whole.metrics and weights(again.model) == weights(whole.model)
+    assert (folder / "best.npz").exists() == (whole.folder / "best.npz").exists()
+
+
+@pytest.mark.parametrize("steps", [3, 24])
+def test_a_gan_that_died(write, tmp_path, dies, steps):
+    path = write(GAN_CONFIG)
+    whole = run(path, SAVING, out=tmp_path / "whole", quiet=True)
+    folder = killed(path, SAVING, dies, steps, tmp_path / "killed")
+    resume(folder, quiet=True)
+    same(folder, whole.folder)
+
+
+def test_dying_again_and_again(write, digits, tmp_path, dies):
+    path = write(digits + ALL)
+    extra = ["model.dropout=0.3", "run.save_every_steps=4"]
+    whole = run(path, extra, out=tmp_path / "whole", quiet=True)
+    folder = killed(path, extra, dies, 6, tmp_path / "killed")
+    for steps in (1, 3, 5, 13, 8):
+        revive = dies(steps)
+        with pytest.raises(Killed):
+            resume(folder, quiet=True)
+        revive()
+    resume(folder, quiet=True)
+    same(folder, whole.folder)
+    record = json.loads((folder / "run.json").read_text())
+    assert [entry["step"] for entry in record["resumed"]] == [4, 4, 4, 8, 20, 28]
+    assert all(entry["versions"] and entry["started"] for entry in record["resumed"])
+    assert record["status"] == "finished"
+    events = EventAccumulator(str(folder), size_guidance={"scalars": 0}).Reload()
+    assert [event.step for event in events.Scalars("train/loss")] == [*range(46)]
+
+
+def test_a_run_that_died_before_its_first_checkpoint_begins_anew(write, digits, tmp_path, dies):
+    path = write(digits)
+    whole = run(path, ["model.dropout=0.3"], out=tmp_path / "whole", quiet=True)
+    folder = killed(path, ["model.dropout=0.3"], dies, 3, tmp_path / "killed")
+    assert not (folder / "checkpoint.npz").exists()
+    (folder / "metrics.jsonl").write_text('{"epoch": 1, "st')  # torn
+    (folder / ".checkpoint.npz.1-2.tmp").write_bytes(b"torn")
+    resume(folder, quiet=True)
+    same(folder, whole.folder)
+    assert not [*folder.glob(".*")]
+
+
+def test_rows_that_are_newer_than_the_checkpoint_are_written_again(write, digits, tmp_path, dies):
+    path = write(digits)
+    whole = run(path, out=tmp_path / "whole", quiet=True)
+    folder = killed(path, [], dies, 24, tmp_path / "killed")
+    with open(folder / "metrics.jsonl", "a") as file:
+        file.write('{"epoch": 2, "step": 45, "train/loss": 7}\n{"epoch": 3, "step"')
+    resume(folder, quiet=True)
+    assert rows(folder) == rows(whole.folder)
+
+
+# ---- what is complete, what is changed, what is refused ----
+
+
+def test_a_run_that_is_complete(write, digits, capsys):
+    result = run(write(digits), quiet=True)
+    before = (result.folder / "checkpoint.npz").read_bytes()
+    assert main(["resume", str(result.folder)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("the run is complete (epoch 2, step 46); --set run.epochs=N goes on")
+    assert (result.folder / "checkpoint.npz").read_bytes() == before
+    assert main(["resume", str(result.folder), "--set", "epochs=3"]) == 0
+    out = capsys.readouterr().out
+    assert "  run.epochs: 2 -> 3\ngoing on after epoch 2, step 46\nepoch 3/3: " in out
+    assert "epochs = 3" in (result.folder / "config.toml").read_text()
+    longer = run("digits.toml", {"run.epochs": 3}, quiet=True)
+    same(result.folder, longer.folder)
+
+
+def test_early_stopping_counts_on(write, digits, tmp_path, dies):
+    extra = ["run.epochs=50", "evaluation.patience=2", "optimizer.lr=0.3", "run.seed=2"]
+    path = write(digits)
+    whole = run(path, extra, out=tmp_path / "whole", quiet=True)
+    steps = 23 * (len(rows(whole.folder)) - 1) + 2
+    folder = killed(path, extra, dies, steps, tmp_path / "killed")
+    resume(folder, quiet=True)
+    same(folder, whole.folder)
+    assert len(rows(folder)) < 50
+    assert resume(folder, quiet=True).is_complete  # not one epoch more
+
+
+def test_a_learning_rate_that_is_changed_counts(write, digits, tmp_path, capsys, dies):
+    schedule = '[schedule]\ntype = "StepLR"\nstep_size = 1\ngamma = 0.5\n'
+    folder = killed(write(digits + schedule), ["run.epochs=4"], dies, 47, tmp_path / "runs")
+    assert main(["resume", str(folder), "optimizer.lr=0.4", "optimizer.momentum=0.5"]) == 0
+    out = capsys.readouterr().out
+    assert "changed since the checkpoint; the new values count:\n" in out
+    assert "  optimizer.lr: 0.1 -> 0.4\n  optimizer.momentum: 0.9 -> 0.5\n" in out
+    assert [row["lr"] for row in rows(folder)] == pytest.approx([0.1, 0.05, 0.1, 0.05])
+    state = checkpoints.load(folder / "checkpoint.npz")
+    assert state["optimizers"][""]["param_groups"][0]["momentum"] == 0.5
+    assert "lr = 0.4" in state["config"]
+    record = json.loads((folder / "run.json").read_text())
+    assert record["resumed"][0]["changed"]["optimizer.lr"] == [0.1, 0.4]
+
+
+def test_a_schedule_that_is_changed_counts(write, digits, tmp_path, dies):
+    schedule = '[schedule]\ntype = "StepLR"\nstep_size = 1\ngamma = 0.5\n'
+    folder = killed(write(digits + schedule), ["run.epochs=4"], dies, 47, tmp_path / "runs")
+    resume(folder, ["schedule.gamma=0.1"], quiet=True)
+    assert [row["lr"] for row in rows(folder)] == pytest.approx([0.1, 0.05, 0.005, 0.0005])
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ("run.seed=4", "run.seed: 3 -> 4 is not possible when going on: all random numbers"),
+        ("data.batch_size=32", "data.batch_size: 64 -> 32 is not possible when going on: what is"),
+        ("model.sizes=[64, 8, 10]", "the checkpoint does not fit .* shape"),
+        ("schedule={type='StepLR', step_size=1}", "schedule.type: left out -> 'StepLR' is not"),
+    ],
+)
+def test_changes_that_are_refused(write, digits, change, message, capsys):
+    result = run(write(digits), quiet=True)
+    before = {path: path.read_bytes() for path in result.folder.iterdir()}
+    assert main(["resume", str(result.folder), change, "epochs=3"]) == 2
+    assert re.search(message, capsys.readouterr().err, re.S)
+    after = {path: path.read_bytes() for path in result.folder.iterdir()}
+    assert after == before
+
+
+def test_what_is_no_run_folder(tmp_path, capsys):
+    assert main(["resume", str(tmp_path)]) == 2
+    assert "is not the folder of a run: it has no config.toml" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="locks")
+def test_two_processes_on_one_folder(write, digits):
+    result = run(write(digits), quiet=True)
+    with (
+        folders.locked(folders.RunFolder(result.folder)),
+        pytest.raises(UsageError, match="another process is training in"),
+    ):
+        resume(result.folder, {"run.epochs": 3}, quiet=True)
+    resume(result.folder, {"run.epochs": 3}, quiet=True)
+
+
+# ---- damage ----
+
+
+def test_a_damaged_checkpoint_is_reported_and_the_one_before_is_used(write, digits, tmp_path):
+    path = write(digits)
+    whole = run(path, out=tmp_path / "whole", quiet=True)
+    folder = run(path, out=tmp_path / "x", quiet=True).folder
+    assert sorted(p.name for p in folder.glob("*.npz")) == [
+        *("best.npz", "checkpoint-23.npz", "checkpoint.npz")
+    ]
+    damaged = bytearray((folder / "checkpoint.npz").read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    (folder / "checkpoint.npz").write_bytes(damaged)
+    telling = r"checkpoint.npz is not a checkpoint, or damaged: .* checkpoint-23.npz, of step 23,"
+    with pytest.warns(StorageWarning, match=telling):
+        assert evaluate_run(folder, quiet=True).metrics["accuracy"] > 0.5
+    for command in (["export", str(folder), "x.npz"], ["predict", str(folder), "--count", "1"]):
+        with pytest.warns(StorageWarning, match=telling):
+            assert main(command) == 0
+    with pytest.warns(StorageWarning, match=telling):
+        resume(folder, quiet=True)
+    same(folder, whole.folder)
+    assert (folder / "checkpoint.damaged").read_bytes() == damaged
+    for file in folder.glob("checkpoint*.npz"):
+        file.write_bytes(b"")
+    with pytest.raises(CheckpointError, match=r"checkpoint\.npz is .*; .*checkpoint-23\.npz is "):
+        resume(folder, quiet=True)
+
+
+def test_so_many_checkpoints_are_kept(write, digits):
+    extra = ["run.save_every_steps=10", "run.keep_checkpoints=3"]
+    folder = run(write(digits), extra, quiet=True).folder
+    assert {path.name for path in folder.glob("checkpoint*")} == {
+        *("checkpoint.npz", "checkpoint-40.npz", "checkpoint-30.npz")
+    }
+    one = run("digits.toml", ["run.save_every_seconds=1e-9", "run.keep_checkpoints=1"], quiet=True)
+    assert [path.name for path in one.folder.glob("checkpoint*")] == ["checkpoint.npz"]
+
+
+def test_a_checkpoint_of_version_1_goes_on(tmp_path):
+    """Written by the first version; two epochs at once had given these figures then."""
+    state = checkpoints.load(GOLDEN / "checkpoint_v1.npz")
+    (tmp_path / "config.toml").write_text(state["config"])
+    (tmp_path / "checkpoint.npz").write_bytes((GOLDEN / "checkpoint_v1.npz").read_bytes())
+    assert evaluate_run(tmp_path, quiet=True).metrics["loss"] == pytest.approx(2.27662643)
+    result = resume(tmp_path, {"run.epochs": 2}, quiet=True)
+    assert result.metrics["loss"] == pytest.approx(2.26021677)
+    state = checkpoints.load(tmp_path / "checkpoint.npz")
+    assert state["step"] == 12
+
+
+# ---- signals ----
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_stopped_goes_on(write, digits, tmp_path, number, code):
+    path = write(digits + ALL)
+    extra = ["run.epochs=4", "model.dropout=0.3"]
+    whole = run(path, extra, out=tmp_path / "whole", quiet=True)
+    program = start("train", path, *extra, "--out", "stopped", cwd=tmp_path)
+    program.stdout.readline()
+    program.send_signal(number)
+    out, err = program.communicate(timeout=60)
+    (folder,) = (tmp_path / "stopped" / "digits").iterdir()
+    if program.returncode == code:  # else it was quicker than the signal
+        assert re.search(r"^  tinynet resume stopped/digits/", out, re.M), err
+        assert json.loads((folder / "run.json").read_text())["status"] == "interrupted"
+    resume(folder, quiet=True)
+    same(folder, whole.folder)

@@ -1,0 +1,33 @@
+"""``tinynet resume RUN``."""
+
+from __future__ import annotations
+
+import argparse
+
+from tinynet.train.commands.options import Commands, add_json, add_set, full_keys
+from tinynet.train.resuming import resume
+
+_DESCRIPTION = """\
+Go on with a run that was stopped (Ctrl-C, SIGTERM) or killed, in its folder: it ends exactly as if
+it had never stopped. A run that is complete goes on with --set run.epochs=N. Other values can be
+changed, too; what is another than before is printed.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Tell argparse what the command takes."""
+    parser = commands.add_parser(
+        "resume", help="go on with a run that was stopped or killed", description=_DESCRIPTION
+    )
+    parser.add_argument("run", metavar="RUN", help="a run folder")
+    add_set(parser)
+    add_json(parser, "one object per epoch and one at the end")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.set_defaults(run_command=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Go on; 128 + the number of a signal that ended it early."""
+    given = full_keys(arguments.set)
+    result = resume(arguments.run, given, quiet=arguments.quiet, json=arguments.json)
+    return 0 if result.stopped_by is None else 128 + result.stopped_by

@@ -1,0 +1,123 @@
+"""Going on with a run: exactly as if it had never stopped, unless its config was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tinynet.train.build import build, trial
+from tinynet.train.changes import Wanted, changes_of, refuse
+from tinynet.train.config import Config
+from tinynet.train.folder import RunFolder, cut_rows, locked, write_json, write_text
+from tinynet.train.problems import UsageError
+from tinynet.train.record import read_record, resumed_record
+from tinynet.train.resolve import load_config, resolve
+from tinynet.train.resolved import to_toml
+from tinynet.train.runner import prepare, say_end
+from tinynet.train.source import parse
+from tinynet.train.storage import newest_checkpoint, sweep
+from tinynet.train.training import Result, Show, Training
+
+
+def resume(
+    place: str | Path,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
+    *,
+    quiet: bool = False,
+    json: bool = False,
+) -> Result:
+    """Go on with a run that was stopped or killed, in its folder; its end is that of an
+    uninterrupted one, to the bit.
+
+    What the folder's config and the overrides say counts, also where the checkpoint has something
+    else; that is printed. A run that is complete goes on if ``run.epochs`` is more than before.
+
+    Args:
+        place: a run folder.
+        overrides: ``["run.epochs=20"]`` or ``{"run.epochs": 20}``.
+        quiet: print nothing and show no bar.
+        json: print one JSON object per epoch, and one about the run at its end.
+
+    Raises:
+        UsageError: it is no run folder, another process trains in it, or a change is not possible.
+        TrainError: no checkpoint can be read, or the run could not go on.
+
+    Example:
+        >>> folder = getfixture("tmp_path")
+        >>> _ = (folder / "digits.toml").write_text('''
+        ...     run = {epochs = 1}
+        ...     data = {type = "Digits"}
+        ...     model = {type = "mlp", sizes = [64, 32, 10]}
+        ...     loss = {type = "CrossEntropyLoss"}
+        ...     optimizer = {type = "Adam", lr = 0.01}
+        ... ''')
+        >>> from tinynet.train import run
+        >>> first = run(folder / "digits.toml", out=folder, quiet=True)
+        >>> again = resume(first.folder, {"run.epochs": 2}, quiet=True)
+        >>> twice = run(folder / "digits.toml", {"run.epochs": 2}, out=folder, quiet=True)
+        >>> again.metrics == twice.metrics
+        True
+    """
+    folder = RunFolder(Path(place))
+    if not folder.config.is_file():
+        raise UsageError(f"{place} is not the folder of a run: it has no {folder.config.name}")
+    config = load_config(folder.config, overrides)
+    show: Show = "nothing" if quiet else "json" if json else "text"
+    with locked(folder):
+        sweep(folder)
+        result = _go_on(folder, config, show)
+    say_end(result, show)
+    return result
+
+
+def _go_on(folder: RunFolder, config: Config, show: Show) -> Result:
+    found = newest_checkpoint(folder)
+    if found is None:
+        return _begin_anew(folder, config, show)
+    path, saved = found
+    now = to_toml(config)
+    changes = changes_of(_in_full(saved["config"], folder), now)
+    refuse(changes)
+    parts = build(config)
+    wanted = Wanted(parts, changes)
+    text = now if changes else folder.config.read_text(encoding="utf-8")
+    training = Training(parts, folder, text, show, saved)
+    wanted.apply()
+    where = f"epoch {saved['epoch']}, step {saved['step']}"
+    if training.is_over:
+        _say(show, f"the run is complete ({where}); --set run.epochs=N goes on with it")
+        write_json(folder.record, read_record(folder) | training.end("finished"))
+        return training.result()
+    if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
+        folder.checkpoint.replace(folder.checkpoint.with_suffix(".damaged"))
+    if changes:
+        lines = [f"  {change}" for change in changes]
+        _say(show, "changed since the checkpoint; the new values count:", *lines)
+        write_text(folder.config, now)
+    cut_rows(folder.metrics, saved["step"])
+    _say(show, f"going on after {where}")
+    changed = {change.key: [change.before, change.now] for change in changes}
+    return training.train(resumed_record(config, folder, saved["step"], changed))
+
+
+def _begin_anew(folder: RunFolder, config: Config, show: Show) -> Result:
+    """The run of a process that died before there was a checkpoint."""
+    parts = prepare(config)
+    trial(parts)
+    _say(show, f"{folder.path} has no checkpoint yet: the run begins anew")
+    text = to_toml(config)
+    write_text(folder.config, text)
+    cut_rows(folder.metrics, 0)
+    return Training(parts, folder, text, show).train(resumed_record(config, folder, 0, {}))
+
+
+def _in_full(text: Any, folder: RunFolder) -> str:
+    """A stored config with the keys that have been added to tinynet since."""
+    source = parse(str(text).encode(), file=str(folder.config), folder=folder.path)
+    return to_toml(resolve(source))
+
+
+def _say(show: Show, *lines: str) -> None:
+    if show == "text":
+        print(*lines, sep="\n", flush=True)

@@ -36,19 +36,35 @@ def is_initialized() -> bool:
 
 
 def manual_seed(seed: int) -> None:
-    """Do nothing: there is no generator of a GPU. ``tinynet.manual_seed`` seeds the CPU's."""
+    """Do nothing: there is no generator of a GPU. ``tinynet.manual_seed`` seeds the CPU's.
+
+    Example:
+        >>> tn.cuda.manual_seed(0)
+    """
 
 
 def manual_seed_all(seed: int) -> None:
-    """Do nothing, see ``manual_seed``."""
+    """Do nothing, see ``manual_seed``.
+
+    Example:
+        >>> tn.cuda.manual_seed_all(0)
+    """
 
 
 def empty_cache() -> None:
-    """Do nothing: there is no cache of a GPU's memory."""
+    """Do nothing: there is no cache of a GPU's memory.
+
+    Example:
+        >>> tn.cuda.empty_cache()
+    """
 
 
 def synchronize(device: Any = None) -> None:
-    """Do nothing: everything is finished when it returns."""
+    """Do nothing: everything is finished when it returns.
+
+    Example:
+        >>> tn.cuda.synchronize()
+    """
 
 
 def current_device() -> int:

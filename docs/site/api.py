@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tinynet
-from docs.site import inventory
+from docs.site import glossary, inventory
 from docs.site.derivatives import formulas
 from docs.site.docstrings import markdown
 from docs.site.inventory import MODULES, OPERATIONS, TITLES, Name, file_of, operation_of
@@ -253,7 +253,7 @@ def method(name: Name, member: str, value: Any, doc: str) -> str:
 
 def facts(name: Name, others: list[Name]) -> str:
     """Other names, what the declaration of an operation tells, and the file."""
-    said = []
+    said = [f"`{n}`: {text}" for n, text in glossary.of(name.value).items()]
     if others:
         said.append("Also " + ", ".join(f"`{o.path}`" for o in others) + ".")
     op = operation_of(name.value) if inspect.isroutine(name.value) else None

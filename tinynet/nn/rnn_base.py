@@ -33,6 +33,10 @@ class RNNBase(Module):
         weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0: of the first layer; ``_l1`` and so on
             of the others, with ``_reverse`` behind it of the other direction.
         all_weights: all of them, one list per layer and direction.
+
+    Example:
+        >>> nn.RNNBase("GRU", 3, 4)
+        RNNBase(3, 4)
     """
 
     def __init__(

@@ -170,7 +170,17 @@ def _with_alpha(name: str, op: Any) -> Any:
     direct = lazy_inplace(op, f"{name}_", operator=False)
     sign = "+" if name == "add" else "-"
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Return ``self {sign} alpha * other``."
+    shown = "[ 7., 10.]" if name == "add" else "[-1., -2.]"
+    function.__doc__ = f"""Return ``self {sign} alpha * other``.
+
+    Args:
+        other: a tensor (the two broadcast), or a number.
+        alpha: a factor.
+
+    Example:
+        >>> tn.{name}(tn.tensor([3.0, 4.0]), tn.tensor([2.0, 3.0]), alpha=2)
+        tensor({shown})
+    """
     inplace.__name__ = inplace.__qualname__ = f"{name}_"
     inplace.__doc__ = f"Write ``self {sign} alpha * other`` to this tensor and return it."
     public(inplace)

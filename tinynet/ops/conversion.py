@@ -56,13 +56,23 @@ def to(self: Tensor, *args: Any, dtype: DtypeLike = None, copy: bool = False, **
 
 @public
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return the tensor in the dtype of another one."""
+    """Return the tensor in the dtype of another one.
+
+    Example:
+        >>> tn.tensor([1, 2]).type_as(tn.tensor(1.0))
+        tensor([1., 2.])
+    """
     return converted(self, other._array.dtype)
 
 
 @public
 def type(self: Tensor, dtype: DtypeLike = None) -> Any:
-    """Return the name of the tensor's type, or the tensor in another dtype."""
+    """Return the name of the tensor's type, or the tensor in another dtype.
+
+    Example:
+        >>> tn.tensor([1, 2]).type(tn.float32), tn.tensor([1, 2]).type()
+        (tensor([1., 2.]), 'tinynet.LongTensor')
+    """
     if dtype is None:
         return f"tinynet.{self.dtype.tensor_name}"
     return converted(self, dtypes.as_numpy(dtype))

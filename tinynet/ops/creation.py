@@ -376,7 +376,12 @@ def full_like(
 def new_tensor(
     self: Tensor, data: Any, *, dtype: DtypeLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a new tensor of ``data`` in this tensor's dtype."""
+    """Return a new tensor of ``data`` in this tensor's dtype.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_tensor([3.7])
+        tensor([3])
+    """
     return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
@@ -384,7 +389,12 @@ def new_tensor(
 def new_zeros(
     self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return zeros of a size in this tensor's dtype."""
+    """Return zeros of a size in this tensor's dtype.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_zeros(3)
+        tensor([0, 0, 0])
+    """
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
     return finish(np.zeros(shape_of(size, "new_zeros"), kind), requires_grad)
 
@@ -393,7 +403,12 @@ def new_zeros(
 def new_ones(
     self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return ones of a size in this tensor's dtype."""
+    """Return ones of a size in this tensor's dtype.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_ones(3)
+        tensor([1, 1, 1])
+    """
     return ones(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
@@ -401,7 +416,12 @@ def new_ones(
 def new_empty(
     self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return unspecified values of a size in this tensor's dtype."""
+    """Return unspecified values of a size in this tensor's dtype.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_empty(3).dtype
+        tinynet.int64
+    """
     return empty(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
 
 
@@ -414,6 +434,11 @@ def new_full(
     dtype: DtypeLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return one value of a size in this tensor's dtype."""
+    """Return one value of a size in this tensor's dtype.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_full((2,), 7)
+        tensor([7, 7])
+    """
     kind = self.dtype if dtype is None else dtype
     return full(size, fill_value, dtype=kind, requires_grad=requires_grad)

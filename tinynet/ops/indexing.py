@@ -383,7 +383,12 @@ method(setitem, "__setitem__")
 
 @public
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """Write the values of another tensor (broadcast, cast) to this one and return it."""
+    """Write the values of another tensor (broadcast, cast) to this one and return it.
+
+    Example:
+        >>> tn.zeros(2).copy_(tn.tensor([1, 2]))
+        tensor([1., 2.])
+    """
     if not isinstance(src, Tensor):
         raise errors.must_be_tensor("copy_", "other", 1, src)
     return run_inplace(copy, self, (src,), {}, what="copy_")

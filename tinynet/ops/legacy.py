@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tinynet import dtypes
 from tinynet.core.tensor import Tensor, legacy_array, wrap
 
@@ -13,10 +15,15 @@ def _legacy(dtype: dtypes.dtype) -> Any:
         return wrap(legacy_array(data, dtype.numpy))
 
     construct.__name__ = construct.__qualname__ = dtype.tensor_name
-    construct.__doc__ = (
-        f"Return a {dtype.name} tensor of a size (``{dtype.tensor_name}(10)``; zeros) "
-        f"or of data (``{dtype.tensor_name}([1, 2])``)."
-    )
+    construct.__doc__ = f"""Return a {dtype.name} tensor of a size (zeros), or of data.
+
+    Args:
+        *data: lengths, one or several; or one sequence of values.
+
+    Example:
+        >>> tn.{dtype.tensor_name}(2, 3).shape, tn.{dtype.tensor_name}([1, 0]).tolist()
+        (tinynet.Size([2, 3]), {np.array([1, 0], dtype.numpy).tolist()})
+    """
     return construct
 
 

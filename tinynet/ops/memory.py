@@ -61,13 +61,23 @@ def is_signed(self: Tensor) -> bool:
 
 @public
 def is_conj(self: Tensor) -> bool:
-    """Return False: there are no complex tensors."""
+    """Return False: there are no complex tensors.
+
+    Example:
+        >>> tn.zeros(1).is_conj()
+        False
+    """
     return False
 
 
 @public
 def is_neg(self: Tensor) -> bool:
-    """Return False: negatives are computed, not marked."""
+    """Return False: negatives are computed, not marked.
+
+    Example:
+        >>> tn.zeros(1).is_neg()
+        False
+    """
     return False
 
 
@@ -84,13 +94,23 @@ def conj(self: Tensor) -> Tensor:
 
 @public
 def resolve_conj(self: Tensor) -> Tensor:
-    """Return the tensor itself: no conjugate is pending."""
+    """Return the tensor itself: no conjugate is pending.
+
+    Example:
+        >>> tn.tensor([1.0]).resolve_conj()
+        tensor([1.])
+    """
     return self
 
 
 @public
 def resolve_neg(self: Tensor) -> Tensor:
-    """Return the tensor itself: no negative is pending."""
+    """Return the tensor itself: no negative is pending.
+
+    Example:
+        >>> tn.tensor([1.0]).resolve_neg()
+        tensor([1.])
+    """
     return self
 
 
@@ -154,7 +174,13 @@ def is_shared(self: Tensor) -> bool:
 
 @method
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Return whether two tensors are the same view of the same memory."""
+    """Return whether two tensors are the same view of the same memory.
+
+    Example:
+        >>> x = tn.zeros(2)
+        >>> x.is_set_to(x), x.is_set_to(x.clone())
+        (True, False)
+    """
     mine, other = (t._array.__array_interface__ for t in (self, tensor))
     same = mine["data"] == other["data"] and self._array.strides == tensor._array.strides
     return bool(same and self._array.shape == tensor._array.shape)
@@ -226,13 +252,23 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 
 @method
 def storage_offset(self: Tensor) -> int:
-    """Return where in its memory the first element lies, in elements."""
+    """Return where in its memory the first element lies, in elements.
+
+    Example:
+        >>> tn.arange(4)[2:].storage_offset()
+        2
+    """
     return memory_of(self._array)[1]
 
 
 @method
 def new(self: Tensor, *data: Any) -> Tensor:
-    """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data."""
+    """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data.
+
+    Example:
+        >>> tn.tensor([1, 2]).new(3).dtype
+        tinynet.int64
+    """
     return wrap(legacy_array(data, self._array.dtype))
 
 
@@ -245,7 +281,12 @@ def new_empty_strided(
     dtype: DtypeLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return unspecified values of a size, with strides of your own, in this tensor's dtype."""
+    """Return unspecified values of a size, with strides of your own, in this tensor's dtype.
+
+    Example:
+        >>> tn.zeros(1).new_empty_strided((2, 3), (1, 2)).stride()
+        (1, 2)
+    """
     kind = self.dtype if dtype is None else dtype
     return ranges.empty_strided(size, stride, dtype=kind, requires_grad=requires_grad)
 
@@ -310,11 +351,22 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 
 @method
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replace each element by what a Python function makes of it and that of another tensor."""
+    """Replace each element by what a Python function makes of it and that of another tensor.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).map_(tn.tensor([3.0, 4.0]), lambda x, y: x * y)
+        tensor([3., 8.])
+    """
     return _each(self, "map_", (tensor,), callable)
 
 
 @method
 def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
-    """Replace each element by what a Python function makes of it and those of two tensors."""
+    """Replace each element by what a Python function makes of it and those of two tensors.
+
+    Example:
+        >>> a = tn.tensor([1.0, 2.0])
+        >>> a.map2_(a + 1, a + 2, lambda x, y, z: x + y + z)
+        tensor([6., 9.])
+    """
     return _each(self, "map2_", (x, y), callable)

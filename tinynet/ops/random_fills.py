@@ -48,7 +48,13 @@ def uniform_(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill this tensor with uniform numbers from ``[from_, to)`` and return it."""
+    """Fill this tensor with uniform numbers from ``[from_, to)`` and return it.
+
+    Example:
+        >>> x = tn.empty(100).uniform_(-1, 1)
+        >>> bool((x >= -1).all() and (x < 1).all())
+        True
+    """
     if from_ > to:
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={from_:g} > to={to:g}"
@@ -88,6 +94,11 @@ def random_(
 
     Called as ``random_()``: from 0 to what the dtype holds exactly; ``random_(high)``: from 0; or
     with both bounds.
+
+    Example:
+        >>> x = tn.empty(100).random_(6)
+        >>> bool((x < 6).all())
+        True
     """
     low, high = _range(self._array.dtype, low, high)
     wide = np.uint64 if high > 2**63 - 1 else np.int64
@@ -115,7 +126,12 @@ def bernoulli_(
 
 @public
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
-    """Fill this tensor with numbers of attempts until one succeeds, with probability ``p`` each."""
+    """Fill this tensor with numbers of attempts until one succeeds, with probability ``p`` each.
+
+    Example:
+        >>> bool((tn.empty(100).geometric_(0.5) >= 1).all())
+        True
+    """
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     drawn = numbers_of(generator).geometric(p, self._array.shape)
@@ -129,7 +145,12 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
 def normal_(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill this tensor with normal numbers and return it."""
+    """Fill this tensor with normal numbers and return it.
+
+    Example:
+        >>> tn.zeros(2, 3).normal_(mean=5.0, std=0.1).shape
+        tinynet.Size([2, 3])
+    """
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     refuse_integers(self._array.dtype, "normal_kernel_cpu")
@@ -141,7 +162,12 @@ def normal_(
 def log_normal_(
     self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill this tensor with numbers whose logarithms are normal, and return it."""
+    """Fill this tensor with numbers whose logarithms are normal, and return it.
+
+    Example:
+        >>> bool((tn.empty(100).log_normal_() > 0).all())
+        True
+    """
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     refuse_integers(self._array.dtype, "log_normal_cpu")
@@ -159,7 +185,12 @@ def _refuse_discrete(t: Tensor, name: str, shown: str) -> None:
 
 @public
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill this tensor with exponentially distributed numbers and return it."""
+    """Fill this tensor with exponentially distributed numbers and return it.
+
+    Example:
+        >>> bool((tn.empty(100).exponential_() > 0).all())
+        True
+    """
     _refuse_discrete(self, "Exponential", dtypes.of(self._array).scalar_name)
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
@@ -171,7 +202,12 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
 def cauchy_(
     self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill this tensor with numbers from Cauchy's distribution and return it."""
+    """Fill this tensor with numbers from Cauchy's distribution and return it.
+
+    Example:
+        >>> tn.empty(3).cauchy_().shape
+        tinynet.Size([3])
+    """
     _refuse_discrete(self, "Cauchy", c_name(self._array))
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")

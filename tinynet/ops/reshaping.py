@@ -50,13 +50,23 @@ def reshape(self: Tensor, *size: Ints) -> Tensor:
 
 @public
 def view_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return a view of the shape of another tensor."""
+    """Return a view of the shape of another tensor.
+
+    Example:
+        >>> tn.arange(6).view_as(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
     return view(self, other.shape)
 
 
 @public
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return the tensor in the shape of another one."""
+    """Return the tensor in the shape of another one.
+
+    Example:
+        >>> tn.arange(6).reshape_as(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
     return reshape(self, other.shape)
 
 
@@ -140,7 +150,12 @@ def expand(self: Tensor, *size: Ints) -> Tensor:
 
 @public
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return a view expanded to the shape of another tensor."""
+    """Return a view expanded to the shape of another tensor.
+
+    Example:
+        >>> tn.tensor([1, 2]).expand_as(tn.zeros(3, 2)).shape
+        tinynet.Size([3, 2])
+    """
     return shape.expand_to.function(self, other._array.shape)
 
 
@@ -365,7 +380,13 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
 @public
 def repeat(self: Tensor, *repeats: Ints) -> Tensor:
-    """Return a copy, repeated along each dimension."""
+    """Return a copy, repeated along each dimension.
+
+    Example:
+        >>> tn.tensor([1, 2]).repeat(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+    """
     return copying.repeat_dims.function(self, sizes(repeats))
 
 
@@ -383,7 +404,13 @@ def tile(self: Tensor, *dims: Ints) -> Tensor:
 
 @public
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-    """Return the tensor itself if it is contiguous, else a contiguous copy."""
+    """Return the tensor itself if it is contiguous, else a contiguous copy.
+
+    Example:
+        >>> x = tn.zeros(2, 3).t()
+        >>> x.is_contiguous(), x.contiguous().is_contiguous()
+        (False, True)
+    """
     if self._array.flags.c_contiguous:
         return self
     return copying.contiguous_copy.function(self)

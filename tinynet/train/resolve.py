@@ -51,6 +51,12 @@ def load_config(
 
     Raises:
         ConfigError: with every mistake in it, and where it stands.
+
+    Example:
+        >>> from tinynet.train import load_config
+        >>> config = load_config("configs/digits_mlp.toml", {"run.epochs": 3})
+        >>> config.run.epochs, str(config.origin("run.epochs"))
+        (3, 'overrides')
     """
     return resolve(read_with_bases(path), overrides, out=out)
 

@@ -16,6 +16,17 @@ def to_toml(config: Config) -> str:
 
     Paths of files of classes are absolute. The end of each line says where the value came from.
     Defaults that TOML cannot express (None) are shown as comments.
+
+    Args:
+        config: what `load_config` returned.
+
+    Example:
+        >>> from tinynet.train import load_config, to_toml
+        >>> print(to_toml(load_config("configs/digits_mlp.toml")))
+        # The config of a run, in full; first read from ...
+        <BLANKLINE>
+        [run]
+        ...
     """
     blocks = [f"# The config of a run, in full; first read from {_shown(config.file)}."]
     for name in SECTIONS:

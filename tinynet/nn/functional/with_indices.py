@@ -23,7 +23,12 @@ def max_pool1d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Pair:
-    """Return ``max_pool1d(..., return_indices=True)``."""
+    """Return ``max_pool1d(..., return_indices=True)``.
+
+    Example:
+        >>> F.max_pool1d_with_indices(tn.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
+        (tensor([[3., 2.]]), tensor([[1, 2]]))
+    """
     how = (kernel_size, stride, padding, dilation, ceil_mode, True)
     return pooling.max_pool1d(input, *how)
 
@@ -37,7 +42,13 @@ def max_pool2d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Pair:
-    """Return ``max_pool2d(..., return_indices=True)``."""
+    """Return ``max_pool2d(..., return_indices=True)``.
+
+    Example:
+        >>> values, indices = F.max_pool2d_with_indices(tn.rand(1, 4, 4), 2)
+        >>> values.shape, indices.shape
+        (tinynet.Size([1, 2, 2]), tinynet.Size([1, 2, 2]))
+    """
     how = (kernel_size, stride, padding, dilation, ceil_mode, True)
     return pooling.max_pool2d(input, *how)
 
@@ -51,7 +62,13 @@ def max_pool3d_with_indices(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Pair:
-    """Return ``max_pool3d(..., return_indices=True)``."""
+    """Return ``max_pool3d(..., return_indices=True)``.
+
+    Example:
+        >>> values, indices = F.max_pool3d_with_indices(tn.rand(1, 4, 4, 4), 2)
+        >>> values.shape, indices.shape
+        (tinynet.Size([1, 2, 2, 2]), tinynet.Size([1, 2, 2, 2]))
+    """
     how = (kernel_size, stride, padding, dilation, ceil_mode, True)
     return pooling.max_pool3d(input, *how)
 
@@ -59,21 +76,38 @@ def max_pool3d_with_indices(
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: Outputs, return_indices: bool = False
 ) -> Pair:
-    """Return ``adaptive_max_pool1d(..., return_indices=True)``."""
+    """Return ``adaptive_max_pool1d(..., return_indices=True)``.
+
+    Example:
+        >>> F.adaptive_max_pool1d_with_indices(tn.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
+        (tensor([[3., 2.]]), tensor([[1, 2]]))
+    """
     return adaptive_pooling.adaptive_max_pool1d(input, output_size, True)
 
 
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: Outputs, return_indices: bool = False
 ) -> Pair:
-    """Return ``adaptive_max_pool2d(..., return_indices=True)``."""
+    """Return ``adaptive_max_pool2d(..., return_indices=True)``.
+
+    Example:
+        >>> values, indices = F.adaptive_max_pool2d_with_indices(tn.rand(1, 4, 4), 2)
+        >>> values.shape, indices.shape
+        (tinynet.Size([1, 2, 2]), tinynet.Size([1, 2, 2]))
+    """
     return adaptive_pooling.adaptive_max_pool2d(input, output_size, True)
 
 
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: Outputs, return_indices: bool = False
 ) -> Pair:
-    """Return ``adaptive_max_pool3d(..., return_indices=True)``."""
+    """Return ``adaptive_max_pool3d(..., return_indices=True)``.
+
+    Example:
+        >>> values, indices = F.adaptive_max_pool3d_with_indices(tn.rand(1, 4, 4, 4), 2)
+        >>> values.shape, indices.shape
+        (tinynet.Size([1, 2, 2, 2]), tinynet.Size([1, 2, 2, 2]))
+    """
     return adaptive_pooling.adaptive_max_pool3d(input, output_size, True)
 
 

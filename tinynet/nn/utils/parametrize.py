@@ -276,6 +276,13 @@ def transfer_parametrizations_and_params(
 
     Returns:
         ``to_module``, which shares functions and originals with ``from_module`` then.
+
+    Example:
+        >>> from tinynet.nn.utils import parametrizations, parametrize
+        >>> one, other = parametrizations.weight_norm(nn.Linear(3, 3)), nn.Linear(3, 3)
+        >>> other = parametrize.transfer_parametrizations_and_params(one, other)
+        >>> bool((other.weight == one.weight).all())
+        True
     """
     source: Any = from_module
     target: Any = to_module

@@ -444,40 +444,31 @@ __all__ = [
 functions: dict[str, Callable[..., Any]]
 
 def BoolTensor(*data: Any) -> Tensor:
-    """Return a bool tensor of a size (``BoolTensor(10)``; zeros) or of data (``BoolTensor([1,
-    2])``)."""
+    """Return a bool tensor of a size (zeros), or of data."""
 
 def ByteTensor(*data: Any) -> Tensor:
-    """Return a uint8 tensor of a size (``ByteTensor(10)``; zeros) or of data (``ByteTensor([1,
-    2])``)."""
+    """Return a uint8 tensor of a size (zeros), or of data."""
 
 def CharTensor(*data: Any) -> Tensor:
-    """Return a int8 tensor of a size (``CharTensor(10)``; zeros) or of data (``CharTensor([1,
-    2])``)."""
+    """Return a int8 tensor of a size (zeros), or of data."""
 
 def DoubleTensor(*data: Any) -> Tensor:
-    """Return a float64 tensor of a size (``DoubleTensor(10)``; zeros) or of data
-    (``DoubleTensor([1, 2])``)."""
+    """Return a float64 tensor of a size (zeros), or of data."""
 
 def FloatTensor(*data: Any) -> Tensor:
-    """Return a float32 tensor of a size (``FloatTensor(10)``; zeros) or of data
-    (``FloatTensor([1, 2])``)."""
+    """Return a float32 tensor of a size (zeros), or of data."""
 
 def HalfTensor(*data: Any) -> Tensor:
-    """Return a float16 tensor of a size (``HalfTensor(10)``; zeros) or of data (``HalfTensor([1,
-    2])``)."""
+    """Return a float16 tensor of a size (zeros), or of data."""
 
 def IntTensor(*data: Any) -> Tensor:
-    """Return a int32 tensor of a size (``IntTensor(10)``; zeros) or of data (``IntTensor([1,
-    2])``)."""
+    """Return a int32 tensor of a size (zeros), or of data."""
 
 def LongTensor(*data: Any) -> Tensor:
-    """Return a int64 tensor of a size (``LongTensor(10)``; zeros) or of data (``LongTensor([1,
-    2])``)."""
+    """Return a int64 tensor of a size (zeros), or of data."""
 
 def ShortTensor(*data: Any) -> Tensor:
-    """Return a int16 tensor of a size (``ShortTensor(10)``; zeros) or of data (``ShortTensor([1,
-    2])``)."""
+    """Return a int16 tensor of a size (zeros), or of data."""
 
 def abs(self: Tensor) -> Tensor:
     """Return the absolute value."""

@@ -56,6 +56,7 @@ def clothes(folder):
     return {"data.root": str(folder)}
 
 
+SHORT_TEXT = {"data.limit": 40_000, "data.batch_size": 16}
 SHORT = {
     "spiral.toml": accuracy(0.45, overrides={"run.epochs": 2}),
     "fashion_mlp.toml": accuracy(0.8, overrides={"data.batch_size": 16}, files=clothes),
@@ -63,6 +64,16 @@ SHORT = {
     "digits_vae.toml": Short({"loss": (20, 28)}, {"run.epochs": 2}),
     "digits_gan.toml": Short(
         {"loss_generator": (0.5, 3), "loss_discriminator": (0.5, 1.4)}, {"run.epochs": 2}
+    ),
+    "text_gpt.toml": Short(
+        {"bits": (2, 5), "accuracy": (0.15, 0.5)},
+        {**SHORT_TEXT, "model.width": 32, "model.layers": 1},
+    ),
+    "text_lstm.toml": Short(
+        {"bits": (2, 5), "accuracy": (0.15, 0.5)}, {**SHORT_TEXT, "model.hidden": 64}
+    ),
+    "words_skipgram.toml": Short(
+        {"loss": (0.4, 0.55)}, {"data.limit": 500_000, "data.batch_size": 256}
     ),
 }
 """Those of the rest learn to be right more often than not in one epoch."""

@@ -1,6 +1,8 @@
 """Models of text and of words: that they are right, learn, write text, and show what they know."""
 
+import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -272,6 +274,16 @@ def test_the_loss_of_sequences_is_the_mean_over_all_tokens():
     rows, flat = scores.transpose(1, 2).reshape(21, 5), tokens.reshape(21)
     assert found["loss"] == pytest.approx(nn.functional.cross_entropy(rows, flat).item())
     assert found["accuracy"] == pytest.approx((rows.argmax(1) == flat).float().mean().item())
+
+
+def test_predictions_of_sequences_are_tokens(config, capsys):
+    folder = str(run(config(), {"run.epochs": 1}, quiet=True).folder)
+    assert main(["predict", folder, "--count", "1", "--json"]) == 0
+    (row,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [*row] == ["example", "classes", "target"]
+    assert len(row["classes"]) == len(row["target"]) == 8
+    assert main(["predict", folder, "--count", "1"]) == 0
+    assert re.fullmatch(r"0:( \d+){8}, should be( \d+){8}\n", capsys.readouterr().out)
 
 
 # ---- what is shown ----

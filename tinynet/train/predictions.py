@@ -12,19 +12,22 @@ from tinynet.dtypes import Array
 from tinynet.train.metrics import UnsuitableError, classes_of
 
 Row = dict[str, Any]
-"""``class`` and ``probability``, or ``output``; and ``target``, where it is known."""
+"""``class`` and ``probability``, or ``classes`` (of a sequence), or ``output``; and ``target``,
+where it is known."""
 
 
 def are_classes(outputs: Any, targets: Any) -> bool:
-    """Whether each example has one output per class, and a class as its target.
+    """Whether each example has one output per class, and a class as its target; or many of both.
 
     Example:
         >>> are_classes(tn.zeros(4, 10), tn.zeros(4, dtype=tn.int64))
         True
+        >>> are_classes(tn.zeros(4, 10, 7), tn.zeros(4, 7, dtype=tn.int64))
+        True
         >>> are_classes(tn.zeros(4, 1), tn.zeros(4, 1))
         False
     """
-    if not (isinstance(outputs, Tensor) and isinstance(targets, Tensor)) or targets.ndim != 1:
+    if not (isinstance(outputs, Tensor) and isinstance(targets, Tensor)) or not targets.ndim:
         return False
     try:
         classes_of(outputs.detach().numpy(), targets.numpy())
@@ -40,7 +43,7 @@ def rows_of(outputs: Any, targets: Any = None, *, classes: bool) -> list[Row]:
         outputs: what the model said.
         targets: what it should have said, if that is known.
         classes: whether each output stands for a class: then the largest counts, and its
-            probability (the softmax of the outputs).
+            probability (the softmax of the outputs). Of sequences only the classes are told.
 
     Example:
         >>> rows_of(tn.tensor([[0.0, 0.0], [1.0, 3.0]]), tn.tensor([0, 1]), classes=True)[1]
@@ -60,6 +63,8 @@ def rows_of(outputs: Any, targets: Any = None, *, classes: bool) -> list[Row]:
 
 
 def _class_row(scores: Array) -> Row:
+    if scores.ndim > 1:  # a sequence, or an image
+        return {"classes": scores.argmax(0).tolist()}
     chosen = int(scores.argmax())
     powers = np.exp((scores - scores.max()).astype(float))
     return {"class": chosen, "probability": round(float(powers[chosen] / powers.sum()), 4)}
@@ -87,7 +92,7 @@ def sentence_of(row: Mapping[str, Any]) -> str:
         text = f"{row['class']} ({100 * row['probability']:.1f} %)"
         wrong = row.get("target", row["class"]) != row["class"]
         return f"{text}, should be {row['target']}" if wrong else text
-    text = _numbers(row["output"])
+    text = _numbers(row["classes" if "classes" in row else "output"])
     return f"{text}, should be {_numbers(row['target'])}" if "target" in row else text
 
 

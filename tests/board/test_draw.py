@@ -51,6 +51,16 @@ def test_a_value_that_is_used_twice_is_one_box():
     assert [arrow.label for arrow in drawing.arrows if arrow.label] == ["self, other"]
 
 
+def test_what_is_used_by_several_stands_below_them_all():
+    x = tn.ones(2, requires_grad=True)
+    drawing = board.draw((x + 1) * (x + 2))
+    place = {box.key: number for number, box in enumerate(drawing.boxes)}
+    assert all(place[arrow.start] < place[arrow.end] for arrow in drawing.arrows)
+    root = ElementTree.fromstring(drawing.svg())
+    height = {e.text: float(e.get("y")) for e in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert max(height, key=height.get) == "leaf, version 0"
+
+
 def test_leaves_say_what_they_are():
     x = tn.ones(2, requires_grad=True)
     x.sum().backward()

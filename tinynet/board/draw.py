@@ -94,7 +94,7 @@ class _Sketch:
     def __init__(self, names: dict[str, Tensor]) -> None:
         self._names = {id(tensor): name for name, tensor in names.items()}
         self._keys: dict[int, str] = {}
-        self._boxes: list[Box] = []
+        self._boxes: dict[str, Box] = {}  # each below all that lead to it: `layout` goes by that
         self._arrows: list[Arrow] = []
         self._todo: list[Any] = []
 
@@ -108,7 +108,7 @@ class _Sketch:
             key = f"result{len(self._boxes)}"
             name = self._names.get(id(tensor), "tensor")
             lines = (name, _shape(tensor._array), f"not a leaf{_written(tensor)}")
-            self._boxes.append(Box(key, lines, "tensor"))
+            self._boxes[key] = Box(key, lines, "tensor")
             self._arrows.append(Arrow(key, self._key(edge[0])))
         left_out = 0
         while self._todo:
@@ -118,14 +118,14 @@ class _Sketch:
                 left_out += 1
                 continue
             self._node(node)
-        known = {box.key for box in self._boxes}
+        known = self._boxes.keys()
         arrows = [arrow for arrow in self._arrows if arrow.end in known]
         if left_out:
             text = (f"{left_out} more nodes", "not drawn")
-            self._boxes.append(Box("rest", text, "folded", stacked=True))
             ends = [arrow for arrow in self._arrows if arrow.end not in known]
+            self._boxes["rest"] = Box("rest", text, "folded", stacked=True)
             arrows += [Arrow(start, "rest") for start in dict.fromkeys(a.start for a in ends)]
-        return Drawing(self._boxes, arrows, left_out)
+        return Drawing([*self._boxes.values()], arrows, left_out)
 
     def _key(self, target: Any) -> str:
         """The key of the box of a node or leaf, which is drawn (later) if it is new."""
@@ -136,6 +136,8 @@ class _Sketch:
                 self._todo.append(target)
             else:
                 self._leaf(key, target)
+        elif not isinstance(target, Node):
+            self._boxes[key] = self._boxes.pop(key)
         return key
 
     def _leaf(self, key: str, leaf: Tensor) -> None:
@@ -143,7 +145,7 @@ class _Sketch:
         kind = "leaf" if leaf.requires_grad else "leaf, requires no grad"
         grad = ("has .grad",) if leaf._grad is not None else ()
         version = f"{kind}, version {leaf._version}" if not leaf.is_inference() else kind
-        self._boxes.append(Box(key, (name, _shape(leaf._array), version, *grad), "leaf"))
+        self._boxes[key] = Box(key, (name, _shape(leaf._array), version, *grad), "leaf")
 
     def _node(self, node: Any) -> None:
         place = locate(node.site)
@@ -154,8 +156,8 @@ class _Sketch:
         tip = f"{place.place}\n{place.text}" if place is not None else ""
         if place is not None and place.filename[:1] != "<":  # not: typed at a prompt
             lines.insert(1, f"{place.place.partition(' in ')[0]}  {_cut(place.text)}")
-        self._boxes.append(Box(self._keys[id(node)], tuple(filter(None, lines)), "backward", tip))
         start = self._keys[id(node)]
+        self._boxes[start] = Box(start, tuple(filter(None, lines)), "backward", tip)
         labels: dict[str, list[str]] = {}
         for name, edge in zip(_input_names(inputs, node), node.edges, strict=True):
             if edge:

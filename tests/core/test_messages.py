@@ -1,6 +1,8 @@
 """The lines below an error's first sentence, for kinds of write that the situations do not have."""
 
 import linecache
+import sys
+import types
 
 import pytest
 
@@ -250,3 +252,20 @@ def test_code_without_source_is_told_by_its_line(said):
     where = raised.value.changed_by[0]
     assert (where.filename, where.line, where.text) == ("<string>", 2, "")
     assert "  changed  <string>:2" in str(raised.value)
+
+
+def test_cells_of_a_notebook_have_their_numbers(said, monkeypatch):
+    """Their files are temporary ones, whose names are numbers that nobody has seen."""
+    compiler = types.SimpleNamespace(
+        format_code_name=lambda name: ("Cell", "In[7]") if name.endswith("user.py") else None
+    )
+    shell = types.SimpleNamespace(compile=compiler)
+    fake = types.SimpleNamespace(get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", fake)
+    error = said(PROGRAM.format("b.zero_()"))
+    assert (error.saved_at.place, error.changed_by[0].place) == ("In[7]:1", "In[7]:2")
+    compiler.format_code_name = lambda name: None  # a file that is no cell
+    assert error.saved_at.place == "user.py:1"
+    for other in (types.SimpleNamespace(get_ipython=lambda: None), types.SimpleNamespace()):
+        monkeypatch.setitem(sys.modules, "IPython", other)
+        assert error.saved_at.place == "user.py:1"

@@ -76,14 +76,23 @@ class Location(NamedTuple):
 
     @property
     def place(self) -> str:
-        """``train.py:41 in forward``."""
+        """``train.py:41 in forward``; in a notebook ``In[3]:41 in forward``."""
         inside = "" if self.function == "<module>" else f" in {self.function}"
-        return f"{os.path.basename(self.filename)}:{self.line}{inside}"
+        return f"{shown_name(self.filename)}:{self.line}{inside}"
 
     @property
     def expression(self) -> str:
         """The part of ``text`` that ran."""
         return self.text[self.start : self.end]
+
+
+def shown_name(filename: str) -> str:
+    """The name of a file for messages; In[3] for the third cell of a notebook."""
+    ipython = sys.modules.get("IPython")  # the cells are temporary files, whose names say nothing
+    shell = ipython.get_ipython() if hasattr(ipython, "get_ipython") else None
+    compiler = getattr(shell, "compile", None)
+    cell = compiler.format_code_name(filename) if hasattr(compiler, "format_code_name") else None
+    return os.path.basename(filename) if cell is None else cell[1]
 
 
 def locate(site: Site | None) -> Location | None:

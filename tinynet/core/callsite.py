@@ -88,11 +88,11 @@ class Location(NamedTuple):
 
 def shown_name(filename: str) -> str:
     """The name of a file for messages; In[3] for the third cell of a notebook."""
-    ipython = sys.modules.get("IPython")  # the cells are temporary files, whose names say nothing
-    shell = ipython.get_ipython() if hasattr(ipython, "get_ipython") else None
-    compiler = getattr(shell, "compile", None)
-    cell = compiler.format_code_name(filename) if hasattr(compiler, "format_code_name") else None
-    return os.path.basename(filename) if cell is None else cell[1]
+    # The cells are temporary files, whose names say nothing.
+    get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
+    compiler = getattr(get_shell(), "compile", None)
+    cell = getattr(compiler, "format_code_name", lambda name: None)(filename)
+    return os.path.basename(filename) if cell is None else str(cell[1])
 
 
 def locate(site: Site | None) -> Location | None:

@@ -6,6 +6,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.nn import functional as F
+from tinynet.nn.functional import row_normalization_ops
 
 # ---- running statistics are state ----------------------------------------------------------------
 
@@ -185,3 +186,20 @@ def test_bases_by_which_users_tell_layers():
     assert isinstance(nn.LazyBatchNorm1d(), modules.batchnorm._NormBase)
     assert isinstance(nn.AlphaDropout(), modules.dropout._DropoutNd)
     assert modules.normalization.LayerNorm is nn.LayerNorm
+
+
+@pytest.mark.parametrize("norm", [F.layer_norm, F.rms_norm])
+@pytest.mark.parametrize("affine", [True, False])
+def test_large_inputs_are_normalised_in_parts(monkeypatch, norm, affine):
+    rng, found = np.random.default_rng(0), []
+    x, g = rng.standard_normal((2, 7, 5, 4))
+    for large in (1 << 30, 0):
+        monkeypatch.setattr(row_normalization_ops, "_LARGE", large)
+        monkeypatch.setattr(row_normalization_ops, "_BLOCK", 40)
+        leaf = tn.tensor(x, requires_grad=True)
+        weight = tn.arange(1.0, 5.0, dtype=tn.float64, requires_grad=True) if affine else None
+        y = norm(leaf, (4,), weight)
+        y.backward(tn.tensor(g))
+        found.append([y.detach(), leaf.grad] + ([weight.grad] if affine else []))
+    for whole, parts in zip(*found, strict=True):
+        np.testing.assert_allclose(parts.numpy(), whole.numpy(), rtol=1e-12, atol=1e-12)

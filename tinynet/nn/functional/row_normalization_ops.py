@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import threads
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.normalization_ops import Blocks, Grads, ones, shaped, slopes, wide
 
 _NONE = np.empty(0)
+_BLOCK = 32768  # numbers that are worked on at once in a larger input: they stay in the cache
+_LARGE = 8 * _BLOCK
 
 
 def _row_blocks(input: Any, length: int) -> Blocks:
@@ -38,8 +41,24 @@ def _row_normalized(
     input: Array, weight: Array, bias: Array, length: int, eps: float, centered: bool
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean (0 unless ``centered``) and 1 / deviation of each row."""
-    x = y = _as_rows(input, length)
-    mean = np.zeros((len(x), 1), x.dtype)
+    x = _as_rows(input, length)
+    if x.size <= _LARGE:
+        y, mean, inverse = _normalized_part(x, weight, bias, length, eps, centered)
+    else:
+        y, (mean, inverse) = np.empty_like(x), np.empty((2, len(x), 1), x.dtype)
+
+        def work(part: slice) -> None:
+            made = _normalized_part(x[part], weight, bias, length, eps, centered)
+            y[part], mean[part], inverse[part] = made
+
+        threads.share(work, threads.slices(len(x), max(1, _BLOCK // length)))
+    return y.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
+
+
+def _normalized_part(
+    x: Array, weight: Array, bias: Array, length: int, eps: float, centered: bool
+) -> tuple[Array, Array, Array]:
+    y, mean = x, np.zeros((len(x), 1), x.dtype)
     if centered:
         np.divide(np.dot(x, ones(length, x)), length, out=mean[:, 0])
         y = x - mean
@@ -52,7 +71,7 @@ def _row_normalized(
     y = np.multiply(y, factor, out=factor if weight.size else None)
     if bias.size:
         y += wide(bias).reshape(-1)
-    return y.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
+    return y, mean, inverse
 
 
 def _row_slopes(
@@ -60,10 +79,29 @@ def _row_slopes(
 ) -> tuple[Array, Array, Array]:
     """Return the gradients by input, weight and bias."""
     x, g2 = _as_rows(input, length), _as_rows(g, length)
+    if x.size <= _LARGE:
+        dx, by_weight, by_bias = _slopes_part(g2, x, weight, mean, inverse, length, centered)
+        return dx.reshape(g.shape), by_weight, by_bias
+    dx, step = np.empty_like(x), max(1, _BLOCK // length)
+    sums = np.empty((2, -(-len(x) // step), length), x.dtype)
+
+    def work(part: slice) -> None:
+        means = mean[part] if centered else mean
+        made = _slopes_part(g2[part], x[part], weight, means, inverse[part], length, centered)
+        dx[part], sums[0, part.start // step], sums[1, part.start // step] = made
+
+    threads.share(work, threads.slices(len(x), step))
+    by_weight, by_bias = np.add.reduce(sums, axis=1)
+    return dx.reshape(g.shape), by_weight, by_bias
+
+
+def _slopes_part(
+    g: Array, x: Array, weight: Array, mean: Array, inverse: Array, length: int, centered: bool
+) -> tuple[Array, Array, Array]:
     w = wide(weight).reshape(-1) if weight.size else ones(length, x)
     c, r = x - mean if centered else x, inverse[:, 0]
-    products = g2 * c
-    by_weight, by_bias = np.dot(r, products), np.dot(ones(len(x), x), g2)
+    products = g * c
+    by_weight, by_bias = np.dot(r, products), np.dot(ones(len(x), x), g)
     share = r / length
     inner = np.dot(products, w)
     inner *= r
@@ -71,13 +109,13 @@ def _row_slopes(
     inner *= share
     np.multiply(c, inner[:, None], out=products)
     if centered:
-        outer = np.dot(g2, w)
+        outer = np.dot(g, w)
         outer *= share
         products += outer[:, None]
     factor = _outer(inverse, weight)
-    dx = np.multiply(g2, factor, out=factor if weight.size else None)
+    dx = np.multiply(g, factor, out=factor if weight.size else None)
     dx -= products
-    return dx.reshape(g.shape), by_weight, by_bias
+    return dx, by_weight, by_bias
 
 
 @operation(node="NativeLayerNormBackward0", hidden=("mean", "inverse"), methods=False)

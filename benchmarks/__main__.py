@@ -1,53 +1,142 @@
-"""`python -m benchmarks`: what one operation costs, beside PyTorch's. Prints a Markdown table.
+"""`python -m benchmarks`: tinynet beside PyTorch, on this machine. Prints Markdown tables.
 
-With `--workloads [names]`: training steps of whole models instead, each library in a process of its
-own, with the aims of the project. With `--floor`: steps written by hand in numpy.
+Without an option, what single operations cost. Each option below asks for another table; several
+may be given. `--save FOLDER` also writes them there, as Markdown, as JSON and as pictures.
 
-Needs the `oracle` extra (PyTorch). A machine that does other work makes single numbers jump; the
-ratio column is the median of ratios of neighbouring turns, which noise hits alike.
+Needs the `benchmarks` extra (PyTorch and matplotlib; JAX takes part where it is installed). A
+machine that does other work makes single numbers jump; ratios are medians over neighbouring turns,
+which noise hits alike.
 """
 
 import argparse
+import json
+import os
 import platform
 import sys
+from dataclasses import asdict
+from importlib import metadata, util
+from pathlib import Path
 
-import numpy
+from benchmarks import race
+from benchmarks.tables import Table
+from benchmarks.workloads import ROWS
 
-from benchmarks import messages, operations, race
-from benchmarks.workloads import BY_NAME
+NAMES = [row.name for row in ROWS]
+
+
+def parsed() -> argparse.Namespace:
+    """Return what the command line asks for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--workloads", nargs="*", metavar="NAME", help=f"training steps: {', '.join(NAMES)}")
+    add("--floor", action="store_true", help="steps written by hand in numpy")
+    add("--inference", action="store_true", help="one answer at a time, without a graph")
+    add("--scaling", action="store_true", help="how cost grows with the work")
+    add("--memory", action="store_true", help="peak memory of training steps")
+    add("--imports", action="store_true", help="time of importing the packages")
+    add("--loading", action="store_true", help="examples per second of data loaders")
+    add("--everything", action="store_true", help="all of these")
+    add("--only", default="", help="of single operations: those whose name contains this text")
+    add("--threads", type=int, default=1, help="of each library (1)")
+    add("--rounds", type=int, default=40, help="turns of each side (40)")
+    add("--save", type=Path, metavar="FOLDER", help="write tables and pictures there")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.workloads or () if name not in NAMES]
+    if unknown:
+        parser.error(f"no workload is called {unknown[0]!r}; there are {', '.join(NAMES)}")
+    return arguments
+
+
+def machine(threads: int, rounds: int) -> str:
+    """Return what the numbers depend on, in a line."""
+    packages = ("numpy", "torch", "jax")
+    found = [f"{p} {metadata.version(p)}" for p in packages if util.find_spec(p)]
+    return (
+        f"{_processor()}, {os.cpu_count()} cores; {threads} thread{'s' * (threads > 1)}; "
+        f"Python {platform.python_version()}, {', '.join(found)}; {rounds} turns"
+    )
+
+
+def _processor() -> str:
+    """Return the name of the processor, with its widest vector instructions."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.processor() or platform.machine()
+    name = next((x.partition(":")[2] for x in text.splitlines() if "model name" in x), "")
+    widest = next((x for x in ("avx512f", "avx2", "avx") if f" {x} " in text), "")
+    return f"{name.strip()} ({widest})" if widest else name.strip()
+
+
+def measured(arguments: argparse.Namespace) -> list[Table]:
+    """Measure what was asked for."""
+    threads, rounds, tables = arguments.threads, arguments.rounds, []
+    everything = arguments.everything
+    if arguments.workloads is not None or everything:
+        tables.append(race.report(threads, rounds, arguments.workloads or []))
+    if arguments.floor or everything:
+        tables.append(race.report_floor(threads, rounds))
+    if arguments.inference or everything:
+        from benchmarks import inference
+
+        tables.append(inference.report(threads, rounds))
+    if arguments.scaling or everything:
+        from benchmarks import scaling
+
+        tables += scaling.report(threads, rounds)
+    if arguments.memory or arguments.imports or everything:
+        from benchmarks import processes
+
+        if arguments.memory or everything:
+            tables.append(processes.report_memory(threads))
+        if arguments.imports or everything:
+            tables.append(processes.report_imports(rounds))
+    if arguments.loading or everything:
+        from benchmarks import loading
+
+        tables.append(loading.report(rounds))
+    if not tables or everything:
+        import torch
+
+        from benchmarks import messages, operations
+
+        torch.set_num_threads(threads)
+        tables.append(operations.report(torch, rounds, arguments.only))
+        tables.append(messages.report(rounds, arguments.only))
+    return tables
+
+
+def save(tables: list[Table], about: str, folder: Path) -> None:
+    """Write the tables as Markdown and JSON, and the pictures."""
+    from benchmarks import plots
+
+    folder.mkdir(parents=True, exist_ok=True)
+    text = about + "\n\n" + "\n".join(table.markdown() for table in tables)
+    (folder / "results.md").write_text(text, encoding="utf-8")
+    content = {"about": about, "tables": [asdict(table) for table in tables]}
+    (folder / "results.json").write_text(json.dumps(content, indent=1), encoding="utf-8")
+    for table in tables:
+        if table.title == "Training steps":
+            plots.speedups(table, folder / "training.png", table.title)
+        elif table.title == "Growth":
+            plots.growth(table, folder / "growth.png")
 
 
 def main() -> int:
     """Run the benchmarks that the command line asks for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=40, help="turns of each side (40)")
-    parser.add_argument("--only", default="", help="rows whose name contains this text")
-    parser.add_argument("--workloads", nargs="*", metavar="NAME", help=", ".join(BY_NAME))
-    parser.add_argument("--floor", action="store_true", help="steps written by hand in numpy")
-    parser.add_argument("--threads", type=int, default=1, help="of each library (1)")
-    arguments = parser.parse_args()
-    unknown = [name for name in arguments.workloads or () if name not in BY_NAME]
-    if unknown:
-        parser.error(f"no workload is called {unknown[0]!r}; there are {', '.join(BY_NAME)}")
-    try:
-        import torch
-    except ImportError:
+    arguments = parsed()
+    if util.find_spec("torch") is None:
         print("The opponent is missing: pip install torch==2.13.0", file=sys.stderr)
         return 2
-    threads = arguments.threads
-    print(
-        f"Python {platform.python_version()}, numpy {numpy.__version__}, "
-        f"torch {torch.__version__}, "
-        f"{platform.machine()}, {threads} thread{'s' * (threads > 1)}, {arguments.rounds} turns\n"
-    )
-    if arguments.workloads is None and not arguments.floor:
-        torch.set_num_threads(threads)
-        operations.report(torch, arguments.rounds, arguments.only)
-        messages.report(arguments.rounds, arguments.only)
-    if arguments.workloads is not None:
-        race.report(threads, arguments.rounds, arguments.workloads)
-    if arguments.floor:
-        race.report_floor(threads, arguments.rounds)
+    about = machine(arguments.threads, arguments.rounds)
+    print(about)
+    tables = measured(arguments)
+    if arguments.save:
+        save(tables, about, arguments.save)
     return 0
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tinynet as tn
+from benchmarks.tables import Table
 from benchmarks.turns import compare
 from tinynet.core import compiler, inplace_source
 from tinynet.core.operation import REGISTRY
@@ -63,10 +64,9 @@ def write_cost() -> tuple[Any, Any]:
     return ten_of(run[0], [a, b]), ten_of(run[1], [a, b])
 
 
-def report(rounds: int, only: str) -> None:
-    """Print one row per case."""
-    print("\n| what messages cost | with, µs | without, µs | cost |")
-    print("|---|---:|---:|---:|")
+def report(rounds: int, only: str) -> Table:
+    """Measure what it costs to know the lines that errors name."""
+    table = Table("What messages cost", ["case", "with, µs", "without, µs", "cost"])
     cases: dict[str, tuple[Callable[[], tuple[Any, Any]], int]] = {
         "mul_remembered": (lambda: operation_cost("mul", (8,), (8,)), 10),
         "exp_remembered": (lambda: operation_cost("exp", (8,)), 10),
@@ -76,5 +76,5 @@ def report(rounds: int, only: str) -> None:
     for name, (make, calls) in cases.items():
         if only in name:
             full, bare, ratio = compare(*make(), rounds)
-            shown = f"{full / calls * 1e6:.2f} | {bare / calls * 1e6:.2f} | {ratio - 1:+.0%}"
-            print(f"| {name} | {shown} |")
+            table.add(name, full / calls * 1e6, bare / calls * 1e6, f"{ratio - 1:+.0%}")
+    return table

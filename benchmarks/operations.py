@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tinynet
+from benchmarks.tables import Table
 from benchmarks.turns import compare
 
 Case = Callable[[Any], Callable[[], object]]  # library -> what is timed
@@ -100,16 +101,14 @@ CASES: tuple[Case, ...] = (
 )
 
 
-def report(torch: Any, rounds: int, only: str) -> None:
-    """Print one row per case."""
-    print("| case | tinynet µs | PyTorch µs | tinynet / PyTorch |")
-    print("|---|---:|---:|---:|")
+def report(torch: Any, rounds: int, only: str) -> Table:
+    """Measure single operations."""
+    heads = ["case", "tinynet µs", "PyTorch µs", "tinynet / PyTorch"]
+    table = Table("Single operations", heads)
     for case in CASES:
         if only not in case.__name__:
             continue
         ours, theirs, ratio = compare(case(tinynet), case(torch), rounds)
         calls = 100 if case is mul_unrecorded else 1
-        print(
-            f"| {case.__name__} | {ours / calls * 1e6:.2f} | {theirs / calls * 1e6:.2f} "
-            f"| {ratio:.2f} |"
-        )
+        table.add(case.__name__, ours / calls * 1e6, theirs / calls * 1e6, ratio)
+    return table

@@ -5,16 +5,26 @@ import pickle
 import subprocess
 import sys
 import time
+from importlib import util
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 from benchmarks.floor import FLOORS
+from benchmarks.tables import Table
 from benchmarks.workloads import BATCHES, BY_NAME, ROWS, Workload
 
 SLICE = 0.06  # seconds per turn, if a step is not longer
 REST = 0.04  # seconds between turns with several threads: pools spin for a while before they sleep
+WITH_JAX = (
+    "mlp_small",
+    "mlp_small_adamw",
+    "mlp_mnist",
+    "mlp_wide_adamw",
+    "gpt_micro",
+    "gpt_small",
+)  # those that benchmarks/jax_steps.py has
 STEPS = 6  # whose losses are compared before the race
 
 
@@ -27,7 +37,7 @@ class Side:
             [sys.executable, "-m", "benchmarks.worker", library, str(threads)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | dict.fromkeys(pools, str(threads)),
+            env=os.environ | dict.fromkeys(pools, str(threads)) | {"XLA_FLAGS": _xla(threads)},
         )
 
     def __call__(self, method: str, *arguments: Any) -> Any:
@@ -47,6 +57,10 @@ class Side:
         self.process.wait()
 
 
+def _xla(threads: int) -> str:
+    return f"--xla_cpu_multi_thread_eigen={str(threads > 1).lower()}"
+
+
 def agree(ours: Side, theirs: Side, row: Workload) -> None:
     """Start both from the same weights; raise if they do not compute the same losses."""
     ours("make", row.name)
@@ -63,9 +77,17 @@ def calibrate(side: Side) -> int:
     return max(1, round(SLICE / once))
 
 
-def race(ours: Side, theirs: Side, row: Workload, rounds: int, rest: float) -> tuple[float, ...]:
-    """Return seconds per step of both (medians), and the median ratio of neighbouring turns."""
+def race(
+    ours: Side, theirs: Side, row: Workload, rounds: int, rest: float, answers: bool = False
+) -> tuple[float, ...]:
+    """Return seconds per step of both (medians), and the median ratio of neighbouring turns.
+
+    With ``answers``, of one answer instead of a step.
+    """
     agree(ours, theirs, row)
+    if answers:
+        ours("answer")
+        theirs("answer")
     sides = [(ours, calibrate(ours)), (theirs, calibrate(theirs))]
     pairs = []
     for i in range(rounds):
@@ -84,32 +106,36 @@ def rest(threads: int) -> float:
     return REST if threads > 1 else 0.0
 
 
-def report(threads: int, rounds: int, only: list[str]) -> None:
-    """Print one row per workload."""
-    ours, theirs = Side("tinynet", threads), Side("torch", threads)
-    print("| workload | model | optimizer | B | tinynet µs | PyTorch µs | times as fast | aim | |")
-    print("|---|---|---|---:|---:|---:|---:|---:|---|")
+def report(threads: int, rounds: int, only: list[str]) -> Table:
+    """Measure training steps of the workloads: against PyTorch, and JAX where it is installed."""
+    heads = ["model", "optimizer", "B", "tinynet µs", "PyTorch µs", "JAX jit µs"]
+    table = Table("Training steps", ["workload", *heads, "times as fast as PyTorch", "aim"])
+    sides = [Side("tinynet", threads), Side("torch", threads)]
+    compiled = Side("jax", threads) if util.find_spec("jax") else None
     for row in ROWS:
         if only and row.name not in only:
             continue
-        quick, slow, ratio = race(ours, theirs, row, rounds, rest(threads))
-        reached = "reached" if ratio >= row.aim else f"{ratio / row.aim:.0%} of the aim"
-        print(
-            f"| {row.name} | {row.shown} | {row.optimizer[0]} | {row.batch} | {quick * 1e6:.0f} "
-            f"| {slow * 1e6:.0f} | {ratio:.2f} | {row.aim} | {reached} |",
-            flush=True,
-        )
-    ours.close()
-    theirs.close()
+        quick, slow, ratio = race(sides[0], sides[1], row, rounds, rest(threads))
+        jit = None
+        if compiled and row.name in WITH_JAX:
+            jit = 1e6 * race(sides[0], compiled, row, max(3, rounds // 4), rest(threads))[1]
+        table.add(
+            row.name, row.shown, row.optimizer[0], row.batch, quick * 1e6, slow * 1e6, jit,
+            ratio, row.aim,
+        )  # fmt: skip
+    for side in [*sides, *([compiled] if compiled else [])]:
+        side.close()
+    return table
 
 
-def report_floor(threads: int, rounds: int) -> None:
-    """Print how far tinynet is from steps written by hand."""
+def report_floor(threads: int, rounds: int) -> Table:
+    """Measure how far tinynet is from steps written by hand."""
     floor, ours = Side("floor", threads), Side("tinynet", threads)
-    print("\n| workload | by hand µs | tinynet µs | tinynet / by hand |")
-    print("|---|---:|---:|---:|")
+    heads = ["workload", "by hand µs", "tinynet µs", "tinynet / by hand"]
+    table = Table("Steps written by hand in numpy", heads)
     for name in FLOORS:
         bare, full, ratio = race(floor, ours, BY_NAME[name], rounds, rest(threads))
-        print(f"| {name} | {bare * 1e6:.0f} | {full * 1e6:.0f} | {ratio:.2f} |", flush=True)
+        table.add(name, bare * 1e6, full * 1e6, ratio)
     floor.close()
     ours.close()
+    return table

@@ -6,6 +6,7 @@ import sys
 from time import perf_counter, process_time
 from typing import Any
 
+from benchmarks import scaling  # noqa: F401  # adds its workloads to BY_NAME
 from benchmarks.floor import Floor
 from benchmarks.workloads import BY_NAME, Training
 
@@ -32,6 +33,18 @@ class Worker:
         self.training.start(weights)
         return [self.training.step().item() for _ in range(count)]
 
+    def answer(self) -> None:
+        """From now on, a turn is made of answers to one example each, without a graph."""
+        lib, model = self.lib, self.training.model.eval()
+        x = self.training.batches[0][0]
+        one = x[:1] if x.ndim else x
+
+        def run() -> Any:
+            with lib.no_grad():
+                return model(one)
+
+        self.training.step = run
+
     def turn(self, count: int) -> float:
         """Return the seconds per step of ``count`` steps, after one other; training goes on."""
         step, steps, clock = self.training.step, range(count), self.clock
@@ -43,12 +56,13 @@ class Worker:
 
 
 def main() -> None:
-    """Answer until the pipe is closed. Arguments: tinynet, torch or floor; number of threads."""
+    """Answer until the pipe is closed. Arguments: tinynet, torch, floor or jax; threads."""
     name, threads = sys.argv[1], int(sys.argv[2])
-    lib = importlib.import_module("tinynet" if name == "floor" else name)
-    if name == "torch":
-        lib.set_num_threads(threads)
+    lib = importlib.import_module("torch" if name == "torch" else "tinynet")
+    lib.set_num_threads(threads)
     kind = Floor if name == "floor" else Training
+    if name == "jax":
+        kind = importlib.import_module("benchmarks.jax_steps").JaxTraining
     worker, asks, answers = Worker(lib, kind, threads), sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
     while True:

@@ -1,0 +1,63 @@
+"""The results as pictures, by matplotlib."""
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.tables import Table
+
+OURS, THEIRS = "#1f6f8b", "#d1603d"
+
+
+def speedups(table: Table, file: Path, title: str) -> None:
+    """Draw how many times as fast each row is, on a logarithmic scale around 1."""
+    plt = _pyplot()
+    names = [row[0] for row in table.rows]
+    ratios = [row[next(_places(table, "times as fast"))] for row in table.rows]
+    figure, axes = plt.subplots(figsize=(7, 0.35 * len(names) + 1.2), layout="constrained")
+    colours = [OURS if ratio >= 1 else THEIRS for ratio in ratios]
+    bars = axes.barh(names, [ratio - 1 for ratio in ratios], left=1, color=colours)
+    axes.bar_label(bars, [f"{ratio:.2f}" for ratio in ratios], padding=3)
+    axes.set(xscale="log", xlabel="times as fast as PyTorch (eager, CPU)", title=title)
+    ticks = [0.5, 1, 2, 4, 8]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
+    axes.minorticks_off()
+    axes.margins(x=0.15)
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.invert_yaxis()
+    _save(plt, figure, file)
+
+
+def growth(table: Table, file: Path) -> None:
+    """Draw the time of a step over each axis, both libraries."""
+    plt = _pyplot()
+    names = [*dict.fromkeys(row[0] for row in table.rows)]
+    figure, panels = plt.subplots(1, len(names), figsize=(3 * len(names), 3), layout="constrained")
+    for axes, name in zip(panels, names, strict=True):
+        rows = [row for row in table.rows if row[0] == name]
+        sizes = [row[1] for row in rows]
+        axes.plot(sizes, [row[2] for row in rows], "o-", color=OURS, label="tinynet")
+        axes.plot(sizes, [row[3] for row in rows], "s--", color=THEIRS, label="PyTorch")
+        axes.set(xscale="log", yscale="log", xlabel=name, ylabel="µs per step")
+        axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.minorticks_off()
+        axes.grid(alpha=0.3)
+    panels[0].legend()
+    _save(plt, figure, file)
+
+
+def _places(table: Table, start: str) -> Any:
+    return (i for i, head in enumerate(table.columns) if head.startswith(start))
+
+
+def _pyplot() -> Any:
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _save(plt: Any, figure: Any, file: Path) -> None:
+    figure.savefig(file, dpi=110)
+    plt.close(figure)

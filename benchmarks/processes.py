@@ -1,0 +1,79 @@
+"""What is measured in fresh processes: the time of an import, and the memory of a training step."""
+
+import os
+import subprocess
+import sys
+from statistics import median
+
+from benchmarks.tables import Table
+from benchmarks.workloads import ROWS
+
+IMPORTS = ("numpy", "tinynet", "torch")
+# In kB; Linux counts the peak (VmHWM) of each program anew.
+_MEMORY = """
+def memory(kind):
+    return [int(x.split()[1]) for x in open("/proc/self/status") if x.startswith(kind)]
+"""
+_TIMED = """
+from time import perf_counter
+start = perf_counter()
+import {name}
+spent = perf_counter() - start
+print(spent, *memory("VmHWM"))
+"""
+# What lies in memory before the first step is counted apart from what steps add at their peak.
+_PEAK = """
+import importlib
+from benchmarks.workloads import BY_NAME, Training
+lib = importlib.import_module({library!r})
+{threads}
+training = Training(lib, BY_NAME[{name!r}])
+(before,) = memory("VmRSS")
+for _ in range(5):
+    training.step()
+print(before, *memory("VmHWM"))
+"""
+
+
+def run(program: str, threads: int = 1) -> list[float]:
+    """Run a program in a process of its own; return the numbers that it prints."""
+    pools = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(threads))
+    # An empty PYTHONDONTWRITEBYTECODE is none: users' imports find compiled files.
+    pools["PYTHONDONTWRITEBYTECODE"] = ""
+    answer = subprocess.run(
+        [sys.executable, "-c", _MEMORY + program],
+        env=os.environ | pools, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return [float(number) for number in answer.stdout.split()]
+
+
+def report_imports(rounds: int) -> Table:
+    """Measure imports, taking turns; the first of each, which compiles, does not count."""
+    table = Table("Import", ["package", "seconds", "times numpy's", "memory MB"])
+    found: dict[str, list[list[float]]] = {name: [] for name in IMPORTS}
+    for name in IMPORTS:
+        run(_TIMED.format(name=name))
+    for _ in range(rounds):
+        for name in IMPORTS:
+            found[name].append(run(_TIMED.format(name=name)))
+    base = median(seconds for seconds, _ in found["numpy"])
+    for name, pairs in found.items():
+        seconds = median(pair[0] for pair in pairs)
+        table.add(name, seconds, seconds / base, median(pair[1] for pair in pairs) / 1024)
+    return table
+
+
+def report_memory(threads: int) -> Table:
+    """Measure the memory that five training steps add to the model, and the whole process."""
+    heads = ["workload", "tinynet MB", "PyTorch MB", "tinynet in all MB", "PyTorch in all MB"]
+    table = Table("Peak memory of training steps", heads)
+    for row in ROWS:
+        added, whole = [], []
+        for library in ("tinynet", "torch"):
+            set_threads = f"lib.set_num_threads({threads})"
+            program = _PEAK.format(library=library, name=row.name, threads=set_threads)
+            before, peak = run(program, threads)
+            added.append((peak - before) / 1024)
+            whole.append(peak / 1024)
+        table.add(row.name, *added, *whole)
+    return table

@@ -1,0 +1,77 @@
+"""How the cost of a training step grows with the work: one thing over 64 times, the rest fixed."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmarks import models
+from benchmarks.race import Side, race, rest
+from benchmarks.tables import Table
+from benchmarks.workloads import ADAMW, BY_NAME, LETTERS, MOMENTUM, Workload, text, vectors
+
+
+def _mlp(batch: int, width: int, layers: int) -> Workload:
+    sizes = [width] * (layers + 1)
+    return Workload(
+        "", f"MLP {width}, {layers} hidden layers", batch, 1.0,
+        lambda lib: models.mlp(lib, *sizes, 10), MOMENTUM, vectors(batch, width),
+    )  # fmt: skip
+
+
+def _gpt(length: int) -> Workload:
+    return Workload(
+        "", f"GPT, 1 block, d 48, T {length}", 2, 1.0,
+        lambda lib: models.gpt(lib, LETTERS, length, 1, 48, 4), ADAMW, text(2, length),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What grows: its name, its values, and the workload of each."""
+
+    name: str
+    values: tuple[int, ...]
+    workload: Callable[[int], Workload]
+
+
+AXES = (
+    Axis("batch", (8, 32, 128, 512), lambda n: _mlp(n, 64, 1)),
+    Axis("width", (16, 64, 256, 1024), lambda n: _mlp(32, n, 1)),
+    Axis("depth", (1, 4, 16, 64), lambda n: _mlp(32, 64, n)),
+    Axis("sequence", (8, 32, 128, 512), _gpt),
+)
+for _axis in AXES:
+    for _n in _axis.values:
+        _name = f"{_axis.name}={_n}"
+        BY_NAME[_name] = replace(_axis.workload(_n), name=_name)
+
+
+def slope(sizes: Any, times: Any) -> float:
+    """Return the exponent: the slope of a line through the logarithms, by least squares."""
+    x, y = [math.log(n) for n in sizes], [math.log(t) for t in times]
+    mx, my = sum(x) / len(x), sum(y) / len(y)
+    above = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
+    return above / sum((a - mx) ** 2 for a in x)
+
+
+def report(threads: int, rounds: int) -> list[Table]:
+    """Measure all axes; return the times, and the exponents."""
+    ours, theirs = Side("tinynet", threads), Side("torch", threads)
+    times = Table("Growth", ["axis", "size", "tinynet µs", "PyTorch µs", "times as fast"])
+    growth = []
+    for axis in AXES:
+        found = []
+        for n in axis.values:
+            quick, slow, ratio = race(
+                ours, theirs, BY_NAME[f"{axis.name}={n}"], rounds, rest(threads)
+            )
+            found.append((quick, slow))
+            times.add(axis.name, n, quick * 1e6, slow * 1e6, ratio)
+        growth.append((axis, found))
+    exponents = Table("Exponent of the growth", ["axis", "tinynet", "PyTorch"])
+    for axis, found in growth:
+        exponents.add(axis.name, *(slope(axis.values, side) for side in zip(*found, strict=True)))
+    ours.close()
+    theirs.close()
+    return [times, exponents]

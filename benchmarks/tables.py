@@ -1,0 +1,49 @@
+"""Tables: printed row by row while they are measured, and kept for the page and the plots."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Table:
+    """One table of results.
+
+    Attributes:
+        title: what it shows.
+        columns: their heads; all but the first are numbers.
+        rows: one list per row, in the order of the columns.
+    """
+
+    title: str
+    columns: list[str]
+    rows: list[list[Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        print(f"\n{self.head()}", flush=True)
+
+    def add(self, *row: Any) -> None:
+        """Add a row, and print it."""
+        assert len(row) == len(self.columns)
+        self.rows.append([*row])
+        print(_line(row), flush=True)
+
+    def head(self) -> str:
+        """Return title and heads in Markdown."""
+        rule = "|---" + "|---:" * (len(self.columns) - 1) + "|"
+        return f"**{self.title}**\n\n{_line(self.columns)}\n{rule}"
+
+    def markdown(self) -> str:
+        """Return all of it in Markdown."""
+        return "\n".join([self.head(), *map(_line, self.rows)]) + "\n"
+
+
+def _line(cells: Any) -> str:
+    return "| " + " | ".join(_shown(cell) for cell in cells) + " |"
+
+
+def _shown(cell: Any) -> str:
+    if cell is None:
+        return "-"
+    if not isinstance(cell, float):
+        return str(cell)
+    return f"{cell:.0f}" if abs(cell) >= 100 else f"{cell:.3g}"

@@ -1,0 +1,64 @@
+"""The benchmarks without their opponents: that they run, and what they write. No times."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from benchmarks import scaling
+from benchmarks.floor import FLOORS, Floor
+from benchmarks.tables import Table
+from benchmarks.workloads import BY_NAME, ROWS, Training
+
+LARGE = {"batch=512", "width=1024", "depth=64", "sequence=512"}
+
+
+@pytest.mark.parametrize("name", sorted({*BY_NAME} - LARGE))
+def test_a_workload_trains(name):
+    training = Training(tn, BY_NAME[name])
+    before = training.weights()
+    losses = [training.step().item() for _ in range(2)]
+    assert np.isfinite(losses).all()
+    assert any((training.weights()[k] != before[k]).any() for k in before)
+
+
+@pytest.mark.parametrize("name", FLOORS)
+def test_steps_by_hand_compute_the_same(name):
+    by_hand, ours = Floor(tn, BY_NAME[name]), Training(tn, BY_NAME[name])
+    by_hand.start(ours.initial)
+    for _ in range(4):
+        assert float(by_hand.step()) == pytest.approx(ours.step().item(), rel=1e-5)
+
+
+def test_every_aim_of_the_project_has_a_workload():
+    assert [row.name for row in ROWS if not row.name.count("=")] == [
+        "chain200", "mlp_small", "mlp_small_adamw", "mlp_mnist", "mlp_wide_adamw", "embed_maxnorm",
+        "lstm_small", "lstm_medium", "gpt_micro", "gpt_small", "lenet", "resnet_tiny",
+    ]  # fmt: skip
+    assert all(max(axis.values) == 64 * min(axis.values) for axis in scaling.AXES)
+
+
+def test_the_exponent_of_a_power():
+    assert scaling.slope([1, 4, 16], [5.0, 40.0, 320.0]) == pytest.approx(1.5)
+
+
+def test_a_table(capsys):
+    table = Table("Speeds", ["what", "µs", "ratio"])
+    table.add("small", 0.123456, 2)
+    table.add("large", 12345.6, None)
+    assert table.markdown() == (
+        "**Speeds**\n\n| what | µs | ratio |\n|---|---:|---:|\n"
+        "| small | 0.123 | 2 |\n| large | 12346 | - |\n"
+    )
+    assert capsys.readouterr().out.strip() == table.markdown().strip()
+
+
+def test_an_unknown_workload_is_named():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--workloads", "mlp_smal"],
+        cwd=Path(__file__).parents[1], capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2 and "no workload is called 'mlp_smal'" in done.stderr

@@ -1,7 +1,4 @@
-"""What people ask of trainers with configs, one test per wish, under its number and name.
-
-Numbers 12 and 13 (going on exactly, and with a changed config) are about checkpoints.
-"""
+"""What people ask of trainers with configs, one test per wish, under its number and name."""
 
 import io
 import json
@@ -19,6 +16,7 @@ from tinynet.train.cli import main
 from tinynet.train.config import SECTIONS, settings
 
 from .test_cli import on_a_terminal, start
+from .test_resume import same
 from .test_runner import own_model, weights
 
 NET = """
@@ -174,6 +172,30 @@ def test_11_all_that_is_needed_to_repeat_is_in_the_run_folder(write, digits):
     assert record["platform"] and record["started"] and "git" in record
     again = run(result.folder / "config.toml", quiet=True)
     assert weights(again.model) == weights(result.model)
+
+
+def test_12_resume_means_exact_continuation(write, digits, tmp_path):
+    path = write(digits)
+    extra = ["model.dropout=0.3", "run.save_every_steps=10"]
+    whole = run(path, extra, out=tmp_path / "whole", quiet=True)
+    folder = run(path, extra, out=tmp_path / "killed", quiet=True).folder
+    (folder / "checkpoint.npz").unlink()  # the one of step 40 is left: as if killed after it
+    assert main(["resume", str(folder)]) == 0
+    same(folder, whole.folder)
+
+
+def test_13_resume_with_a_changed_config_says_what_differs_and_who_wins(write, digits, capsys):
+    folder = run(write(digits), {"run.epochs": 1}, quiet=True).folder
+    assert main(["resume", str(folder), "epochs=2", "optimizer.lr=0.05"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[:4] == [
+        "changed since the checkpoint; the new values count:",
+        "  run.epochs: 1 -> 2",
+        "  optimizer.lr: 0.1 -> 0.05",
+        "going on after epoch 1, step 23",
+    ]
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert [row["lr"] for row in rows] == [0.1, 0.05]
 
 
 def test_14_init_from_takes_weights_only(write, digits, tmp_path):

@@ -134,13 +134,14 @@ loss.backward()
 # %% [markdown] en
 # ## A leaf that became a result
 #
-# An assignment to all of a leaf is recorded as a `CopySlices`: what `a` is now comes from that write,
-# and the old values have become a leaf without a name, that no gradient can be given to.
+# An assignment to all of a leaf is recorded as a `CopySlices`: what `a` is now comes from that write.
+# At the bottom of the picture is the place where gradients of the leaf used to arrive; nobody is
+# there any more to receive one.
 # %% [markdown] zh
 # ## 变成结果的叶子
 #
-# 给叶子整体赋值会被记录成一个 `CopySlices`：现在的 `a` 来自这次写入，
-# 而原来的数值成了一个没有名字、也收不到梯度的叶子。
+# 给叶子整体赋值会被记录成一个 `CopySlices`：现在的 `a` 来自这次写入。
+# 图的最底端是叶子原先接收梯度的地方，如今那里已经没有叶子可以接收了。
 # %%
 a = torch.tensor([10.0, 5.0, 2.0, 3.0], requires_grad=True)
 print(a, a.is_leaf)

@@ -8,7 +8,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.nn import functional as F
-from tinynet.nn.functional import convolution_ops, sliding, winograd
+from tinynet.nn.functional import convolution_ops, sliding, strided, winograd
 from tinynet.nn.functional.sliding import Walk, columns
 
 
@@ -191,15 +191,53 @@ def test_fewer_products_cost_few_bits():
         )
 
 
-def test_the_number_of_threads_changes_nothing():
+STRIDED = {
+    "odd": (Walk((3, 3), (2, 2), (1, 1), (1, 1), (5, 4)), (9, 7)),
+    "even": (Walk((3, 3), (2, 2), (1, 1), (1, 1), (4, 4)), (8, 8)),
+    "unlike": (Walk((3, 2), (2, 3), (1, 1), (1, 1), (5, 3)), (9, 7)),
+    "dilated": (Walk((3, 2), (2, 2), (3, 4), (2, 1), (6, 7)), (9, 7)),
+    "long": (Walk((1, 7), (3, 2), (0, 3), (1, 1), (4, 6)), (11, 12)),
+    "sparse": (Walk((3, 2), (1, 4), (0, 3), (1, 1), (9, 5)), (11, 12)),
+}
+
+
+@pytest.mark.parametrize("rows", [1, 30, 256])
+@pytest.mark.parametrize("name", STRIDED)
+def test_channels_last_gives_the_same(name, rows, monkeypatch):
+    walk, size = STRIDED[name]
     random = np.random.RandomState(0)
-    x, w = (random.standard_normal(s).astype("f") for s in ((32, 32, 16, 16), (32, 32, 3, 3)))
+    x, y = (random.standard_normal((5, c, *s)) for c, s in ((2, size), (3, walk.out)))
+    weight, bias, other = random.standard_normal((3, 2, *walk.kernel)), np.arange(3.0), np.ones(2)
+    monkeypatch.setattr(strided, "ROWS", rows)
+    for found, expected in (
+        (
+            strided.convolved(x, weight, bias, walk),
+            convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 1),
+        ),
+        (
+            strided.spread(y, weight, other, size, walk),
+            convolution_ops.spread_biased.kernel(y, weight, other, size, walk, 1),
+        ),
+        (strided.correlated(x, y, walk), convolution_ops.correlate.kernel(x, y, walk, 1)),
+    ):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("channels", "stride", "kernel", "size"),
+    [(32, 1, 3, 16), (32, 2, 3, 16), (3, 1, 5, 24), (8, 1, 3, 20)],
+    ids=["winograd", "strided", "classes", "columns"],
+)
+def test_the_number_of_threads_changes_nothing(channels, stride, kernel, size):
+    random = np.random.RandomState(0)
+    shapes = (32, channels, size, size), (16 if channels < 32 else 32, channels, kernel, kernel)
+    x, w = (random.standard_normal(s).astype("f") for s in shapes)
     before, results = tn.get_num_threads(), []
     try:
         for threads in (1, 3):
             tn.set_num_threads(threads)
             leaves = [tn.tensor(x).requires_grad_(), tn.tensor(w).requires_grad_()]
-            y = F.conv2d(*leaves, padding=1)
+            y = F.conv2d(*leaves, stride=stride, padding=1)
             results.append([y, *tn.autograd.grad((y * y).sum(), leaves)])
     finally:
         tn.set_num_threads(before)

@@ -25,13 +25,15 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import threads
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array
-from tinynet.nn.functional import winograd
+from tinynet.nn.functional import strided, winograd
 from tinynet.nn.functional.sliding import BLOCK, Walk, added, columns
 from tinynet.ops.reduction import sum_dims
 
 Ints = tuple[int, ...]
+_SHARES = 8  # parts of a batch that threads share
 _SHORT = 16  # in rows that are shorter, numpy spends more on the row than on its elements
 
 # ---- kernels ------------------------------------------------------------------------------------
@@ -53,24 +55,36 @@ def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
     return run
 
 
+def _shares(batch: int, columns: int) -> list[slice]:
+    """Return slices of a batch for threads, given the elements of the columns of an image."""
+    count = max(1, min(_SHARES, batch * columns >> 18))
+    return threads.slices(batch, max(1, -(-batch // count)))
+
+
 @_in_single
 def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     batch, channels = x.shape[0], weight.shape[0]
     if winograd.pays(x, channels, walk, groups):
         return winograd.convolved(x, weight, bias, walk)
+    if groups == 1 and strided.pays(x.shape[1], channels, walk):
+        return strided.convolved(x, weight, bias, walk)
     made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
     matrix = np.ascontiguousarray(weight).reshape(groups, channels // groups, rows)
     offset = None if bias is None else bias.reshape(groups, channels // groups, 1)
     if not matrix.size:
         made[...] = 0 if offset is None else offset
-    for part, span, block in columns(x, walk):
-        windows = block.reshape(groups, -1, *block.shape[1:]).transpose(2, 0, 1, 3)
-        result = made[part, ..., span]
-        np.matmul(matrix, windows, out=result)
-        if offset is not None:
-            result += offset
+
+    def work(images: slice) -> None:
+        for part, span, block in columns(x[images], walk):
+            windows = block.reshape(groups, -1, *block.shape[1:]).transpose(2, 0, 1, 3)
+            result = made[images][part, ..., span]
+            np.matmul(matrix, windows, out=result)
+            if offset is not None:
+                result += offset
+
+    threads.share(work, _shares(batch, groups * rows * math.prod(walk.out)))
     return made.reshape(batch, channels, *walk.out)
 
 
@@ -79,6 +93,8 @@ def _spread(
     y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
 ) -> Array:
     """Return the transposed convolution, by whichever way handles fewer numbers."""
+    if groups == 1 and strided.pays(weight.shape[1], y.shape[1], walk):
+        return strided.spread(y, weight, bias, size, walk)
     columns = weight.shape[1] * math.prod(walk.out)
     gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
     way = _spread_by_adding if 2 * columns < gathered else _spread_by_classes
@@ -96,9 +112,10 @@ def _spread_by_adding(
     made = np.empty((batch, channels, *size), y.dtype)
     images = max(1, BLOCK // max(1, groups * rows * length * y.itemsize))
     shape = (channels, *walk.kernel, *walk.out)
-    for start in range(0, batch, images):
-        some = y[start : start + images]
-        part, count = slice(start, start + images), len(some)
+
+    def work(part: slice) -> None:
+        some = y[part]
+        count = len(some)
         if walk.out[-1] < _SHORT:  # the batch as last dimension makes longer rows to be added
             some = some.transpose(1, 2, 3, 0).reshape(groups, y.shape[2], length * count)
             windows = np.matmul(matrix, some).reshape(*shape, count)
@@ -106,6 +123,8 @@ def _spread_by_adding(
         else:
             windows = np.matmul(matrix, some).reshape(count, *shape)
             made[part] = added(windows, size, walk)
+
+    threads.share(work, threads.slices(batch, images))
     if bias is not None:
         made += bias.reshape(-1, *(1,) * len(size))
     return made
@@ -168,21 +187,37 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     batch, channels = y.shape[:2]
     if winograd.pays(x, channels, walk, groups):
         return winograd.correlated(x, y, walk)
+    if groups == 1 and strided.pays(x.shape[1], channels, walk):
+        return strided.correlated(x, y, walk)
     inner = x.shape[1] // groups
-    total = np.zeros((groups, inner * math.prod(walk.kernel), channels // groups), x.dtype)
+    rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y)
     y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
+    parts = _shares(batch, groups * rows * y.shape[3])
+    totals = np.zeros((len(parts), groups, rows, channels // groups), x.dtype)
+
+    def work(number: int) -> None:
+        images = parts[number]
+        _correlate_part(x[images], y[images], walk, totals[number])
+
+    threads.share(work, range(len(parts)))
+    total = totals.sum(axis=0).swapaxes(1, 2)
+    return np.ascontiguousarray(total).reshape(channels, inner, *walk.kernel)
+
+
+def _correlate_part(x: Array, y: Array, walk: Walk, total: Array) -> None:
+    """Add the sum of the windows, each times an element of ``[batch, groups, channels, out]``."""
+    groups, rows, channels = total.shape
     for part, span, block in columns(x, walk):
         against = y[part, ..., span]
-        windows = block.reshape(groups, total.shape[1], *block.shape[1:])
+        windows = block.reshape(groups, rows, *block.shape[1:])
         if windows.shape[1] < windows.shape[3]:  # to add products costs less than to copy y
             each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
             total += each.sum(axis=0)
         else:
-            together = against.transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
-            flat = windows.reshape(groups, windows.shape[1], -1)
+            together = against.transpose(1, 2, 0, 3).reshape(groups, channels, -1)
+            flat = windows.reshape(groups, rows, -1)
             total += np.matmul(flat, together.swapaxes(1, 2))
-    return np.ascontiguousarray(total.swapaxes(1, 2)).reshape(channels, inner, *walk.kernel)
 
 
 # ---- operations ---------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ RESULTS = np.array(
     [[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]]
 )
 POINTS, TILE = 6, 4
-BAND = 8  # tiles treated at once: the matrices of sums grow with its square
+BAND = 4  # tiles treated at once: the matrices of sums grow with its square
 PARTS = 4  # that gradients of weights are added up in
 
 

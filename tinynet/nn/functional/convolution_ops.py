@@ -29,14 +29,7 @@ from tinynet import threads
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array
 from tinynet.nn.functional import strided, winograd
-from tinynet.nn.functional.sliding import (
-    BLOCK,
-    Walk,
-    added,
-    added_in_runs,
-    columns,
-    widened,
-)
+from tinynet.nn.functional.sliding import BLOCK, Walk, added, columns
 from tinynet.ops.reduction import sum_dims
 
 Ints = tuple[int, ...]
@@ -76,7 +69,6 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         return winograd.convolved(x, weight, bias, walk)
     if groups == 1 and strided.pays(x.shape[1], channels, walk):
         return strided.convolved(x, weight, bias, walk)
-    wanted, walk = walk, widened(walk, x.shape[2:])
     made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
     matrix = np.ascontiguousarray(weight).reshape(groups, channels // groups, rows)
@@ -85,7 +77,7 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         made[...] = 0 if offset is None else offset
 
     def work(images: slice) -> None:
-        for part, span, block in columns(x[images], walk, walk is wanted):
+        for part, span, block in columns(x[images], walk):
             windows = block.reshape(groups, -1, *block.shape[1:]).transpose(2, 0, 1, 3)
             result = made[images][part, ..., span]
             np.matmul(matrix, windows, out=result)
@@ -93,17 +85,7 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
                 result += offset
 
     threads.share(work, _shares(batch, groups * rows * math.prod(walk.out)))
-    made = made.reshape(batch, channels, *walk.out)
-    return np.ascontiguousarray(made[..., : wanted.out[-1]]) if walk is not wanted else made
-
-
-def _padded(y: Array, walk: Walk) -> Array:
-    """Return ``y`` with zeros behind the last dimension, if the walk is longer there."""
-    if y.shape[-1] == walk.out[-1]:
-        return y
-    made = np.zeros((*y.shape[:-1], walk.out[-1]), y.dtype)
-    made[..., : y.shape[-1]] = y
-    return made
+    return made.reshape(batch, channels, *walk.out)
 
 
 @_in_single
@@ -124,8 +106,6 @@ def _spread_by_adding(
 ) -> Array:
     """Return the sum of the windows, each the product of the weight and an element of ``y``."""
     batch, channels = y.shape[0], weight.shape[1] * groups
-    counted, walk = walk, widened(walk, size)
-    y = _padded(y, walk)
     rows, length = weight.shape[1] * math.prod(walk.kernel), math.prod(walk.out)
     matrix = weight.reshape(groups, y.shape[1] // groups, rows).swapaxes(1, 2)
     y = y.reshape(batch, groups, y.shape[1] // groups, length)
@@ -136,10 +116,7 @@ def _spread_by_adding(
     def work(part: slice) -> None:
         some = y[part]
         count = len(some)
-        if walk is not counted:
-            windows = np.matmul(matrix, some).reshape(count, channels, *walk.kernel, length)
-            made[part] = added_in_runs(windows, size, walk)
-        elif walk.out[-1] < _SHORT:  # the batch as last dimension makes longer rows to be added
+        if walk.out[-1] < _SHORT:  # the batch as last dimension makes longer rows to be added
             some = some.transpose(1, 2, 3, 0).reshape(groups, y.shape[2], length * count)
             windows = np.matmul(matrix, some).reshape(*shape, count)
             made[part] = np.moveaxis(added(windows, size, walk, before=1), -1, 0)
@@ -214,25 +191,24 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
         return strided.correlated(x, y, walk)
     inner = x.shape[1] // groups
     rows = inner * math.prod(walk.kernel)
-    counted, walk = walk, widened(walk, x.shape[2:])
-    y = np.ascontiguousarray(_padded(y, walk))
+    y = np.ascontiguousarray(y)
     y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
     parts = _shares(batch, groups * rows * y.shape[3])
     totals = np.zeros((len(parts), groups, rows, channels // groups), x.dtype)
 
     def work(number: int) -> None:
         images = parts[number]
-        _correlate_part(x[images], y[images], walk, totals[number], walk is counted)
+        _correlate_part(x[images], y[images], walk, totals[number])
 
     threads.share(work, range(len(parts)))
     total = totals.sum(axis=0).swapaxes(1, 2)
     return np.ascontiguousarray(total).reshape(channels, inner, *walk.kernel)
 
 
-def _correlate_part(x: Array, y: Array, walk: Walk, total: Array, clean: bool) -> None:
+def _correlate_part(x: Array, y: Array, walk: Walk, total: Array) -> None:
     """Add the sum of the windows, each times an element of ``[batch, groups, channels, out]``."""
     groups, rows, channels = total.shape
-    for part, span, block in columns(x, walk, clean):
+    for part, span, block in columns(x, walk):
         against = y[part, ..., span]
         windows = block.reshape(groups, rows, *block.shape[1:])
         if windows.shape[1] < windows.shape[3]:  # to add products costs less than to copy y

@@ -52,13 +52,12 @@ class Walk(NamedTuple):
         return {*self.kernel, *self.stride} == {1} and not any(self.padding) and self.out == size
 
 
-def columns(x: Array, walk: Walk, clean: bool = True) -> Iterator[tuple[slice, slice, Array]]:
+def columns(x: Array, walk: Walk) -> Iterator[tuple[slice, slice, Array]]:
     """Yield blocks of the windows of ``x``: which of the batch, which windows, and the columns.
 
     Args:
         x: ``[batch, channels, *size]``.
         walk: how the windows move.
-        clean: write zeros where windows reach over an edge; else they hold what is there.
 
     Yields:
         A slice of the batch, a slice of the windows (in their order, as one dimension), and an
@@ -79,27 +78,15 @@ def columns(x: Array, walk: Walk, clean: bool = True) -> Iterator[tuple[slice, s
             at: Any = (..., slice(top, top + rows), *(_ALL,) * (dims - 1))
             block = windows[at]
             if not trivial:
-                block = copied(block, buffer, x.shape[2:], walk, clean)
+                block = copied(block, buffer, x.shape[2:], walk)
             made = block.reshape(height, part.stop - start, -1)
             yield part, slice(top * row, top * row + made.shape[2]), made
-
-
-def widened(walk: Walk, size: tuple[int, ...]) -> Walk:
-    """Return a walk with as many windows in a row as elements, where that is faster.
-
-    Then windows without a frame lie in the array as they do in the result: whole images can be
-    copied and added as one run. The windows that do not count reach into the next row.
-    """
-    unframed = {*walk.stride} == {1} and not any(walk.padding)
-    wide = walk._replace(out=(*walk.out[:-1], size[-1]))
-    fits = walk.out[-1] < size[-1] < min(32, 2 * walk.out[-1])
-    return wide if unframed and fits and len(size) > 1 else walk
 
 
 OFFSET = 16
 
 
-def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk, clean: bool) -> Array:
+def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> Array:
     """Return windows copied to the buffer, with zeros where they lie outside the array.
 
     The rows of the matrix do not start a multiple of 1 KiB apart: they would meet in the same few
@@ -110,8 +97,7 @@ def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk, clean
     pitch = length if length * buffer.itemsize % 1024 else length + OFFSET
     made = buffer[: height * pitch].reshape(height, pitch)[:, :length].reshape(block.shape)
     np.copyto(made, block)
-    if clean:
-        clear_edges(made, size, walk)
+    clear_edges(made, size, walk)
     return made
 
 
@@ -188,22 +174,3 @@ def added(windows: Array, size: tuple[int, ...], walk: Walk, before: int = 2) ->
         framed[at] += windows[held]
     inside: Any = (*outer, *(slice(p, p + n) for n, p in zip(size, walk.padding, strict=True)))
     return framed[inside]
-
-
-def added_in_runs(windows: Array, size: tuple[int, ...], walk: Walk) -> Array:
-    """Return ``[batch, channels, *size]``, the sums of what windows hold for each element.
-
-    Args:
-        windows: ``[batch, channels, *kernel, windows]`` of a ``widened`` walk; zeros in those that
-            do not count.
-        size: the size of the result.
-        walk: how the windows move.
-    """
-    steps = [math.prod(size[i + 1 :]) for i in range(len(size))]
-    length, count = math.prod(size), windows.shape[-1]
-    reach = sum(s * d * (k - 1) for s, d, k in zip(steps, walk.dilation, walk.kernel, strict=True))
-    flat = np.zeros((*windows.shape[:2], max(length, count + reach)), windows.dtype)
-    for place in itertools.product(*map(range, walk.kernel)):
-        start = sum(s * d * k for s, d, k in zip(steps, walk.dilation, place, strict=True))
-        flat[:, :, start : start + count] += windows[(_ALL, _ALL, *place)]
-    return flat[:, :, :length].reshape(*windows.shape[:2], *size)

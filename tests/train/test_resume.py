@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from tinynet.train.cli import main
 
 from .test_cli import start
 from .test_method import GAN_CONFIG
-from .test_runner import weights
+from .test_runner import own_model, weights
 
 GOLDEN = Path(__file__).parent / "golden"
 ALL = """
@@ -339,3 +340,60 @@ def test_a_run_that_is_stopped_goes_on(write, digits, tmp_path, number, code):
         assert json.loads((folder / "run.json").read_text())["status"] == "interrupted"
     resume(folder, quiet=True)
     same(folder, whole.folder)
+
+
+SLOW = """
+    import time
+    from pathlib import Path
+    from tinynet import nn
+
+    class Net(nn.Sequential):
+        def __init__(self):
+            super().__init__(nn.Flatten(), nn.Linear(64, 10))
+            self.calls = 0
+
+        def forward(self, images):
+            self.calls += self.training
+            if self.calls == 30 and not Path("quick").exists():
+                print("sleeping", flush=True)
+                for _ in range(600):
+                    time.sleep(0.1)
+            return super().forward(images)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("number, codes", [(signal.SIGINT, {130}), (signal.SIGTERM, {-15, 143})])
+def test_a_second_signal_aborts_at_once(write, digits, tmp_path, number, codes):
+    path = write(own_model(digits), net=SLOW)
+    program = start("train", path, cwd=tmp_path)
+    while program.stdout.readline() != "sleeping\n":
+        pass
+    program.send_signal(number)
+    time.sleep(0.3)
+    assert program.poll() is None  # it finishes the step
+    program.send_signal(number)
+    program.communicate(timeout=30)
+    assert program.returncode in codes
+    (folder,) = (tmp_path / "runs" / "digits").iterdir()
+    assert checkpoints.load(folder / "checkpoint.npz")["step"] == 23  # nothing was saved in between
+    (tmp_path / "quick").touch()
+    whole = run(path, out=tmp_path / "whole", quiet=True)
+    resume(folder, quiet=True)
+    same(folder, whole.folder)
+
+
+def test_a_sweep_that_is_resumed_goes_on_with_its_unfinished_runs(write, digits, capsys):
+    assert main(["sweep", write(digits), "run.seed=1,2", "epochs=2"]) == 0
+    (sweep,) = Path("runs/digits").iterdir()
+    folder = next(sweep.glob("001*/*/run.json")).parent
+    whole = all_of(folder)
+    (folder / "checkpoint.npz").unlink()
+    record = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps({**record, "status": "running"}))
+    capsys.readouterr()
+    assert main(["sweep", "--resume", str(sweep)]) == 0
+    assert re.search(r"^\[2/2\] run.seed=2: accuracy ", capsys.readouterr().out, re.M)
+    assert all_of(folder) == whole
+    assert len([*sweep.glob("001*/*/run.json")]) == 1  # in the same folder
+    assert json.loads((folder / "run.json").read_text())["resumed"][0]["step"] == 23

@@ -4,6 +4,7 @@ By inspection, and not from the source as mkdocstrings does: the functions and m
 are made when tinynet is imported, so no reader of source files finds them.
 """
 
+import dataclasses
 import inspect
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -17,6 +18,7 @@ from docs.site.text import cell, fenced, plain, table
 from tinynet import dtypes
 from tinynet.core.operation import Operation
 from tinynet.ops import stubs
+from tinynet.train.config import field_docs
 
 LINE = 64
 SKIPPED = {"forward", "extra_repr", "reset_parameters"}  # of layers: the class says it all
@@ -227,10 +229,14 @@ def default_of(value: Any) -> str:
 
 
 def members(name: Name) -> Iterator[str]:
-    """The public methods and properties that a class has of its own."""
+    """The fields, and the public methods and properties that no base of the class has, too."""
+    if dataclasses.is_dataclass(name.value):
+        docs = field_docs(name.value)
+        yield "\n".join(f"- `{n}`: {plain(' '.join(d.split()))}" for n, d in docs.items())
     for member, value in vars(name.value).items():
         doc = inspect.getdoc(getattr(value, "__func__", value))
-        if member.startswith("_") or member in SKIPPED or not doc:
+        overrides = any(hasattr(base, member) for base in name.value.__mro__[1:])
+        if member.startswith("_") or member in SKIPPED or overrides or not doc:
             continue
         if isinstance(value, property) or inspect.isroutine(value):
             yield method(name, member, value, doc)

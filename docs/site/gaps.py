@@ -38,6 +38,8 @@ def to_check(page: str) -> Iterator[Name]:
             continue
         if not callable(name.value) and not isinstance(name.value, property):
             continue
+        if inspect.isclass(name.value) and issubclass(name.value, Exception):  # it is only caught
+            continue
         if identity(name.value) not in seen:
             seen.add(identity(name.value))
             yield name

@@ -34,7 +34,8 @@ def on_config(config: Any) -> Any:
     sections = {title: pages for section in config.nav for title, pages in section.items()}
     sections["Look up"].append({"API": list(api.addresses())})
     placed = {page for pages in sections.values() for page in pages if isinstance(page, str)}
-    found = {path.name for path in Path(config.docs_dir).glob("*.md")}
+    docs = Path(config.docs_dir)
+    found = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
     sections["Do"] += sorted(found - placed)
     return config
 

@@ -14,12 +14,13 @@ ROOT = Path(__file__).parents[2]
 if str(ROOT) not in sys.path:  # mkdocs loads this file by its path
     sys.path.insert(0, str(ROOT))
 
-from docs.site import api, benchmarks, commands, compiled, configs, departures, situations  # noqa: E402
+from docs.site import api, benchmarks, commands, compiled, configs, departures, examples, situations  # noqa: E402
 
 PARTS = {
     "benchmarks": benchmarks.part,
     "compiled mul": compiled.out_of_place,
     "compiled mul_": compiled.in_place,
+    "examples": examples.part,
     "situations": situations.part,
     "configs": configs.part,
     "commands": commands.part,
@@ -30,13 +31,14 @@ MARK = re.compile(r"<!-- generated: ([\w ]+) -->")
 
 
 def on_config(config: Any) -> Any:
-    """Fill the section API, and put pages that nobody has placed at the end of "Do"."""
+    """Fill the section API, and put pages that nobody has placed at the end of a section."""
     sections = {title: pages for section in config.nav for title, pages in section.items()}
     sections["Look up"].append({"API": list(api.addresses())})
     placed = {page for pages in sections.values() for page in pages if isinstance(page, str)}
     docs = Path(config.docs_dir)
     found = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
-    sections["Do"] += sorted(found - placed)
+    for page in sorted(found - placed):  # those are of `python -m benchmarks --save`
+        sections["Understand" if page.startswith("benchmarks/") else "Do"].append(page)
     return config
 
 

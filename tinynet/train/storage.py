@@ -23,7 +23,14 @@ _PAUSE = 10.0  # seconds between two attempts to write to a disk that is full
 
 
 class StorageWarning(RuntimeWarning):
-    """A run goes on, but something of it cannot be written at present, or is damaged."""
+    """A run goes on, but something of it cannot be written at present, or is damaged.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():  # a program that would rather stop
+        ...     warnings.simplefilter("error", StorageWarning)
+        ...     # train, or read a run back
+    """
 
 
 class Storage:

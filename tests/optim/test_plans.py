@@ -5,7 +5,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import optim
-from tinynet.optim import plans
+from tinynet.optim import elementwise, plans
 
 MAKERS = {
     "SGD": lambda p: optim.SGD(p, lr=0.1),
@@ -143,3 +143,26 @@ def test_many_are_cut_into_packs_that_fit_the_cache(monkeypatch):
     monkeypatch.setattr(plans, "TOGETHER", 25)
     optimizer = compared(monkeypatch, MAKERS["Adam"])
     assert [pack.places for pack in plan_of(optimizer).packs] == [[0, 1, 2], [4, 5]]
+
+
+@pytest.mark.parametrize("make", [MAKERS["momentum"], MAKERS["AdamW"]], ids=["SGD", "AdamW"])
+def test_threads_share_the_blocks_of_a_large_parameter(make, monkeypatch):
+    def weights(count):
+        before = tn.get_num_threads()
+        tn.set_num_threads(count)
+        try:
+            draw = np.random.default_rng(0)
+            p = tn.from_numpy(draw.standard_normal((7, 30_000), np.float32)).requires_grad_()
+            optimizer = make([p])
+            for _ in range(3):
+                p.grad = tn.from_numpy(draw.standard_normal(p.shape, np.float32))
+                optimizer.step()
+        finally:
+            tn.set_num_threads(before)
+        assert len(optimizer._slots[id(p)].lanes) == elementwise.LANES
+        return p.detach().numpy()
+
+    alone = weights(1)
+    np.testing.assert_array_equal(weights(3), alone)
+    monkeypatch.setattr(elementwise, "LANES", 1)
+    np.testing.assert_array_equal(weights(1), alone)

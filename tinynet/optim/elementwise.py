@@ -2,9 +2,10 @@
 
 An algorithm writes its update once, on arrays and in place. Here it is run: on a small parameter
 as a whole, on a large one in blocks, so that the dozen passes of an Adam go over memory that is
-near. What a parameter needs for that (views of itself and of its state) is kept from step to step
-in a ``Slot``, which is made anew when somebody replaces the parameter's data or its state. When all
-of a group's parameters take the same update, the next step goes by a ``Plan`` (``plans.py``).
+near; threads share the blocks. What a parameter needs for that (views of itself and of its state)
+is kept from step to step in a ``Slot``, which is made anew when somebody replaces the parameter's
+data or its state. When all of a group's parameters take the same update, the next step goes by a
+``Plan`` (``plans.py``).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import threads
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -23,7 +25,9 @@ from tinynet.optim.options import Group, counted, number
 from tinynet.optim.plans import SMALL, Plan
 
 BLOCK = 128 * 1024  # bytes of one array that are updated at a time
+LANES = 4  # rows of blocks that threads can go along side by side, each with scratch of its own
 Rule = Callable[..., None]  # block(param, grad, *scratch, *buffers)
+Lane = list[tuple[slice, Array, tuple[Array, ...]]]  # where a block is, its values, and the rest
 
 
 class Elementwise(Optimizer):
@@ -39,7 +43,7 @@ class Elementwise(Optimizer):
         super()._set_up()
         self._slots: dict[int, Slot] = {}
         self._plans: dict[int, Plan | None] = {}
-        self._memory: dict[Any, list[Array]] = {}
+        self._memory: dict[Any, list[list[Array]]] = {}
 
     def _loaded(self) -> None:
         self._slots = {}
@@ -125,13 +129,12 @@ class Elementwise(Optimizer):
             refuse_other_shape(param, {n: held[n]._array for n in names})
         return Slot(p, held, self.numbers, names, fresh, self._scratch(param))
 
-    def _scratch(self, param: Array) -> list[Array]:
-        """Return memory that all parameters of a dtype share (a slot takes the shape it needs)."""
-        memory = self._memory.get(param.dtype)
-        if memory is None:
-            size = BLOCK // param.itemsize
-            memory = [np.empty(size, param.dtype) for _ in range(self.scratch)]
-            self._memory[param.dtype] = memory
+    def _scratch(self, param: Array) -> list[list[Array]]:
+        """Return memory that all parameters of a dtype share, for each lane that one needs."""
+        size = BLOCK // param.itemsize
+        memory = self._memory.setdefault(param.dtype, [])
+        while len(memory) < (LANES if param.size >= LANES * size else 1):
+            memory.append([np.empty(size, param.dtype) for _ in range(self.scratch)])
         return memory
 
 
@@ -148,7 +151,7 @@ class Slot:
     """
 
     __slots__ = (
-        "array", "arrays", "blocks", "buffers", "fresh", "held", "is_small", "kind", "names",
+        "array", "arrays", "buffers", "fresh", "held", "is_small", "kind", "lanes", "names",
         "numbers", "order", "rest",
     )  # fmt: skip
 
@@ -159,7 +162,7 @@ class Slot:
         numbers: tuple[str, ...],
         names: tuple[str, ...],
         fresh: bool,
-        scratch: list[Array],
+        scratch: list[list[Array]],
     ):
         self.array = array = p._array
         self.kind = array.dtype.char  # hashed faster than a dtype
@@ -175,19 +178,15 @@ class Slot:
         self.order: tuple[int, ...] | None = None
         limit = BLOCK // array.itemsize
         if array.size <= limit:
-            work = [a[: array.size].reshape(array.shape) for a in scratch]
+            work = [a[: array.size].reshape(array.shape) for a in scratch[0]]
             self.rest = (*work, *self.buffers)
             return
         self.order = in_memory_order([array, *self.buffers])
         if self.order is None:  # gaps: as a whole
-            self.rest = (*[np.empty_like(array) for _ in scratch], *self.buffers)
+            self.rest = (*[np.empty_like(array) for _ in scratch[0]], *self.buffers)
             return
         flat = [a.transpose(self.order).reshape(-1) for a in (array, *self.buffers)]
-        self.blocks = [
-            (start, start + limit, part, (*[a[: part.size] for a in scratch], *rest))
-            for start in range(0, array.size, limit)
-            for part, *rest in [[a[start : start + limit] for a in flat]]
-        ]
+        self.lanes = _lanes(flat, limit, scratch)
 
     def stale(self, p: Tensor, held: dict[str, Any] | None, names: tuple[str, ...]) -> bool:
         """Return True if the values or the state are not those that the slot was made for."""
@@ -205,8 +204,24 @@ class Slot:
             block(self.array, grad, *self.rest)
             return
         flat = grad.transpose(self.order).reshape(-1)
-        for start, stop, part, rest in self.blocks:
-            block(part, flat[start:stop], *rest)
+
+        def along(lane: Lane) -> None:
+            for place, part, rest in lane:
+                block(part, flat[place], *rest)
+
+        threads.share(along, self.lanes)
+
+
+def _lanes(flat: list[Array], limit: int, scratch: list[list[Array]]) -> list[Lane]:
+    """Return blocks of the values and the buffers: in several lanes, if there are enough."""
+    places = threads.slices(flat[0].size, limit)
+    count = LANES if len(places) >= LANES else 1
+    lanes: list[Lane] = [[] for _ in range(count)]
+    for i, place in enumerate(places):
+        part, *rest = [a[place] for a in flat]
+        work = [a[: part.size] for a in scratch[i % count]]
+        lanes[i % count].append((place, part, (*work, *rest)))
+    return lanes
 
 
 def in_memory_order(arrays: list[Array]) -> tuple[int, ...] | None:

@@ -52,7 +52,7 @@ def changes_of(before: str, now: str) -> list[Change]:
     """What differs between two configs as they are stored.
 
     Example:
-        >>> [str(c) for c in changes_of("optimizer.lr = 0.1", "optimizer.lr = 0.2\nrun.seed = 1")]
+        >>> [str(c) for c in changes_of("optimizer.lr = 0.1", "optimizer.lr = 0.2\\nrun.seed = 1")]
         ['optimizer.lr: 0.1 -> 0.2', 'run.seed: left out -> 1']
     """
     old, new = (dict(_leaves(tomllib.loads(text))) for text in (before, now))

@@ -386,10 +386,10 @@ def main() -> int:
         root = Path(folder) / "project"
         ignored = shutil.ignore_patterns("__pycache__", ".*", "*.pyc")
         root.mkdir()
-        for name in ("tinynet", "tests", "docs", "configs", "examples"):
+        for name in ("tinynet", "tests", "docs", "configs", "examples", "notebooks"):
             if (ROOT / name).exists():
                 shutil.copytree(ROOT / name, root / name, ignore=ignored)
-        for file in ("pyproject.toml", "conftest.py", "run.py", "README.md"):
+        for file in ("pyproject.toml", "conftest.py", "run.py", "README.md", "CONTRIBUTING.md"):
             if (ROOT / file).exists():
                 shutil.copy(ROOT / file, root / file)
         drawn = sample(root, arguments.count, arguments.seed, arguments.files)

@@ -39,7 +39,7 @@ board.draw(b, names={"a": a, "b": b})
 # %% [markdown] en
 # The node wrote down `saved result`: the derivative of $e^x$ is $e^x$ itself, so backward needs the
 # value that went out. Other operations need what came in, and some need nothing. Remember this line
-# of the box; all errors further down are about it.
+# of the box; the commonest error is about it.
 #
 # ## A graph with several branches
 #
@@ -47,7 +47,7 @@ board.draw(b, names={"a": a, "b": b})
 # l_4 = l_2 \cdot l_3 \qquad \text{loss} = \overline{l_4}$$
 # %% [markdown] zh
 # 节点里记了一笔 `saved result`：$e^x$ 的导数就是 $e^x$ 自己，所以反向传播要用到输出值。
-# 有的运算需要的是输入，有的什么都不需要。请记住方框里的这一行，后面所有的报错都和它有关。
+# 有的运算需要的是输入，有的什么都不需要。请记住方框里的这一行，最常见的报错就和它有关。
 #
 # ## 一个带分支的例子
 #

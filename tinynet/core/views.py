@@ -69,7 +69,7 @@ def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], gr
     origin = None if grad else NO_GRAD
     if outer is None:
         view = View(source, ((op, args),), counter.n, origin)
-        if hasattr(counter, "reshaped"):
+        if counter.n and hasattr(counter, "reshaped"):
             view.since = len(counter.reshaped)
     else:
         view = View(

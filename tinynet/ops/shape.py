@@ -34,7 +34,7 @@ def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:
     """Return a shape given as ``f(2, 3)``, ``f((2, 3))`` or ``f(x.shape)``."""
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = tuple(args[0])
-    return tuple(operator.index(n) for n in args)
+    return tuple(map(operator.index, args))
 
 
 def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
@@ -43,6 +43,8 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     Raises:
         RuntimeError: the shape does not fit.
     """
+    if min(shape, default=0) >= 0 and math.prod(shape) == count:
+        return shape
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
     if any(n < -1 for n in shape):
@@ -59,8 +61,6 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
             )
         if count % known == 0:
             return tuple(count // known if n == -1 else n for n in shape)
-    elif known == count:
-        return shape
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
 
 
@@ -90,7 +90,7 @@ alias.grad(self=lambda g: g)
 def view_as_shape(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a view of another shape."""
     try:
-        return np.reshape(self, shape, copy=False)
+        return self.reshape(shape, copy=False)
     except ValueError:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
@@ -114,10 +114,11 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
     """Return ``x`` in another shape: a view where the memory allows, else a copy."""
     if not isinstance(x, Tensor):
         return x.reshape(shape)
-    try:
-        np.reshape(x._array, shape, copy=False)
-    except ValueError:
-        return reshape_copy.function(x, shape)
+    if not x._array.flags.c_contiguous:
+        try:
+            x._array.reshape(shape, copy=False)
+        except ValueError:
+            return reshape_copy.function(x, shape)
     return view_as_shape.function(x, shape)
 
 
@@ -132,7 +133,11 @@ def transpose(self: Array, /, dim0: int, dim1: int) -> Array:
     if self.ndim == 0:
         axis_of(dim0, 0), axis_of(dim1, 0)
         return self[...]
-    return np.swapaxes(self, axis_of(dim0, self.ndim), axis_of(dim1, self.ndim))
+    try:
+        return self.swapaxes(dim0, dim1)
+    except IndexError:
+        axis_of(dim0, self.ndim), axis_of(dim1, self.ndim)
+        raise
 
 
 transpose.grad(self=lambda g, dim0, dim1: transpose(g, dim0, dim1))
@@ -164,10 +169,12 @@ def permute_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
             f"length of the desired ordering of dimensions i.e. input.dim() = {self.ndim} is not "
             f"equal to len(dims) = {len(dims)}"
         )
-    axes = [axis_of(d, self.ndim) for d in dims]
-    if len(set(axes)) != len(axes):
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return np.transpose(self, axes)
+    try:
+        return self.transpose(dims)
+    except ValueError:
+        for d in dims:
+            axis_of(d, self.ndim)
+        raise RuntimeError("permute(): duplicate dims are not allowed.") from None
 
 
 permute_dims.grad(self=lambda g, dims: permute_dims(g, _inverse(dims)))

@@ -166,3 +166,13 @@ def test_threads_share_the_blocks_of_a_large_parameter(make, monkeypatch):
     np.testing.assert_array_equal(weights(3), alone)
     monkeypatch.setattr(elementwise, "LANES", 1)
     np.testing.assert_array_equal(weights(1), alone)
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+@pytest.mark.parametrize("blocks", [1, elementwise.LANES - 1, elementwise.LANES])
+def test_sizes_around_whole_blocks(blocks, more):
+    size = blocks * elementwise.BLOCK // 4 + more
+    p = tn.ones(size, requires_grad=True)
+    p.grad = tn.ones(size)
+    optim.SGD([p], lr=0.5, momentum=0.9).step()
+    assert (p == 0.5).all()

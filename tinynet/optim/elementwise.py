@@ -133,7 +133,7 @@ class Elementwise(Optimizer):
         """Return memory that all parameters of a dtype share, for each lane that one needs."""
         size = BLOCK // param.itemsize
         memory = self._memory.setdefault(param.dtype, [])
-        while len(memory) < (LANES if param.size >= LANES * size else 1):
+        while len(memory) < _lane_count(param.size, size):
             memory.append([np.empty(size, param.dtype) for _ in range(self.scratch)])
         return memory
 
@@ -212,10 +212,15 @@ class Slot:
         threads.share(along, self.lanes)
 
 
+def _lane_count(size: int, limit: int) -> int:
+    """Return how many lanes so many elements are worth, in blocks of up to ``limit``."""
+    return LANES if size > (LANES - 1) * limit else 1
+
+
 def _lanes(flat: list[Array], limit: int, scratch: list[list[Array]]) -> list[Lane]:
     """Return blocks of the values and the buffers: in several lanes, if there are enough."""
     places = threads.slices(flat[0].size, limit)
-    count = LANES if len(places) >= LANES else 1
+    count = _lane_count(flat[0].size, limit)
     lanes: list[Lane] = [[] for _ in range(count)]
     for i, place in enumerate(places):
         part, *rest = [a[place] for a in flat]

@@ -46,9 +46,11 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        5_700,
-        "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases",
+        6_000,
+        "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
+        " an example for each attribute and method of a tensor",
     ),
+    "core/tensor.py": (470, "a docstring and an example for each of many short methods"),
     "core/engine.py:_run_plain": (
         45,
         "the innermost loop of training: a call per gradient would cost what it saves",
@@ -58,8 +60,9 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
         "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings",
     ),
     "ops/creation.py": (460, "a docstring and an example for each of many short functions"),
+    "ops/memory.py": (430, "a docstring and an example for each of many short methods"),
     "ops/random.py": (460, "a docstring and an example for each of many short functions"),
-    "ops/reshaping.py": (460, "a docstring and an example for each of many short functions"),
+    "ops/reshaping.py": (480, "a docstring and an example for each of many short functions"),
     "nn/init.py": (460, "a docstring and an example for each of many short functions"),
 }
 

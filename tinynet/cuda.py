@@ -38,6 +38,9 @@ def is_initialized() -> bool:
 def manual_seed(seed: int) -> None:
     """Do nothing: there is no generator of a GPU. ``tinynet.manual_seed`` seeds the CPU's.
 
+    Args:
+        seed: ignored.
+
     Example:
         >>> tn.cuda.manual_seed(0)
     """
@@ -72,5 +75,10 @@ def current_device() -> int:
 
     Raises:
         RuntimeError: always.
+
+    Example:
+        >>> tn.cuda.current_device()
+        Traceback (most recent call last):
+        RuntimeError: tinynet runs on the CPU: there is no current GPU
     """
     raise RuntimeError("tinynet runs on the CPU: there is no current GPU")

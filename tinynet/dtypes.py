@@ -20,12 +20,20 @@ type_of_number: dict[type, int] = {bool: 0, int: 1, float: 2}
 class dtype:
     """A data type such as ``tinynet.float32``.
 
+    Args:
+        name: numpy's name of it.
+        scalar_name: its name in messages, ``"Float"``. Users make no dtypes: they are all there.
+
     Attributes:
         name: ``"float32"``.
         numpy: the numpy dtype.
         is_floating_point: True for float16, float32 and float64.
         itemsize: bytes per element.
         tensor_name: what a tensor of it is called in messages, ``"FloatTensor"``.
+
+    Example:
+        >>> tn.float32.itemsize, tn.float32.is_floating_point, tn.float32.numpy
+        (4, True, dtype('float32'))
     """
 
     __slots__ = ("is_floating_point", "itemsize", "name", "numpy", "scalar_name", "tensor_name")
@@ -109,6 +117,9 @@ def get_default_dtype() -> dtype:
 def set_default_dtype(d: dtype) -> None:
     """Set the dtype that Python floats become; only floating-point dtypes are supported.
 
+    Args:
+        d: float16, float32 (as at the start) or float64.
+
     Example:
         >>> tn.set_default_dtype(tn.float32)
     """
@@ -128,6 +139,9 @@ def default_float() -> np.dtype[Any]:
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """Return the smallest dtype that both fit in, by PyTorch's table.
 
+    Args:
+        type1, type2: the dtypes.
+
     Example:
         >>> tn.promote_types(tn.int64, tn.float32)
         tinynet.float32
@@ -137,6 +151,10 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     """Return True where an in-place result of one dtype may be written to a tensor of another.
+
+    Args:
+        from_: the dtype of the result.
+        to: the dtype of the tensor that is written to.
 
     Example:
         >>> tn.can_cast(tn.float32, tn.int64)

@@ -46,6 +46,10 @@ def get_num_threads() -> int:
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Do nothing: tinynet's algorithms are deterministic.
 
+    Args:
+        mode: ignored: also False leaves them deterministic.
+        warn_only: ignored.
+
     Example:
         >>> tn.use_deterministic_algorithms(True)
     """
@@ -63,6 +67,10 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 def compile(model: T | None = None, **options: Any) -> T | Callable[[T], T]:
     """Return the model, or function, as it is: there is nothing to compile it to.
+
+    Args:
+        model: a module or function; None returns a decorator.
+        **options: accepted for compatibility, and ignored.
 
     Example:
         >>> layer = nn.Linear(2, 2)

@@ -81,6 +81,7 @@ CONSTANTS = (
 
 HELPERS = {
     *(f"ops.special.{name}" for name in ("run_inplace", "operation", "public", "method", "Tensor")),
+    "ops.special.mvlgamma",
     *(f"nn.utils.parametrizations.{n}" for n in ("norm_except_dim", "matrix_of", "outputs_dim")),
     "nn.init.skipped",
     "utils.checkpoint.CheckpointFunction",

@@ -48,7 +48,13 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 
 def noop_context_fn() -> Contexts:
-    """Return two contexts that do nothing."""
+    """Return two contexts that do nothing.
+
+    Example:
+        >>> forward, recomputation = tn.utils.checkpoint.noop_context_fn()
+        >>> with forward:
+        ...     pass
+    """
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 

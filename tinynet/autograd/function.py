@@ -26,6 +26,9 @@ class Function:
 
     Subclass it, write two static methods, and call ``apply``.
 
+    Args:
+        *args, **kwargs: none: it is never instantiated. Arguments go to ``apply``.
+
     Example:
         >>> class Square(tn.autograd.Function):
         ...     @staticmethod

@@ -24,6 +24,12 @@ class GradientEdge(NamedTuple):
     Attributes:
         node: the node that made the tensor; an ``AccumulateGrad`` for a leaf.
         output_nr: which of the node's outputs the tensor is.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> node, output = tn.autograd.graph.get_gradient_edge(x * 2)
+        >>> node.name(), output
+        ('MulBackward0', 0)
     """
 
     node: Node
@@ -86,6 +92,9 @@ def save_on_cpu(pin_memory: bool = False, device_type: str = "cpu") -> Any:
 
     (In PyTorch the copies leave the device. Here everything is on the CPU, the copies remain.)
 
+    Args:
+        pin_memory, device_type: accepted for compatibility; change nothing.
+
     Example:
         >>> x = tn.tensor(3.0, requires_grad=True)
         >>> y = x * 1
@@ -121,6 +130,9 @@ class _Refusing(Keeper):
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
     """Refuse ``saved_tensors_hooks`` inside the block, with the message.
+
+    Args:
+        error_message: what the RuntimeError says.
 
     Example:
         >>> with tn.autograd.graph.disable_saved_tensors_hooks("not here"):

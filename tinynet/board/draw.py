@@ -20,10 +20,19 @@ MAX_BOXES = 400
 class Drawing:
     """A picture of an autograd graph; a notebook shows it.
 
+    Args:
+        boxes, arrows, left_out: the attributes of these names.
+
     Attributes:
         boxes: the tensors and nodes.
         arrows: from what was computed to what it was computed from: the way of the gradients.
         left_out: how many nodes are not drawn because there are too many.
+
+    Example:
+        >>> w = tn.ones(2, requires_grad=True)
+        >>> drawing = tn.board.draw(w * w, names={"w": w})
+        >>> len(drawing.boxes), drawing.svg()[:4]
+        (3, '<svg')
     """
 
     def __init__(self, boxes: list[Box], arrows: list[Arrow], left_out: int) -> None:

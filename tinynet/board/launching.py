@@ -52,6 +52,11 @@ def launch(
     Raises:
         FileNotFoundError: there is no such folder.
         ImportError: TensorBoard is not installed; the message says how to install it.
+
+    Example:
+        >>> tn.board.launch("no/such/folder")
+        Traceback (most recent call last):
+        FileNotFoundError: There is no folder 'no/such/folder'.
     """
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"There is no folder {os.fspath(folder)!r}.")

@@ -25,10 +25,20 @@ MAX_NODES = 2000  # a browser stays quick with as many
 class Recording:
     """What ran inside of ``with record(...) as rec:``, as graphs.
 
+    Args:
+        models: the modules by the names that they are shown with.
+        max_nodes: graphs with more nodes are folded.
+
     Attributes:
         graphs: by name: ``"step"`` (everything), ``"forward"``, ``"backward"``, ``"optimizer"``, as
             far as they ran, and the parts that the user named.
         notes: what was folded away, as sentences.
+
+    Example:
+        >>> with tn.board.record() as rec:
+        ...     y = tn.ones(2) * 2
+        >>> list(rec.graphs), rec.notes
+        (['step', 'forward'], [])
     """
 
     def __init__(self, models: dict[str, Any], max_nodes: int) -> None:

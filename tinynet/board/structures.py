@@ -13,6 +13,9 @@ from tinynet.board.names import clean
 class Arguments:
     """The arguments of a model, where a single value or a tuple cannot say it: keyword arguments.
 
+    Args:
+        *args, **kwargs: what the model is called with.
+
     Example:
         >>> from tinynet.board import Arguments
         >>> Arguments(1, mask=2)

@@ -70,6 +70,9 @@ default_generator = Generator()
 def manual_seed(seed: int) -> Generator:
     """Seed the default generator and return it.
 
+    Args:
+        seed: any whole number; the same one gives the same numbers.
+
     Example:
         >>> _ = tn.manual_seed(0)
         >>> a = tn.rand(3)
@@ -81,7 +84,13 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Seed the default generator from the operating system and return the seed."""
+    """Seed the default generator from the operating system and return the seed.
+
+    Example:
+        >>> number = tn.seed()
+        >>> number == tn.initial_seed()
+        True
+    """
     return default_generator.seed()
 
 

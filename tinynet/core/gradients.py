@@ -49,7 +49,16 @@ def backward(
 
 
 def get_grad(t: Tensor) -> Tensor | None:
-    """Return the gradient; warn where there will never be one."""
+    """Return the gradient; warn where there will never be one.
+
+    Example:
+        >>> x = tn.tensor(3.0, requires_grad=True)
+        >>> x.grad is None
+        True
+        >>> (x * x).backward()
+        >>> x.grad
+        tensor(6.)
+    """
     grad: Tensor | None = sparse.dense_gradient(t)
     if grad is not None:
         return grad
@@ -140,8 +149,20 @@ def register_post_accumulate_grad_hook(
 ) -> RemovableHandle:
     """Call ``hook(tensor)`` after each update of this leaf's ``.grad``.
 
+    Args:
+        hook: gets the leaf; what it returns is ignored.
+
+    Returns:
+        A handle; its ``remove()`` takes the hook away.
+
     Raises:
         RuntimeError: the tensor requires no grad, or is not a leaf.
+
+    Example:
+        >>> x = tn.tensor(3.0, requires_grad=True)
+        >>> handle = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+        >>> (2 * x).backward()
+        tensor(2.)
     """
     if not requires_grad(self):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -174,7 +195,14 @@ def retain_grad(self: Tensor) -> None:
 
 
 def retains_grad(t: Tensor) -> bool:
-    """Return True for a non-leaf that keeps its gradient."""
+    """Return True for a non-leaf that keeps its gradient.
+
+    Example:
+        >>> y = tn.ones(2, requires_grad=True) * 2
+        >>> y.retain_grad()
+        >>> y.retains_grad
+        True
+    """
     if t._edge is None:
         return False
     holder, number = t._edge  # not regenerated: nobody asks for the history here

@@ -35,6 +35,9 @@ def set_strict_leaf_writes(strict: bool) -> None:
     By default ``a[:] = 0`` is recorded, ``a`` stops being a leaf, and the backward that meets it
     raises "leaf variable has been moved into the graph interior".
 
+    Args:
+        strict: True refuses at the assignment, False (as at the start) at the backward.
+
     Example:
         >>> tn.autograd.set_strict_leaf_writes(False)
     """
@@ -304,6 +307,11 @@ def detach_(self: Tensor) -> Tensor:
 
     Raises:
         RuntimeError: the tensor is a view.
+
+    Example:
+        >>> y = tn.ones(2, requires_grad=True) * 2
+        >>> y.detach_()
+        tensor([2., 2.])
     """
     if self._view is not None:
         raise RuntimeError(

@@ -280,23 +280,23 @@ class TensorMethods:
     def cpu(self) -> Tensor:
         """Return the tensor itself: it always is on the cpu."""
     def float(self) -> Tensor:
-        """Return the tensor as float32."""
+        """Return the tensor as float32; itself if it is that already."""
     def double(self) -> Tensor:
-        """Return the tensor as float64."""
+        """Return the tensor as float64; itself if it is that already."""
     def half(self) -> Tensor:
-        """Return the tensor as float16."""
+        """Return the tensor as float16; itself if it is that already."""
     def long(self) -> Tensor:
-        """Return the tensor as int64."""
+        """Return the tensor as int64; itself if it is that already."""
     def int(self) -> Tensor:
-        """Return the tensor as int32."""
+        """Return the tensor as int32; itself if it is that already."""
     def short(self) -> Tensor:
-        """Return the tensor as int16."""
+        """Return the tensor as int16; itself if it is that already."""
     def bool(self) -> Tensor:
-        """Return the tensor as bool."""
+        """Return the tensor as bool; itself if it is that already."""
     def char(self) -> Tensor:
-        """Return the tensor as int8."""
+        """Return the tensor as int8; itself if it is that already."""
     def byte(self) -> Tensor:
-        """Return the tensor as uint8."""
+        """Return the tensor as uint8; itself if it is that already."""
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
     def t(self) -> Tensor:

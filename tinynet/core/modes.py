@@ -122,6 +122,9 @@ class GradMode:
 class no_grad(GradMode):
     """Stop recording: in a ``with`` block, or as a decorator (``@no_grad()`` or ``@no_grad``).
 
+    Args:
+        function: what ``@no_grad`` without parentheses decorates.
+
     Example:
         >>> x = tn.ones(2, requires_grad=True)
         >>> with tn.no_grad():
@@ -140,6 +143,9 @@ class no_grad(GradMode):
 
 class enable_grad(GradMode):
     """Record again inside a ``no_grad`` block: in a ``with`` block, or as a decorator.
+
+    Args:
+        function: what ``@enable_grad`` without parentheses decorates.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)
@@ -163,6 +169,12 @@ def _bare(cls: type, value: bool, function: Any) -> Any:
 
 class set_grad_enabled(GradMode):
     """Set recording on or off: at once as a call, for a block with ``with``, or as a decorator.
+
+    Args:
+        mode_: True records, False does not.
+
+    Raises:
+        TypeError: ``mode_`` is no bool.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)

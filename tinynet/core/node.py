@@ -90,6 +90,12 @@ class Node:
         scope: the modules that were running (unset for nodes that no module made).
         shape, dtype: of the output; for several outputs, a tuple of each.
         sequence: creation number; inputs are always older than what uses them.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> node = (x * 2).grad_fn
+        >>> node.name(), node.shape, node.next_functions[0][0].variable is x
+        ('MulBackward0', (2,), True)
     """
 
     __slots__ = (
@@ -166,6 +172,12 @@ class AccumulateGrad(Node):
 
     Attributes:
         variable: the leaf.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> leaf, output = (x * 2).grad_fn.next_functions[0]
+        >>> leaf.name(), leaf.variable is x
+        ('AccumulateGrad', True)
     """
 
     __slots__ = ("variable",)

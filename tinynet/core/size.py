@@ -6,7 +6,10 @@ from typing import Any
 
 
 class Size(tuple[int, ...]):
-    """The shape of a tensor.
+    """The shape of a tensor: a tuple of the lengths of its dimensions.
+
+    Args:
+        iterable: the lengths.
 
     Example:
         >>> tn.ones(2, 3).shape

@@ -18,7 +18,14 @@ _UNCOALESCED = "Cannot get {} on an uncoalesced tensor, please call .coalesce() 
 
 
 def is_sparse(t: Tensor) -> bool:
-    """Return True for a tensor that holds a few rows only."""
+    """Return True for a tensor that holds a few rows only.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.is_sparse, table.weight.is_sparse
+        (True, False)
+    """
     return isinstance(t._array, Rows)
 
 
@@ -69,13 +76,28 @@ def to_dense(self: Tensor) -> Tensor:
 
 @method
 def coalesce(self: Tensor) -> Tensor:
-    """Return a sparse tensor in which each row stands once, in ascending order."""
+    """Return a sparse tensor in which each row stands once, in ascending order.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2, 0])).sum().backward()
+        >>> table.weight.grad.coalesce().values()
+        tensor([[1.],
+                [2.]])
+    """
     return sparse(rows_of(self, "coalesce").coalesce())
 
 
 @method
 def is_coalesced(self: Tensor) -> bool:
-    """Return True for a sparse tensor in which each row stands once."""
+    """Return True for a sparse tensor in which each row stands once.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.is_coalesced(), table.weight.grad.coalesce().is_coalesced()
+        (False, True)
+    """
     return rows_of(self, "is_coalesced").coalesced
 
 
@@ -93,7 +115,17 @@ def _values(self: Tensor) -> Tensor:
 
 @method
 def indices(self: Tensor) -> Tensor:
-    """Return the numbers of the rows of a coalesced tensor, ``[1, n]``."""
+    """Return the numbers of the rows of a coalesced tensor, ``[1, n]``.
+
+    Raises:
+        RuntimeError: the tensor is not coalesced, or not sparse.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2, 0])).sum().backward()
+        >>> table.weight.grad.coalesce().indices()
+        tensor([[0, 2]])
+    """
     if not rows_of(self, "indices").coalesced:
         raise RuntimeError(_UNCOALESCED.format("indices"))
     return _indices(self)
@@ -101,7 +133,17 @@ def indices(self: Tensor) -> Tensor:
 
 @method
 def values(self: Tensor) -> Tensor:
-    """Return the rows of a coalesced tensor, ``[n, ...]``."""
+    """Return the rows of a coalesced tensor, ``[n, ...]``.
+
+    Raises:
+        RuntimeError: the tensor is not coalesced, or not sparse.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.coalesce().values()
+        tensor([[2.]])
+    """
     if not rows_of(self, "values").coalesced:
         raise RuntimeError(_UNCOALESCED.format("values"))
     return _values(self)
@@ -115,18 +157,37 @@ def _nnz(self: Tensor) -> int:
 
 @method
 def sparse_dim(self: Tensor) -> int:
-    """Return 1: rows are chosen along the first dimension. 0 for a dense tensor."""
+    """Return 1: rows are chosen along the first dimension. 0 for a dense tensor.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.sparse_dim(), table.weight.sparse_dim()
+        (1, 0)
+    """
     return int(is_sparse(self))
 
 
 @method
 def dense_dim(self: Tensor) -> int:
-    """Return the number of dimensions of a row; of a dense tensor, all."""
+    """Return the number of dimensions of a row; of a dense tensor, all.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.dense_dim(), table.weight.dense_dim()
+        (1, 2)
+    """
     return self._array.ndim - int(is_sparse(self))
 
 
 def layout(t: Tensor) -> str:
-    """Return how the elements are kept: all of them (strided), or a few rows (sparse_coo)."""
+    """Return how the elements are kept: all of them (strided), or a few rows (sparse_coo).
+
+    Example:
+        >>> tn.ones(2).layout
+        'tinynet.strided'
+    """
     return "tinynet.sparse_coo" if is_sparse(t) else "tinynet.strided"
 
 

@@ -79,7 +79,16 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
 
 @method
 def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
-    """Give the tensor the shape of another one, see ``resize_``, and return it."""
+    """Give the tensor the shape of another one, see ``resize_``, and return it.
+
+    Args:
+        the_template: the tensor with the wanted shape; its values do not matter.
+
+    Example:
+        >>> tn.arange(4).resize_as_(tn.zeros(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+    """
     return self.resize_(the_template.shape)
 
 

@@ -89,11 +89,21 @@ class Tensor(TensorMethods):
 
     @property
     def shape(self) -> Size:
-        """Number of elements along each dimension."""
+        """Number of elements along each dimension.
+
+        Example:
+            >>> tn.ones(2, 3).shape
+            tinynet.Size([2, 3])
+        """
         return Size(self._array.shape)
 
     def size(self, dim: int | None = None) -> Any:
-        """Return the shape, or the length of one dimension."""
+        """Return the shape, or the length of one dimension.
+
+        Example:
+            >>> tn.ones(2, 3).size(), tn.ones(2, 3).size(-1)
+            (tinynet.Size([2, 3]), 3)
+        """
         if dim is None:
             return Size(self._array.shape)
         ndim = self._array.ndim
@@ -108,40 +118,80 @@ class Tensor(TensorMethods):
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """Number of dimensions.
+
+        Example:
+            >>> tn.ones(2, 3).ndim
+            2
+        """
         return self._array.ndim
 
     def dim(self) -> int:
-        """Return the number of dimensions."""
+        """Return the number of dimensions.
+
+        Example:
+            >>> tn.ones(2, 3).dim()
+            2
+        """
         return self._array.ndim
 
     def numel(self) -> int:
-        """Return the number of elements."""
+        """Return the number of elements.
+
+        Example:
+            >>> tn.ones(2, 3).numel(), tn.ones(2, 3).nelement()
+            (6, 6)
+        """
         return self._array.size
 
     nelement = numel
 
     @property
     def itemsize(self) -> int:
-        """Bytes per element."""
+        """Bytes per element.
+
+        Example:
+            >>> tn.ones(2).itemsize
+            4
+        """
         return self._array.itemsize
 
     def element_size(self) -> int:
-        """Return the bytes per element."""
+        """Return the bytes per element.
+
+        Example:
+            >>> tn.ones(2, dtype=tn.float64).element_size()
+            8
+        """
         return self._array.itemsize
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements."""
+        """Bytes of all elements.
+
+        Example:
+            >>> tn.ones(2, 3).nbytes
+            24
+        """
         return self._array.nbytes
 
     def stride(self, dim: int | None = None) -> Any:
-        """Return the step, in elements, along each dimension (or one)."""
+        """Return the step, in elements, along each dimension (or one).
+
+        Example:
+            >>> tn.ones(2, 3).stride(), tn.ones(2, 3).t().stride(0)
+            ((3, 1), 1)
+        """
         steps = tuple(s // self._array.itemsize for s in self._array.strides)
         return steps if dim is None else steps[dim]
 
     def is_contiguous(self) -> bool:
-        """Return True if the elements lie in memory in row-major order."""
+        """Return True if the elements lie in memory in row-major order.
+
+        Example:
+            >>> tn.ones(2, 3).is_contiguous(), tn.ones(2, 3).t().is_contiguous()
+            (True, False)
+        """
         return bool(self._array.flags.c_contiguous)
 
     def is_floating_point(self) -> bool:
@@ -153,7 +203,13 @@ class Tensor(TensorMethods):
         return False
 
     def data_ptr(self) -> int:
-        """Return the address of the first element."""
+        """Return the address of the first element.
+
+        Example:
+            >>> x = tn.zeros(3)
+            >>> x[1:].data_ptr() - x.data_ptr()
+            4
+        """
         return self._array.ctypes.data
 
     @property
@@ -163,7 +219,12 @@ class Tensor(TensorMethods):
 
     @property
     def is_cuda(self) -> bool:
-        """Always False."""
+        """Always False.
+
+        Example:
+            >>> tn.ones(2).is_cuda
+            False
+        """
         return False
 
     def __len__(self) -> int:
@@ -220,7 +281,15 @@ class Tensor(TensorMethods):
     # ---- to Python and numpy ----------------------------------------------------------------
 
     def item(self) -> Any:
-        """Return the value of a tensor of one element as a Python number."""
+        """Return the value of a tensor of one element as a Python number.
+
+        Raises:
+            RuntimeError: it has several elements, or none.
+
+        Example:
+            >>> tn.tensor([[2.5]]).item()
+            2.5
+        """
         if self._array.size != 1:
             raise RuntimeError(
                 f"a Tensor with {self._array.size} elements cannot be converted to Scalar"
@@ -228,14 +297,28 @@ class Tensor(TensorMethods):
         return self._array.item()
 
     def tolist(self) -> Any:
-        """Return the values as nested lists of Python numbers."""
+        """Return the values as nested lists of Python numbers.
+
+        Example:
+            >>> tn.tensor([[1, 2], [3, 4]]).tolist(), tn.tensor(5).tolist()
+            ([[1, 2], [3, 4]], 5)
+        """
         return self._array.tolist()
 
     def numpy(self, *, force: bool = False) -> Array:
         """Return the values as a numpy array that shares the memory.
 
+        Args:
+            force: also of a tensor that requires grad.
+
         Raises:
             RuntimeError: the tensor requires grad; use ``x.detach().numpy()``.
+
+        Example:
+            >>> x = tn.zeros(2)
+            >>> x.numpy()[0] = 7
+            >>> x
+            tensor([7., 0.])
         """
         if self.requires_grad and not force:
             raise RuntimeError(

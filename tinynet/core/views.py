@@ -132,7 +132,14 @@ def _title(node_name: str) -> str:
 
 
 def edge_of(t: Tensor) -> Edge | None:
-    """Return where a tensor's gradient goes; None if it wants none."""
+    """Return where a tensor's gradient goes; None if it wants none.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> node, output = (x * 2).edge
+        >>> node.name(), output, tn.ones(2).edge
+        ('MulBackward0', 0, None)
+    """
     requires = t._requires_grad
     if requires is VIEW:
         return view_edge(t)
@@ -140,7 +147,13 @@ def edge_of(t: Tensor) -> Edge | None:
 
 
 def requires_grad(t: Tensor) -> bool:
-    """Return whether operations on the tensor are recorded."""
+    """Return whether operations on the tensor are recorded.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> (x * 2).requires_grad, tn.ones(2).requires_grad
+        (True, False)
+    """
     if t._requires_grad is VIEW:
         view: View = t._view
         return t._edge is not None or view.leaf or bool(view.base._requires_grad)
@@ -148,7 +161,13 @@ def requires_grad(t: Tensor) -> bool:
 
 
 def grad_fn(t: Tensor) -> Node | None:
-    """Return the node that made the tensor; None for a leaf."""
+    """Return the node that made the tensor; None for a leaf.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> (x * 2).grad_fn.name(), x.grad_fn
+        ('MulBackward0', None)
+    """
     edge = view_edge(t) if t._requires_grad is VIEW else t._edge
     return None if edge is None or edge is NOWHERE_EDGE or edge[0] is t else edge[0]
 
@@ -198,7 +217,13 @@ method(property(grad_fn), "grad_fn")
 
 
 def is_leaf(t: Tensor) -> bool:
-    """Return True for a tensor that no recorded operation made."""
+    """Return True for a tensor that no recorded operation made.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> x.is_leaf, (x * 2).is_leaf, tn.ones(2).is_leaf
+        (True, False, True)
+    """
     return grad_fn(t) is None
 
 
@@ -208,7 +233,13 @@ def base_of(t: Tensor) -> Tensor | None:
 
 
 def output_number(t: Tensor) -> int:
-    """Return which output of its node the tensor is."""
+    """Return which output of its node the tensor is.
+
+    Example:
+        >>> x = tn.ones(4, requires_grad=True)
+        >>> [part.output_nr for part in x.unbind()]
+        [0, 1, 2, 3]
+    """
     return 0 if t._edge is None else t._edge[1]
 
 
@@ -261,7 +292,14 @@ def detach(self: Tensor) -> Tensor:
 
 
 def get_data(t: Tensor) -> Tensor:
-    """Return a tensor with the same memory and a version counter of its own."""
+    """Return a tensor with the same memory and a version counter of its own.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> _ = x.data.zero_()
+        >>> x, x._version
+        (tensor([0., 0.], requires_grad=True), 0)
+    """
     data = wrap(t._array)
     data._counter = INFERENCE if t._counter is INFERENCE else None
     return data

@@ -44,6 +44,14 @@ class CIFAR10(LabelledImages):
 
     Source: A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images (2009),
     https://www.cs.toronto.edu/~kriz/cifar.html
+
+    Example:
+        >>> folder = getfixture("tmp_path")
+        >>> _ = (folder / "test_batch.bin").write_bytes(bytes([3]) + bytes(3072))  # of class 3
+        >>> test = tn.data.CIFAR10(folder, train=False)
+        >>> image, label = test[0]
+        >>> image.shape, test.classes[int(label)]
+        (tinynet.Size([3, 32, 32]), 'cat')
     """
 
     classes: Sequence[str] = (
@@ -105,6 +113,14 @@ class CIFAR100(CIFAR10):
     Args:
         root, train, transform, target_transform, augment, flatten, normalize: as in ``CIFAR10``.
         coarse: the 20 superclasses instead of the 100 classes.
+
+    Example:
+        >>> folder = getfixture("tmp_path")
+        >>> _ = (folder / "test.bin").write_bytes(bytes([2, 11]) + bytes(3072))
+        >>> fine = tn.data.CIFAR100(folder, train=False)
+        >>> coarse = tn.data.CIFAR100(folder, train=False, coarse=True)
+        >>> fine[0][1], coarse[0][1]
+        (tensor(11), tensor(2))
     """
 
     _folder = "cifar-100-binary"

@@ -154,6 +154,16 @@ class MNIST(LabelledImages):
     Raises:
         FileNotFoundError: with the names that were looked for.
         FormatError: a file is damaged, or labels and images do not fit together.
+
+    Example:
+        >>> folder = getfixture("tmp_path")
+        >>> head = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 28])  # one, of 28 x 28
+        >>> _ = (folder / "t10k-images-idx3-ubyte").write_bytes(head + bytes(784))
+        >>> _ = (folder / "t10k-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 7]))
+        >>> test = tn.data.MNIST(folder, train=False)
+        >>> image, label = test[0]
+        >>> len(test), image.shape, label
+        (1, tinynet.Size([1, 28, 28]), tensor(7))
     """
 
     classes: Sequence[str] = (
@@ -214,6 +224,11 @@ class FashionMNIST(MNIST):
 
     Source: H. Xiao, K. Rasul, R. Vollgraf, Fashion-MNIST: a Novel Image Dataset for Benchmarking
     Machine Learning Algorithms (2017), https://arxiv.org/abs/1708.07747
+
+    Example:
+        >>> tn.data.FashionMNIST("no/such/folder")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        FileNotFoundError: ...
     """
 
     classes = (

@@ -72,6 +72,9 @@ class Sampler(Generic[T_co]):
 class SequentialSampler(Sampler[int]):
     """All indices of a dataset, in order.
 
+    Args:
+        data_source: the dataset; only its length counts.
+
     Example:
         >>> list(tn.data.SequentialSampler("abc"))
         [0, 1, 2]

@@ -29,6 +29,13 @@ class Tokenizer:
     Attributes:
         vocab_size: how many tokens there are; their numbers are below it.
         special_tokens: the special tokens and their numbers.
+
+    Example:
+        >>> tokenizer = tn.data.CharTokenizer("abc", unknown=None)
+        >>> isinstance(tokenizer, tn.data.Tokenizer), tokenizer.encode("cab")
+        (True, [2, 0, 1])
+        >>> tokenizer.decode([1, 0])
+        'ba'
     """
 
     kind: ClassVar[str] = ""

@@ -21,7 +21,17 @@ Seeded = Callable[[int], AbstractContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """What `get_worker_info` tells a worker about itself."""
+    """What `get_worker_info` tells a worker about itself.
+
+    Example:
+        >>> class Who(tn.data.Dataset):
+        ...     def __len__(self):
+        ...         return 2
+        ...     def __getitem__(self, index):
+        ...         return tn.data.get_worker_info().num_workers
+        >>> list(tn.data.DataLoader(Who(), batch_size=None, num_workers=1))
+        [1, 1]
+    """
 
     id: int
     """The number of the worker, from 0."""

@@ -83,7 +83,14 @@ def load_model(
     Raises:
         RuntimeError: names or shapes do not match.
 
-    Example: see ``save_model``.
+    Example:
+        >>> path = getfixture("tmp_path") / "model.safetensors"
+        >>> model, other = nn.Linear(2, 2), nn.Linear(2, 2)
+        >>> tn.exchange.save_model(model, path)
+        >>> tn.exchange.load_model(other, path)
+        (set(), [])
+        >>> bool((model.weight == other.weight).all())
+        True
     """
     given = load_file(filename, device)
     tied = _duplicates(dict(model.state_dict()), given)

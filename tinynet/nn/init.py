@@ -54,6 +54,10 @@ def _fill(tensor: Tensor, values: Any, what: str) -> Tensor:
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with one value.
 
+    Args:
+        tensor: it is written to, and returned.
+        val: the value.
+
     Example:
         >>> nn.init.constant_(tn.empty(2), 0.5)
         tensor([0.5000, 0.5000])

@@ -153,6 +153,9 @@ class Bilinear(Module):
 class Identity(Module):
     """Returns its input; takes and ignores any arguments.
 
+    Args:
+        *args, **kwargs: anything, ignored.
+
     Example:
         >>> nn.Identity(54, unused=0.1)(tn.ones(2))
         tensor([1., 1.])

@@ -31,6 +31,11 @@ class RNNCellBase(Module):
         weight_ih: ``[num_chunks * hidden_size, input_size]``.
         weight_hh: ``[num_chunks * hidden_size, hidden_size]``.
         bias_ih, bias_hh: ``[num_chunks * hidden_size]``, or None.
+
+    Example:
+        >>> cell = nn.GRUCell(3, 5)
+        >>> isinstance(cell, nn.RNNCellBase), cell.weight_ih.shape
+        (True, tinynet.Size([15, 3]))
     """
 
     bias_ih: Parameter | None

@@ -1919,7 +1919,7 @@ def trapezoid(
     """Return the integral along a dimension by the trapezoidal rule."""
 
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
-    """Return ``trapezoid`` of the same arguments."""
+    """Return ``trapezoid``, of which this is an older name; arguments are those of it."""
 
 def tril(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return the part on and below a diagonal; zeros elsewhere."""

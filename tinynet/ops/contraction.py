@@ -230,7 +230,18 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:
-    """Return the product of matrices; prefer ``linalg.multi_dot``, which takes them as a list."""
+    """Return the product of matrices; prefer ``linalg.multi_dot``, which takes them as a list.
+
+    Args:
+        *matrices: each with as many rows as the one before has columns.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     tn.chain_matmul(tn.ones(2, 3), tn.ones(3, 4), tn.ones(4, 1)).shape
+        tinynet.Size([2, 1])
+    """
     warnings.warn(
         "tinynet.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
         "tinynet.linalg.multi_dot instead, which accepts a list of two or more tensors rather "

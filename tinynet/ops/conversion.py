@@ -35,6 +35,11 @@ def to(self: Tensor, *args: Any, dtype: DtypeLike = None, copy: bool = False, **
 
     A floating-point result keeps the history. Devices are accepted where they name the cpu.
 
+    Args:
+        *args: a dtype, a tensor or a device.
+        dtype: of the result.
+        copy: return a new tensor also where nothing changes.
+
     Example:
         >>> tn.tensor([1.5, 2.5]).to(tn.int64)
         tensor([1, 2])
@@ -80,8 +85,17 @@ def type(self: Tensor, dtype: DtypeLike = None) -> Any:
 
 @public
 def cpu(self: Tensor) -> Tensor:
-    """Return the tensor itself: it always is on the cpu."""
+    """Return the tensor itself: it always is on the cpu.
+
+    Example:
+        >>> x = tn.ones(2)
+        >>> x.cpu() is x
+        True
+    """
     return self
+
+
+__test__: dict[str, Any] = {}  # the functions that doctest does not find by itself
 
 
 def _shorthand(name: str, kind: dtypes.dtype) -> Any:
@@ -89,7 +103,13 @@ def _shorthand(name: str, kind: dtypes.dtype) -> Any:
         return converted(self, kind.numpy)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"Return the tensor as {kind.name}."
+    convert.__doc__ = f"""Return the tensor as {kind.name}; itself if it is that already.
+
+    Example:
+        >>> tn.tensor([0, 1]).{name}().dtype
+        {kind!r}
+    """
+    __test__[name] = convert
     return method(convert)
 
 
@@ -134,6 +154,9 @@ def numel(input: Tensor) -> int:
 
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """Return the dtype of an operation on two tensors or numbers.
+
+    Args:
+        tensor1, tensor2: tensors, or Python numbers, which give way to the dtype of a tensor.
 
     Example:
         >>> tn.result_type(tn.tensor([1]), 1.0)

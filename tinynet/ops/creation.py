@@ -292,6 +292,12 @@ def eye(
 ) -> Tensor:
     """Return a matrix with ones on the diagonal.
 
+    Args:
+        n: how many rows.
+        m: how many columns; ``n`` unless given.
+        dtype: the default dtype unless given.
+        requires_grad: whether operations on the result are recorded.
+
     Example:
         >>> tn.eye(2)
         tensor([[1., 0.],

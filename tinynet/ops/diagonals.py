@@ -267,12 +267,29 @@ def _adjoint(self: Tensor, name: str) -> Tensor:
 
 
 def _matrices_adjoint(self: Tensor) -> Tensor:
-    """The last two dimensions swapped."""
+    """The last two dimensions swapped.
+
+    Raises:
+        RuntimeError: the tensor has fewer than two dimensions.
+
+    Example:
+        >>> tn.ones(5, 2, 3).mH.shape
+        tinynet.Size([5, 3, 2])
+    """
     return _adjoint(self, "tensor.mH")
 
 
 def _matrix_adjoint(self: Tensor) -> Tensor:
-    """A matrix with its dimensions swapped."""
+    """A matrix with its dimensions swapped.
+
+    Raises:
+        RuntimeError: the tensor has 1, 3 or more dimensions.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).H
+        tensor([[1, 3],
+                [2, 4]])
+    """
     ndim = self._array.ndim
     if ndim not in (0, 2):
         hint = "For batches of matrices, consider using tensor.mH" if ndim > 2 else ""

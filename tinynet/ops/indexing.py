@@ -385,6 +385,10 @@ method(setitem, "__setitem__")
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Write the values of another tensor (broadcast, cast) to this one and return it.
 
+    Args:
+        src: what is written; its gradient is that of this tensor.
+        non_blocking: accepted for compatibility; changes nothing.
+
     Example:
         >>> tn.zeros(2).copy_(tn.tensor([1, 2]))
         tensor([1., 2.])

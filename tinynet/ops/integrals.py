@@ -82,7 +82,7 @@ def trapezoid(
 
 
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
-    """Return ``trapezoid`` of the same arguments.
+    """Return ``trapezoid``, of which this is an older name; arguments are those of it.
 
     Example:
         >>> tn.trapz(tn.tensor([1.0, 2.0, 3.0]))

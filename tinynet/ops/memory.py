@@ -143,7 +143,12 @@ def _flag(name: str, value: bool) -> None:
         return value
 
     get.__name__ = get.__qualname__ = name
-    get.__doc__ = f"Always {value}."
+    get.__doc__ = f"""Always {value}.
+
+    Example:
+        >>> tn.ones(2).{name}
+        {value}
+    """
     method(property(get), name)
 
 
@@ -162,13 +167,23 @@ method(property(_itself), "real")
 
 @method
 def is_pinned(self: Tensor) -> bool:
-    """Return False: memory is never page-locked."""
+    """Return False: memory is never page-locked.
+
+    Example:
+        >>> tn.ones(2).is_pinned()
+        False
+    """
     return False
 
 
 @method
 def is_shared(self: Tensor) -> bool:
-    """Return False: memory is never shared between processes."""
+    """Return False: memory is never shared between processes.
+
+    Example:
+        >>> tn.ones(2).is_shared()
+        False
+    """
     return False
 
 
@@ -188,19 +203,34 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 @method
 def ndimension(self: Tensor) -> int:
-    """Return the number of dimensions."""
+    """Return the number of dimensions.
+
+    Example:
+        >>> tn.ones(2, 3).ndimension()
+        2
+    """
     return self._array.ndim
 
 
 @method
 def get_device(self: Tensor) -> int:
-    """Return -1: the tensor is on the cpu."""
+    """Return -1: the tensor is on the cpu.
+
+    Example:
+        >>> tn.ones(2).get_device()
+        -1
+    """
     return -1
 
 
 @method
 def dim_order(self: Tensor) -> tuple[int, ...]:
-    """Return the dimensions from the one with the largest steps in memory to the smallest."""
+    """Return the dimensions from the one with the largest steps in memory to the smallest.
+
+    Example:
+        >>> tn.ones(2, 3).dim_order(), tn.ones(2, 3).t().dim_order()
+        ((0, 1), (1, 0))
+    """
     steps = self._array.strides
     return tuple(sorted(range(self._array.ndim), key=lambda d: (-steps[d], d)))
 
@@ -246,7 +276,12 @@ class UntypedStorage:
 
 @method
 def untyped_storage(self: Tensor) -> UntypedStorage:
-    """Return the bytes that the tensor lies in."""
+    """Return the bytes that the tensor lies in.
+
+    Example:
+        >>> tn.ones(4)[2:].untyped_storage().nbytes()
+        16
+    """
     return UntypedStorage(self._array)
 
 
@@ -342,6 +377,9 @@ def _each(self: Tensor, name: str, others: tuple[Any, ...], call: Callable[..., 
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     """Replace each element by what a Python function makes of it; slow. Returns the tensor.
 
+    Args:
+        callable: gets and returns a Python number.
+
     Example:
         >>> tn.tensor([1.0, 2.0]).apply_(lambda v: v * 10)
         tensor([10., 20.])
@@ -353,6 +391,10 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
     """Replace each element by what a Python function makes of it and that of another tensor.
 
+    Args:
+        tensor: broadcast to this one.
+        callable: gets a number of this tensor and one of the other; returns the new one.
+
     Example:
         >>> tn.tensor([1.0, 2.0]).map_(tn.tensor([3.0, 4.0]), lambda x, y: x * y)
         tensor([3., 8.])
@@ -363,6 +405,10 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
 @method
 def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
     """Replace each element by what a Python function makes of it and those of two tensors.
+
+    Args:
+        x, y: broadcast to this tensor.
+        callable: gets a number of each of the three tensors; returns the new one.
 
     Example:
         >>> a = tn.tensor([1.0, 2.0])

@@ -204,6 +204,14 @@ def cauchy_(
 ) -> Tensor:
     """Fill this tensor with numbers from Cauchy's distribution and return it.
 
+    Args:
+        median: the middle of the distribution, which has no mean.
+        sigma: half of the numbers are closer to it than this.
+        generator: where the random numbers come from; the default generator unless given.
+
+    Raises:
+        RuntimeError: the tensor is not of floats, or ``sigma`` is not positive.
+
     Example:
         >>> tn.empty(3).cauchy_().shape
         tinynet.Size([3])

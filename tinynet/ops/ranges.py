@@ -109,6 +109,14 @@ def logspace(
 ) -> Tensor:
     """Return ``steps`` powers of ``base``, whose exponents are evenly spaced.
 
+    Args:
+        start, end: the first and the last exponent: numbers, or tensors without dimensions.
+        steps: how many elements.
+        base: what is raised to the exponents.
+        dtype: of the result; the default dtype unless given.
+        device: only the cpu.
+        requires_grad: whether operations on the result are recorded.
+
     Example:
         >>> tn.logspace(0, 2, 3)
         tensor([  1.,  10., 100.])
@@ -123,6 +131,11 @@ def logspace(
 
 def scalar_tensor(s: float, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
     """Return a number as a 0-d tensor, of the default dtype unless given.
+
+    Args:
+        s: the number.
+        dtype: of the result; the default dtype unless given.
+        requires_grad: whether operations on the result are recorded.
 
     Example:
         >>> tn.scalar_tensor(3)

@@ -126,7 +126,13 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the tensors one below the other: ``vstack``."""
+    """Return the tensors one below the other: ``vstack``.
+
+    Example:
+        >>> tn.row_stack([tn.tensor([1, 2]), tn.tensor([3, 4])])
+        tensor([[1, 2],
+                [3, 4]])
+    """
     return vstack(nonempty("row_stack", tensors))
 
 

@@ -189,6 +189,13 @@ def permute(self: Tensor, *dims: Ints) -> Tensor:
 def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with one dimension, or several, moved to other places.
 
+    Args:
+        source: where the dimensions are: a number, or several.
+        destination: where they shall be: as many.
+
+    Raises:
+        RuntimeError: not as many, or one twice.
+
     Example:
         >>> tn.ones(2, 3, 4).movedim((0, 1), (2, 0)).shape
         tinynet.Size([3, 4, 2])
@@ -213,7 +220,13 @@ def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
 
 
 def _reversed(self: Tensor) -> Tensor:
-    """The tensor with its dimensions in reverse order."""
+    """The tensor with its dimensions in reverse order.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).T
+        tensor([[1, 3],
+                [2, 4]])
+    """
     if self._array.ndim == 0:
         warnings.warn(
             "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
@@ -233,7 +246,15 @@ def _reversed(self: Tensor) -> Tensor:
 
 
 def _matrix_transposed(self: Tensor) -> Tensor:
-    """The tensor with its last two dimensions swapped."""
+    """The tensor with its last two dimensions swapped.
+
+    Raises:
+        RuntimeError: it has fewer than two.
+
+    Example:
+        >>> tn.ones(5, 2, 3).mT.shape
+        tinynet.Size([5, 3, 2])
+    """
     if self._array.ndim < 2:
         raise RuntimeError(
             "tensor.mT is only supported on matrices or batches of matrices. Got "

@@ -303,6 +303,11 @@ def slice_scatter(
 ) -> Array:
     """Return a copy with ``src`` in the place of a range of one dimension.
 
+    Args:
+        src: what is written: of the tensor's shape, but for the length of the range.
+        dim: the dimension of the range.
+        start, end, step: the range, as in ``x[start:end:step]``.
+
     Example:
         >>> tn.zeros(4).slice_scatter(tn.ones(2), 0, 1, 3)
         tensor([0., 1., 1., 0.])

@@ -14,6 +14,14 @@ class Transform:
 
     Attributes:
         batched: on a batch it does what it does to each sample, so it may be called once for all.
+
+    Example:
+        >>> class Half(tn.data.transforms.Transform):
+        ...     batched = True
+        ...     def __call__(self, image):
+        ...         return image / 2
+        >>> tn.data.transforms.Compose([Half(), Half()])(tn.tensor([4.0]))
+        tensor([1.])
     """
 
     batched = False

@@ -221,6 +221,15 @@ def multi_head_attention_forward(
         ``[batch, heads, L, S]``.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
+
+    Example:
+        >>> layer, x = nn.MultiheadAttention(4, 2), tn.rand(3, 1, 4)
+        >>> projections = layer.in_proj_weight, layer.in_proj_bias
+        >>> output, weights = F.multi_head_attention_forward(
+        ...     x, x, x, 4, 2, *projections, None, None, False, 0.0, *layer.out_proj.parameters()
+        ... )
+        >>> output.shape, weights.shape
+        (tinynet.Size([3, 1, 4]), tinynet.Size([1, 3, 3]))
     """
     check.embedding(query, embed_dim_to_check, num_heads)
     inward = Inward(in_proj_weight, None, in_proj_bias)

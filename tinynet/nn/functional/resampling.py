@@ -195,7 +195,18 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Return what ``interpolate`` returns, with a warning: this is its older name."""
+    """Return what ``interpolate`` returns, with a warning: this is its older name.
+
+    Args:
+        input, size, scale_factor, mode, align_corners: as in ``interpolate``.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     F.upsample(tn.tensor([[[1.0, 2.0]]]), scale_factor=2)
+        tensor([[[1., 1., 2., 2.]]])
+    """
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
@@ -205,7 +216,18 @@ def upsample_nearest(
     size: int | Sequence[int] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Tensor:
-    """Return ``interpolate(..., mode="nearest")``, with a warning: this is its older name."""
+    """Return ``interpolate(..., mode="nearest")``, with a warning: this is its older name.
+
+    Args:
+        input, size, scale_factor: as in ``interpolate``.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     F.upsample_nearest(tn.tensor([[[1.0, 2.0]]]), size=4)
+        tensor([[[1., 1., 2., 2.]]])
+    """
     _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
 
@@ -215,7 +237,18 @@ def upsample_bilinear(
     size: int | Sequence[int] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Tensor:
-    """Return ``interpolate(..., mode="bilinear", align_corners=True)``, with a warning."""
+    """Return ``interpolate(..., mode="bilinear", align_corners=True)``, with a warning.
+
+    Args:
+        input, size, scale_factor: as in ``interpolate``.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     F.upsample_bilinear(tn.tensor([[[[1.0, 2.0]]]]), size=(1, 3))
+        tensor([[[[1.0000, 1.5000, 2.0000]]]])
+    """
     _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 

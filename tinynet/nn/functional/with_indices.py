@@ -119,7 +119,15 @@ def fractional_max_pool2d_with_indices(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Pair:
-    """Return ``fractional_max_pool2d(..., return_indices=True)``."""
+    """Return ``fractional_max_pool2d(..., return_indices=True)``.
+
+    Arguments are those of ``fractional_max_pool2d``.
+
+    Example:
+        >>> values, indices = F.fractional_max_pool2d_with_indices(tn.rand(1, 6, 6), 2, 3)
+        >>> values.shape, indices.shape
+        (tinynet.Size([1, 3, 3]), tinynet.Size([1, 3, 3]))
+    """
     how = (kernel_size, output_size, output_ratio, True, _random_samples)
     return unpooling.fractional_max_pool2d(input, *how)
 
@@ -132,6 +140,14 @@ def fractional_max_pool3d_with_indices(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Pair:
-    """Return ``fractional_max_pool3d(..., return_indices=True)``."""
+    """Return ``fractional_max_pool3d(..., return_indices=True)``.
+
+    Arguments are those of ``fractional_max_pool3d``.
+
+    Example:
+        >>> values, indices = F.fractional_max_pool3d_with_indices(tn.rand(1, 6, 6, 6), 2, 3)
+        >>> values.shape, indices.shape
+        (tinynet.Size([1, 3, 3, 3]), tinynet.Size([1, 3, 3, 3]))
+    """
     how = (kernel_size, output_size, output_ratio, True, _random_samples)
     return unpooling.fractional_max_pool3d(input, *how)

@@ -163,7 +163,19 @@ def clip_grad_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Do what ``clip_grad_norm_`` does; deprecated, since its name does not say "in place"."""
+    """Do what ``clip_grad_norm_`` does; deprecated, since its name does not say "in place".
+
+    Arguments are those of ``clip_grad_norm_``.
+
+    Example:
+        >>> import warnings
+        >>> w = tn.zeros(2, requires_grad=True)
+        >>> w.grad = tn.tensor([3.0, 4.0])
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     nn.utils.clip_grad_norm([w], 1.0)
+        tensor(5.)
+    """
     warn(
         "`tinynet.nn.utils.clip_grad_norm` is now deprecated in favor of "
         "`tinynet.nn.utils.clip_grad_norm_`.",

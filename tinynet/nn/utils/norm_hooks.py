@@ -81,6 +81,14 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         RuntimeError: the parameter has such a hook already.
 
     Source: Salimans and Kingma, "Weight normalization", 2016.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     layer = nn.utils.weight_norm(nn.Linear(3, 2))
+        >>> layer.weight_g.shape, layer.weight_v.shape
+        (tinynet.Size([2, 1]), tinynet.Size([2, 3]))
     """
     warn(
         "`tinynet.nn.utils.weight_norm` is deprecated in favor of "
@@ -103,8 +111,20 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 def remove_weight_norm(module: M, name: str = "weight") -> M:
     """Make a weight with ``weight_norm`` a parameter again, and return the module.
 
+    Args:
+        module: the module.
+        name: the parameter.
+
     Raises:
         ValueError: it has no such hook.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     layer = nn.utils.weight_norm(nn.Linear(3, 2))
+        >>> [name for name, _ in nn.utils.remove_weight_norm(layer).named_parameters()]
+        ['bias', 'weight']
     """
     hook = _take(module, WeightNorm, name)
     if hook is None:
@@ -173,6 +193,12 @@ def spectral_norm(
         ValueError: the parameter is None, or the number of steps is not positive.
 
     Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018.
+
+    Example:
+        >>> layer = nn.utils.spectral_norm(nn.Linear(3, 2), n_power_iterations=50)
+        >>> _ = layer(tn.ones(3))
+        >>> round(tn.linalg.matrix_norm(layer.weight, 2).item(), 3)
+        1.0
     """
     _refuse_two(module, SpectralNorm, "spectral_norm", name)
     hook = SpectralNorm(name, n_power_iterations, outputs_dim(module) if dim is None else dim, eps)
@@ -194,8 +220,17 @@ def spectral_norm(
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """Make a weight with ``spectral_norm`` a parameter again, and return the module.
 
+    Args:
+        module: the module.
+        name: the parameter.
+
     Raises:
         ValueError: it has no such hook.
+
+    Example:
+        >>> layer = nn.utils.spectral_norm(nn.Linear(3, 2))
+        >>> [name for name, _ in nn.utils.remove_spectral_norm(layer).named_parameters()]
+        ['bias', 'weight']
     """
     hook = _take(module, SpectralNorm, name)
     if hook is None:

@@ -25,6 +25,14 @@ class ParametrizationList(ModuleList):
     Attributes:
         original: the input of the first function, a parameter or buffer; ``original0``,
             ``original1``, ... if its ``right_inverse`` returns several tensors.
+
+    Example:
+        >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(3, 2))
+        >>> functions = layer.parametrizations.weight
+        >>> functions.original0.shape, functions.original1.shape
+        (tinynet.Size([2, 1]), tinynet.Size([2, 3]))
+        >>> bool((functions() == layer.weight).all())
+        True
     """
 
     original: Tensor

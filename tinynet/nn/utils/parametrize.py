@@ -200,6 +200,10 @@ def _check_another(module: Any, name: str, parametrization: Any) -> None:
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Return whether a module has a parametrization (of the tensor with the given name).
 
+    Args:
+        module: the module.
+        tensor_name: the parameter or buffer; None: any of them.
+
     Example:
         >>> layer = nn.Linear(3, 3)
         >>> nn.utils.parametrize.is_parametrized(layer)

@@ -274,6 +274,9 @@ def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> Packe
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """Return the sequences of a packed batch as a list.
 
+    Args:
+        packed_sequences: what ``pack_sequence`` returned, or an RNN made of it.
+
     Example:
         >>> packed = nn.utils.rnn.pack_sequence([tn.tensor([1, 2]), tn.tensor([3])])
         >>> nn.utils.rnn.unpack_sequence(packed)

@@ -135,6 +135,11 @@ _LuFactorEx = named("linalg_lu_factor_ex", ("LU", "pivots", "info"))
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """Return what ``lu_factor`` does, and for each matrix whether U has an inverse.
 
+    Args:
+        A: ``[..., m, n]``.
+        pivot: must be True: rows are swapped for the largest pivots.
+        check_errors: raise an error where ``lu_factor`` would.
+
     Returns:
         ``(LU, pivots, info)``: info is 0, or the number of a pivot that is zero.
 

@@ -47,7 +47,23 @@ def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
 
 @public
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
-    """Return Cholesky factors; prefer ``linalg.cholesky``."""
+    """Return Cholesky factors; prefer ``linalg.cholesky``.
+
+    Args:
+        self: symmetric positive definite matrices, ``[..., n, n]``.
+        upper: whether the factor is an upper triangle.
+
+    Raises:
+        LinAlgError: a matrix is not positive definite.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     tn.cholesky(tn.tensor([[4.0, 2.0], [2.0, 2.0]]))
+        tensor([[2., 0.],
+                [1., 1.]])
+    """
     _deprecated("cholesky", "cholesky")
     a = matrices("cholesky", self)
     square_sizes("cholesky", a)
@@ -136,7 +152,20 @@ _Svd = named("svd", ("U", "S", "V"))
 
 @public
 def qr(self: Tensor, some: bool = True) -> Any:
-    """Return Q and R; prefer ``linalg.qr``."""
+    """Return Q and R; prefer ``linalg.qr``.
+
+    Args:
+        self: ``[..., m, n]``.
+        some: return only the first k columns of Q and rows of R, k the smaller of m and n.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     Q, R = tn.qr(tn.rand(3, 2))
+        >>> Q.shape, R.shape
+        (tinynet.Size([3, 2]), tinynet.Size([2, 2]))
+    """
     _deprecated("qr", "qr")
     return _Qr(*linalg_qr(self, "reduced" if some else "complete"))
 
@@ -168,8 +197,22 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``.
 
+    Args:
+        self: ``[..., m, n]``.
+        pivot: must be True: rows are swapped for the largest pivots.
+        get_infos: also return, for each matrix, the number of a pivot that is zero, or 0.
+
     Raises:
         LinAlgError: a matrix is singular and no infos are asked for.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     packed, pivots = tn.tensor([[1.0, 2.0], [2.0, 6.0]]).lu()
+        >>> packed
+        tensor([[ 2.0000,  6.0000],
+                [ 0.5000, -1.0000]])
     """
     warnings.warn(
         "tinynet.lu is deprecated in favor of tinynet.linalg.lu_factor / "
@@ -183,7 +226,21 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tenso
 
 @public
 def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """Return the solution with factored matrices; prefer ``linalg.lu_solve``."""
+    """Return the solution with factored matrices; prefer ``linalg.lu_solve``.
+
+    Args:
+        self: the right hand side B, ``[..., n, k]``.
+        LU_data, LU_pivots: what ``linalg.lu_factor`` returned.
+
+    Example:
+        >>> import warnings
+        >>> packed, pivots = tn.linalg.lu_factor(tn.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     tn.lu_solve(tn.ones(2, 1), packed, pivots)
+        tensor([[0.5000],
+                [0.2500]])
+    """
     _deprecated("lu_solve", "lu_solve")
     return linalg_lu_solve(LU_data, LU_pivots, self)
 

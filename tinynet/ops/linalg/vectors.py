@@ -135,6 +135,11 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return views of diagonals of matrices.
 
+    Args:
+        A: ``[..., m, n]``.
+        offset: which diagonal: 0 is the main one, positive ones are above it.
+        dim1, dim2: the dimensions of the matrices.
+
     Example:
         >>> tn.linalg.diagonal(tn.ones(4, 2, 3)).shape
         tinynet.Size([4, 2])

@@ -4,6 +4,7 @@ Names that end with an underscore are covered by the name without it. What a dec
 an operation works element by element, the node, the derivative) needs no section.
 """
 
+import dataclasses
 import inspect
 import re
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from docs.site import glossary
 from docs.site.api import identity, names_of
 from docs.site.docstrings import sections
 from docs.site.inventory import CONSTANTS, TITLES, Name, operation_of, page_of
+from tinynet.nn import Module
+from tinynet.train.config import field_docs
 
 
 def without_example(page: str) -> list[str]:
@@ -53,6 +56,8 @@ def takes_something(name: Name) -> bool:
         return False
     if op is not None and op.kind == "pointwise" and not op.attributes:
         return False
+    if inspect.isclass(value) and value.__init__ is Module.__init__:  # a layer without any
+        return False
     try:
         parameters = [*inspect.signature(value).parameters.values()]
     except (TypeError, ValueError):
@@ -67,9 +72,12 @@ def says_what(name: Name) -> bool:
     if {"Args", "Shape", "Attributes"} & set(sections(doc)):
         return True
     known = {"self", "input", "other", "tensor", "out", *glossary.MEANINGS}
+    if dataclasses.is_dataclass(name.value):
+        known |= {*field_docs(name.value)}
     parameters = inspect.signature(name.value).parameters
     if re.search(
-        r"[Aa]rguments (are those|as there)|[Ss]ee ``|otherwise as|parameters .* are those|prefer",
+        r"[Aa]rguments (are those|as there)|[Ss]ee ``|otherwise as|parameters .* are those|prefer"
+        r"|[Aa]rguments, .* are those",
         doc,
     ):
         return True

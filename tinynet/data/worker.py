@@ -37,6 +37,8 @@ class WorkerInfo:
     """The number of the worker, from 0."""
 
     num_workers: int
+    """How many workers there are."""
+
     seed: int
     """Another one for each worker and each pass that starts workers; for libraries of your own."""
 

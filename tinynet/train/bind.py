@@ -18,7 +18,14 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 @dataclass(frozen=True)
 class Component:
-    """A ``type`` and the keyword arguments that it will be called with; not built yet."""
+    """A ``type`` and the keyword arguments that it will be called with; not built yet.
+
+    Example:
+        >>> from tinynet.train import load_config
+        >>> component = load_config("configs/digits_mlp.toml").optimizer.component
+        >>> component.path, component.type, component.target is optim.AdamW
+        ('optimizer', 'AdamW', True)
+    """
 
     path: str
     """Its place in the config: ``"optimizer"``."""

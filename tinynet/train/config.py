@@ -249,17 +249,41 @@ class EmaSection:
 
 @dataclass(frozen=True)
 class Config:
-    """A checked config: everything in it exists and can be called as it says."""
+    """A checked config: everything in it exists and can be called as it says.
+
+    Example:
+        >>> from tinynet.train import load_config
+        >>> config = load_config("configs/digits_mlp.toml")
+        >>> config.model.component.type, config.ema
+        ('mlp', None)
+    """
 
     run: RunSection
+    """How long, with what seed, and where to."""
+
     data: DataSection
+    """What is learned from."""
+
     model: ModelSection
+    """What is trained."""
+
     loss: LossSection
+    """What is made small."""
+
     optimizer: OptimizerSection
+    """What changes the weights; or several by name."""
+
     method: MethodSection
+    """What one step does."""
+
     schedule: ScheduleSection | None = None
+    """How the learning rate changes; None: it does not."""
+
     evaluation: EvaluationSection = field(default_factory=EvaluationSection)
+    """What is measured on the test set, and when."""
+
     ema: EmaSection | None = None
+    """The moving average of the weights; None: there is none."""
 
     file: str = ""
     """The file it was read from."""

@@ -78,7 +78,14 @@ def generate_text(
     top_k: int | None = None,
     seed: int = 0,
 ) -> str:
-    """The prompt, continued by so many tokens that the model draws; the arguments of `generate`.
+    """The prompt, continued by so many tokens that the model draws.
+
+    Args:
+        model: a language model, see `generate`.
+        tokenizer: what makes tokens of the prompt, and text of tokens.
+        prompt: the text to be continued: at least one token.
+        length: how many tokens are added.
+        temperature, top_k, seed: as in `generate`.
 
     Raises:
         ValueError: also if the prompt is empty.

@@ -30,16 +30,28 @@ class Batches(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step of training did."""
+    """What one step of training did.
+
+    Example:
+        >>> model, xs = nn.Linear(1, 1), tn.ones(4, 1)
+        >>> sgd = optim.SGD(model.parameters(), lr=0.1)
+        >>> steps = [*fit(model, nn.MSELoss(), sgd, [(xs, 2 * xs)], epochs=2)]
+        >>> [(step.number, step.epoch, step.batch, step.lr) for step in steps]
+        [(0, 0, 0, 0.1), (1, 1, 0, 0.1)]
+    """
 
     number: int
     """Steps since the beginning, from 0."""
 
     epoch: int
+    """The epoch, from 0."""
+
     batch: int
     """The place of its last batch in the epoch, from 0."""
 
     ends_epoch: bool
+    """Whether it is the last of its epoch."""
+
     batches: tuple[Batch, ...]
     """Its batches: one, unless gradients are accumulated; none if the step was skipped."""
 

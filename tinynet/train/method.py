@@ -32,9 +32,17 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What happened to one batch, in a step or a measurement."""
+    """What happened to one batch, in a step or a measurement.
+
+    Example:
+        >>> batch = Batch(tn.ones(4, 1), tn.zeros(4, 1), tn.ones(4, 1), loss=1.0)
+        >>> batch.examples, batch.by_name
+        (4, {'loss': 1.0})
+    """
 
     inputs: Any
+    """What the model got."""
+
     targets: Any
     """What the outputs should be."""
 
@@ -63,13 +71,30 @@ class Batch:
 
 @dataclass
 class Updater:
-    """An optimizer with all that belongs to its steps."""
+    """An optimizer with all that belongs to its steps.
+
+    Example:
+        >>> w = tn.zeros(2, requires_grad=True)
+        >>> w.grad = tn.tensor([3.0, 4.0])
+        >>> Updater(optim.SGD([w], lr=1.0), clip_norm=0.5).step()
+        >>> w
+        tensor([-0.3000, -0.4000], requires_grad=True)
+    """
 
     optimizer: Optimizer
+    """What changes the parameters."""
+
     clip_norm: float | None = None
+    """Gradients are scaled down together when their total 2-norm is above this."""
+
     clip_value: float | None = None
+    """No element of a gradient may be further from 0 than this."""
+
     schedule: Schedule | None = None
+    """What changes the learning rate."""
+
     per: Literal["epoch", "step"] = "epoch"
+    """When the schedule advances: after each epoch, or after each step."""
 
     def __post_init__(self) -> None:
         groups = self.optimizer.param_groups
@@ -108,7 +133,11 @@ class Task:
     """
 
     model: nn.Module
+    """What is trained."""
+
     loss: Loss
+    """A function of outputs and targets; its value has one element."""
+
     updaters: Mapping[str, Updater]
     """The optimizers by name; the only one of a config has the name ``""``."""
 
@@ -178,7 +207,24 @@ class Task:
 
 
 class Method:
-    """What one step does, and what is measured. Subclasses say both."""
+    """What one step does, and what is measured. Subclasses say both.
+
+    Example:
+        >>> class Halved(Supervised):  # one that divides the loss before its gradients
+        ...     def step(self, task):
+        ...         ((inputs, targets),) = task
+        ...         outputs = task.model(inputs)
+        ...         task.zero_grad()
+        ...         value = task.backward(task.loss(outputs, targets) / 2)
+        ...         task.step()
+        ...         return [Batch(inputs, targets, outputs, value)]
+        >>> from tinynet.train import fit
+        >>> model, xs = nn.Linear(1, 1), tn.ones(4, 1)
+        >>> sgd = optim.SGD(model.parameters(), lr=0.1)
+        >>> steps = [*fit(model, nn.MSELoss(), sgd, [(xs, 2 * xs)], epochs=2, method=Halved())]
+        >>> steps[1].loss < steps[0].loss
+        True
+    """
 
     optimizers: frozenset[str] = frozenset()
     """The names of the optimizers that it needs; empty if it takes whatever there is."""

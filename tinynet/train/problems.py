@@ -53,11 +53,21 @@ class Origin:
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake in a config: where it stands, which value it is, what is wrong with it."""
+    """One mistake in a config: where it stands, which value it is, what is wrong with it.
+
+    Example:
+        >>> print(Problem(Origin("file", "digits.toml", 12), "optimizer.lr", "must be a number"))
+        digits.toml:12: optimizer.lr: must be a number
+    """
 
     origin: Origin
+    """Where it stands."""
+
     path: str
+    """Which value it is: ``"optimizer.lr"``; empty for the file as a whole."""
+
     text: str
+    """What is wrong, and what would be right."""
 
     def __str__(self) -> str:
         subject = f"{self.path}: " if self.path else ""

@@ -122,6 +122,12 @@ def load_run(place: str | Path, *, best: bool = False) -> Trained:
 
     Raises:
         TrainError: there is no checkpoint there, it is damaged, or its config is not possible now.
+
+    Example:
+        >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
+        >>> folder = run("configs/digits_mlp.toml", few, quiet=True).folder
+        >>> load_run(folder).parts.model(tn.zeros(5, 64)).shape
+        tinynet.Size([5, 10])
     """
     path, saved = read_checkpoint(place, best=best)
     parts = build(_config_in(saved, path))
@@ -206,6 +212,12 @@ def evaluate_run(
 
     Raises:
         TrainError: there is no checkpoint there, it is damaged, or its config is not possible now.
+
+    Example:
+        >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
+        >>> folder = run("configs/digits_mlp.toml", few, quiet=True).folder
+        >>> sorted(evaluate_run(folder, quiet=True).metrics)
+        ['accuracy', 'loss']
     """
     trained = load_run(place, best=best)
     parts, config = trained.parts, trained.parts.config

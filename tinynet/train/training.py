@@ -35,7 +35,15 @@ Show = Literal["text", "json", "nothing"]
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a run."""
+    """What came of a run.
+
+    Example:
+        >>> from tinynet.train import run
+        >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
+        >>> result = run("configs/digits_mlp.toml", few, quiet=True)
+        >>> sorted(result.metrics), result.stopped_by, result.is_complete
+        (['accuracy', 'loss'], None, True)
+    """
 
     folder: Path
     """The run folder: config, checkpoint, metrics, TensorBoard events."""
@@ -44,7 +52,11 @@ class Result:
     """The last measurement on the test set: ``loss`` and the metrics (accuracies from 0 to 1)."""
 
     model: nn.Module
+    """The trained model, with the last weights."""
+
     config: Config
+    """The config of the run."""
+
     stopped_by: int | None = None
     """The number of the signal that stopped the run early, if one did."""
 

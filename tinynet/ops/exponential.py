@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -268,16 +269,30 @@ sigmoid.grad(self=lambda g, result: g * (result * (1 - result)))
 @pointwise(methods=False, node="ThresholdBackwardBackward0")
 def relu_backward(self: Array, result: Array, /) -> Array:
     """Return the gradient where relu's result is above zero; recorded in both, as in PyTorch."""
-    if self.size < _SHARED or self.shape != result.shape or self.dtype != result.dtype:
-        return self * (result > 0)
-    g, r = self.reshape(-1), result.reshape(-1)
-    made = np.empty(g.shape, g.dtype)
+    if self.shape != result.shape:
+        self, result = np.broadcast_arrays(self, result)
+    g, r = self.reshape(-1).view(f"i{self.itemsize}"), result.reshape(-1)
+    made = np.empty_like(g)
 
     def work(part: slice) -> None:
-        np.multiply(g[part], r[part] > 0, out=made[part])
+        # Products of the bits with 1 or 0 keep and drop NaN and infinity, too. A result is never
+        # below zero; where it is NaN, the gradient passes, as in PyTorch.
+        block = made[part]
+        np.copyto(block, (r[part] != 0).view(np.int8))
+        np.multiply(block, g[part], out=block)
 
-    threads.share(work, threads.slices(g.size, _PART))
-    return made.reshape(self.shape)
+    _in_parts(work, g.size)
+    return made.view(self.dtype).reshape(self.shape)
+
+
+def _in_parts(work: Callable[[slice], None], size: int) -> None:
+    """Call a function with slices of so many elements; threads share them where it pays."""
+    parts = threads.slices(size, _PART)
+    if size >= _SHARED:
+        threads.share(work, parts)
+    else:
+        for part in parts:
+            work(part)
 
 
 relu_backward.grad(
@@ -305,12 +320,7 @@ def relu(self: Array, /) -> Array:
         rows = x[part]
         np.maximum(rows, zeros[: len(rows)], out=made[part])
 
-    parts = threads.slices(x.size, _PART)
-    if x.size >= _SHARED:
-        threads.share(work, parts)
-    else:
-        for part in parts:
-            work(part)
+    _in_parts(work, x.size)
     return made.reshape(self.shape)
 
 

@@ -10,7 +10,12 @@ from tinynet.core.tensor import Tensor
 from tinynet.core.views import requires_grad
 from tinynet.nn.functional.averaging_ops import avg_pools
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.nn.functional.pooling_ops import max_pool_values, max_pools
+from tinynet.nn.functional.pooling_ops import (
+    in_halves,
+    max_pool_halves,
+    max_pool_values,
+    max_pools,
+)
 from tinynet.nn.functional.ranks import per_dim
 from tinynet.nn.functional.windows import Options, check_1d, check_max1d, ints
 from tinynet.ops.refuse import name_of
@@ -40,6 +45,8 @@ def _max(input: Tensor, options: Options, return_indices: bool) -> Any:
     if return_indices:
         return max_pools[options.rank].function(input, options)
     if mode.grad and requires_grad(input):
+        if in_halves(input._array, options):
+            return max_pool_halves.function(input)[0]
         return max_pools[options.rank].function(input, options)[0]
     return max_pool_values.function(input, options)
 

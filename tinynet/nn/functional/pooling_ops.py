@@ -14,6 +14,7 @@ import numpy as np
 
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array
+from tinynet.nn.functional import halving
 from tinynet.nn.functional.ranks import Ints, by_rank, spatial
 from tinynet.nn.functional.windows import Options, Windows, adaptive, sliding
 from tinynet.ops.refuse import name_of
@@ -25,6 +26,8 @@ RANKS = (2, 3)
 
 def _maxima(x: Array, windows: Windows) -> Array:
     """Return the maximum of each window."""
+    if windows.halves:
+        return halving.maxima(x)
     steps = windows.steps
     if windows.inside and len(steps) > 1:
         best = np.maximum(x[steps[0][1]], x[steps[1][1]])
@@ -47,6 +50,9 @@ def _peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
     """Return the maximum of each window, and where in the input's plane the first of it stands."""
     if windows.few:
         return _peaks_by_window(x, windows)
+    if windows.halves:
+        best, offsets = halving.peaks(x)
+        return best, halving.places(offsets, x.shape[-2:])
     steps = windows.steps
     last = len(steps) - 1
     best = np.array(x[steps[last][1]]) if windows.inside else _nothing(x, windows)
@@ -105,6 +111,16 @@ def max_pool(input: Array, /, options: Options) -> tuple[Array, Array]:
     return _peaks(input, _windows(input, options))
 
 
+def in_halves(input: Array, options: Options) -> bool:
+    """Return whether ``max_pool_halves`` is max pooling with these options.
+
+    Raises:
+        RuntimeError, NotImplementedError: what max pooling refuses.
+    """
+    windows = _windows(input, options)
+    return windows.halves and not windows.few
+
+
 @operation(methods=False)
 def max_pool_values(input: Array, /, options: Options) -> Array:
     """Return the maximum of each window, for when nothing is recorded: nobody asks for places."""
@@ -112,6 +128,14 @@ def max_pool_values(input: Array, /, options: Options) -> Array:
     if windows.few:
         return _peaks_by_window(input, windows)[0]
     return _maxima(input, windows)
+
+
+@operation(
+    node="MaxPool2DWithIndicesBackward0", methods=False, outputs=("values", "offsets")
+)
+def max_pool_halves(input: Array, /) -> tuple[Array, Array]:
+    """Return the maximum of each window of 2 by 2, and its offset: the places, in one byte each."""
+    return halving.peaks(input)
 
 
 def adaptive_max_pool(input: Array, /, output_size: Ints) -> tuple[Array, Array]:
@@ -196,6 +220,18 @@ def max_taken(self: Array, indices: Array, /, rank: int) -> Array:
     return np.take(self.reshape(-1), places).reshape(indices.shape)
 
 
+@operation(node="MaxPool2DWithIndicesBackwardBackward0", methods=False)
+def halves_spread(self: Array, offsets: Array, /, shape: Ints) -> Array:
+    """Return zeros of a shape, with each element at the offset of its window of 2 by 2."""
+    return halving.spread(self, offsets, shape[-2:]).reshape(shape)
+
+
+@operation(methods=False)
+def halves_places(offsets: Array, /, sizes: Ints) -> Array:
+    """Return the places in planes of ``sizes`` of the elements at the offsets."""
+    return halving.places(offsets, sizes)
+
+
 PEAKS: dict[str, Any] = {"outputs": ("values", "indices")}
 max_pools = by_rank(max_pool, "MaxPool{}DWithIndicesBackward0", RANKS, **PEAKS)
 adaptive_max_pools = by_rank(adaptive_max_pool, "AdaptiveMaxPool{}DBackward0", RANKS, **PEAKS)
@@ -231,6 +267,12 @@ for _rank in RANKS:
         input=lambda g, indices, output_size: max_taken(g, indices, len(output_size))
     )
     max_spreads[_rank].grad(self=lambda g, indices, sizes: max_taken(g, indices, len(sizes)))
+max_pool_halves.grad(
+    input=lambda g, offsets, input_shape: halves_spread(g, offsets, input_shape)
+)
+halves_spread.grad(
+    self=lambda g, offsets, shape: max_taken(g, halves_places(offsets, shape[-2:]), 2)
+)
 max_taken.grad(
     self=lambda g, indices, self_shape, rank: _spread(g, indices, self_shape, rank, False)
 )

@@ -53,6 +53,7 @@ class Windows(NamedTuple):
         inside: no window reaches over the edge.
         disjoint: no element is in two windows.
         few: it is best to look at one window after the other.
+        halves: there are two dimensions, in each of which two neighbours after two are a window.
     """
 
     outputs: Ints
@@ -64,6 +65,7 @@ class Windows(NamedTuple):
     inside: bool = True
     disjoint: bool = False
     few: bool = True
+    halves: bool = False
 
 
 def _equal(sizes: Ints, outputs: Ints, spans: list[Slices], taps: list[Taps]) -> Windows:
@@ -84,7 +86,8 @@ def _equal(sizes: Ints, outputs: Ints, spans: list[Slices], taps: list[Taps]) ->
         places = places[..., None] * n + (starts - starts[0])
         disjoint &= bool(starts[-1] - starts[0] < step)
     few = inside and corners.size < len(steps)
-    made = (tuple(steps), corners, places.reshape(-1), inside, disjoint, few)
+    halves = inside and [(t[0][1].step, *(s.start for _, s in t)) for t in taps] == [(2, 0, 1)] * 2
+    made = (tuple(steps), corners, places.reshape(-1), inside, disjoint, few, halves)
     return Windows(outputs, tuple(spans), tuple(taps), *made)
 
 

@@ -8,7 +8,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.nn import functional as F
-from tinynet.nn.functional import convolution_ops, sliding, strided, winograd
+from tinynet.nn.functional import banded, convolution_ops, sliding, strided, winograd
 from tinynet.nn.functional.sliding import Walk, columns
 
 
@@ -223,10 +223,57 @@ def test_channels_last_gives_the_same(name, rows, monkeypatch):
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
+BANDS = {
+    "fives": (Walk((5, 5), (1, 1), (0, 0), (1, 1), (10, 10)), (14, 14)),
+    "rest": (Walk((5, 6), (1, 1), (2, 1), (1, 1), (7, 13)), (7, 16)),
+    "same": (Walk((2, 4), (1, 1), (0, 1), (1, 1), (5, 8)), (5, 8)),
+    "short": (Walk((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
+}
+
+
+@pytest.mark.parametrize("block", [1, 1 << 21])
+@pytest.mark.parametrize("name", BANDS)
+def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
+    walk, size = BANDS[name]
+    random = np.random.RandomState(0)
+    x, y = (random.standard_normal((5, c, *s)) for c, s in ((2, size), (3, walk.out)))
+    weight, bias, other = random.standard_normal((3, 2, *walk.kernel)), np.arange(3.0), np.ones(2)
+    monkeypatch.setattr(banded, "BLOCK", block)
+    for found, expected in (
+        (
+            banded.convolved(x, weight, bias, walk),
+            convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 1),
+        ),
+        (
+            banded.spread(y, weight, other, size, walk),
+            convolution_ops.spread_biased.kernel(y, weight, other, size, walk, 1),
+        ),
+        (banded.correlated(x, y, walk), convolution_ops.correlate.kernel(x, y, walk, 1)),
+    ):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("where", ["input", "weight", "gradient"])
+def test_what_is_not_finite_stays_where_it_is_seen(where, value):
+    """Few channels and a large kernel: many results are computed together, but not then."""
+    arrays = {"input": np.ones((2, 4, 12, 12)), "weight": np.ones((8, 4, 5, 5))}
+    arrays["gradient"] = np.ones((2, 8, 8, 8))
+    walk = Walk((5, 5), (1, 1), (0, 0), (1, 1), (8, 8))
+    assert banded.pays(arrays["input"], 4, 8, walk)
+    arrays[where][1, 2, 4, 4] = value
+    x, weight = (tn.tensor(arrays[name]).requires_grad_() for name in ("input", "weight"))
+    y = F.conv2d(x, weight)
+    y.backward(tn.tensor(arrays["gradient"]))
+    broken = [int((~t.isfinite()).sum()) for t in (y, x.grad, weight.grad)]
+    seen = {"input": [8 * 25, 0, 8 * 25], "weight": [2 * 64, 2 * 64, 0], "gradient": [0, 100, 100]}
+    assert broken == seen[where]
+
+
 @pytest.mark.parametrize(
     ("channels", "stride", "kernel", "size"),
-    [(32, 1, 3, 16), (32, 2, 3, 16), (3, 1, 5, 24), (8, 1, 3, 20)],
-    ids=["winograd", "strided", "classes", "columns"],
+    [(32, 1, 3, 16), (32, 2, 3, 16), (3, 1, 5, 24), (8, 1, 3, 20), (8, 1, 5, 20)],
+    ids=["winograd", "strided", "classes", "columns", "banded"],
 )
 def test_the_number_of_threads_changes_nothing(channels, stride, kernel, size):
     random = np.random.RandomState(0)

@@ -34,6 +34,7 @@ def pooled(kernel, stride=None, padding=0, dilation=1, ceil=False, rank=2):
 
 for _input in (f(2, 4, 5), f(2, 4, 5).transposed, f(2, 4, 5).strided, f(2, 4, 5).expanded):
     sample("max_pool2d", _input.distinct, pooled(2))
+    sample("max_pool_halves", _input.distinct)
     sample("avg_pool2d", _input, pooled(2), True, None)
     sample("adaptive_avg_pool2d", _input, (3, 2))
     sample("adaptive_max_pool2d", _input.distinct, (3, 2))
@@ -64,8 +65,10 @@ sample("plane_mean", f(1, 2, 2, 2), 3)
 PLACES = i([[[0, 5], [7, 11]], [[1, 1], [0, 0]]])
 sample("max_unpool2d", f(2, 2, 2), i([[[0, 5], [7, 11]], [[1, 2], [4, 0]]]), (3, 4))
 sample("max_unpool3d", f(2, 1, 2, 1), i([[[[0], [5]]], [[[7], [3]]]]), (2, 2, 2))
+OFFSETS = tn.tensor([[[3, 0]], [[1, 2]]], dtype=tn.uint8)
 sample("max_spread2d", f(2, 2, 2), PLACES, (3, 4), False)
 sample("max_spread3d", f(2, 1, 2, 1), i([[[[0], [5]]], [[[7], [3]]]]), (2, 2, 2), True)
+sample("halves_spread", f(2, 1, 2), OFFSETS, (2, 3, 4))
 sample("max_taken", f(2, 3, 4), PLACES, 2)
 sample("max_taken", f(2, 3, 4).transposed, PLACES, 2)
 DRAWS = tn.tensor([[[0.2, 0.7], [0.5, 0.1]]], dtype=tn.float64)

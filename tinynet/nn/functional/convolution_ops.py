@@ -28,7 +28,7 @@ import numpy as np
 from tinynet import threads
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array
-from tinynet.nn.functional import strided, winograd
+from tinynet.nn.functional import banded, strided, winograd
 from tinynet.nn.functional.sliding import BLOCK, Walk, added, columns
 from tinynet.ops.reduction import sum_dims
 
@@ -69,6 +69,8 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         return winograd.convolved(x, weight, bias, walk)
     if groups == 1 and strided.pays(x.shape[1], channels, walk):
         return strided.convolved(x, weight, bias, walk)
+    if groups == 1 and banded.pays(x, x.shape[1], channels, walk):
+        return banded.convolved(x, weight, bias, walk)
     made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
     matrix = np.ascontiguousarray(weight).reshape(groups, channels // groups, rows)
@@ -95,6 +97,9 @@ def _spread(
     """Return the transposed convolution, by whichever way handles fewer numbers."""
     if groups == 1 and strided.pays(weight.shape[1], y.shape[1], walk):
         return strided.spread(y, weight, bias, size, walk)
+    finite = bool(np.isfinite(weight).all())
+    if groups == 1 and finite and banded.pays(y, weight.shape[1], y.shape[1], walk):
+        return banded.spread(y, weight, bias, size, walk)
     columns = weight.shape[1] * math.prod(walk.out)
     gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
     way = _spread_by_adding if 2 * columns < gathered else _spread_by_classes
@@ -189,6 +194,8 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
         return winograd.correlated(x, y, walk)
     if groups == 1 and strided.pays(x.shape[1], channels, walk):
         return strided.correlated(x, y, walk)
+    if groups == 1 and banded.pays(x, x.shape[1], channels, walk):
+        return banded.correlated(x, y, walk)
     inner = x.shape[1] // groups
     rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y)

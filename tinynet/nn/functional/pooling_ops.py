@@ -130,9 +130,7 @@ def max_pool_values(input: Array, /, options: Options) -> Array:
     return _maxima(input, windows)
 
 
-@operation(
-    node="MaxPool2DWithIndicesBackward0", methods=False, outputs=("values", "offsets")
-)
+@operation(node="MaxPool2DWithIndicesBackward0", methods=False, outputs=("values", "offsets"))
 def max_pool_halves(input: Array, /) -> tuple[Array, Array]:
     """Return the maximum of each window of 2 by 2, and its offset: the places, in one byte each."""
     return halving.peaks(input)
@@ -267,9 +265,7 @@ for _rank in RANKS:
         input=lambda g, indices, output_size: max_taken(g, indices, len(output_size))
     )
     max_spreads[_rank].grad(self=lambda g, indices, sizes: max_taken(g, indices, len(sizes)))
-max_pool_halves.grad(
-    input=lambda g, offsets, input_shape: halves_spread(g, offsets, input_shape)
-)
+max_pool_halves.grad(input=lambda g, offsets, input_shape: halves_spread(g, offsets, input_shape))
 halves_spread.grad(
     self=lambda g, offsets, shape: max_taken(g, halves_places(offsets, shape[-2:]), 2)
 )

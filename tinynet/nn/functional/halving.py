@@ -31,9 +31,9 @@ def _share(work: Callable[[slice], None], planes: int, size: int) -> None:
 
 def _planes(x: Array) -> tuple[Array, Array]:
     """Return the planes without what no window sees, a row each, and memory for the maxima."""
-    *lead, height, width = (*x.shape[:-2], x.shape[-2] // 2, x.shape[-1] // 2)
+    height, width = x.shape[-2] // 2, x.shape[-1] // 2
     seen = np.ascontiguousarray(x[..., : 2 * height, : 2 * width])
-    best = np.empty((math.prod(lead), height, width), x.dtype)
+    best = np.empty((math.prod(x.shape[:-2]), height, width), x.dtype)
     return seen.reshape(len(best), 4 * height * width), best
 
 

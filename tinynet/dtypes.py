@@ -232,6 +232,9 @@ def number(value: Any, kind: np.dtype[Any]) -> Any:
 class finfo:
     """The limits of a floating-point dtype (the default one unless given).
 
+    Args:
+        type: the dtype.
+
     Attributes:
         bits: bits per number.
         min, max: the least and the largest number.
@@ -239,6 +242,9 @@ class finfo:
         tiny, smallest_normal: the smallest positive number without loss of digits.
         resolution: what decimals can be told apart at 1.
         dtype: the name of the dtype.
+
+    Raises:
+        TypeError: it is not a floating-point dtype.
 
     Example:
         >>> tn.finfo(tn.float32).max
@@ -274,10 +280,16 @@ class finfo:
 class iinfo:
     """The limits of an integer dtype.
 
+    Args:
+        type: the dtype.
+
     Attributes:
         bits: bits per number.
         min, max: the least and the largest number.
         dtype: the name of the dtype.
+
+    Raises:
+        TypeError: it is not an integer dtype.
 
     Example:
         >>> tn.iinfo(tn.int8)

@@ -69,19 +69,18 @@ def takes_something(name: Name) -> bool:
 def says_what(name: Name) -> bool:
     """Whether each parameter is told of: by the docstring, by the glossary, or as a shape."""
     doc = inspect.getdoc(name.value) or ""
-    if {"Args", "Shape", "Attributes"} & set(sections(doc)):
-        return True
     known = {"self", "input", "other", "tensor", "out", *glossary.MEANINGS}
     if dataclasses.is_dataclass(name.value):
         known |= {*field_docs(name.value)}
     parameters = inspect.signature(name.value).parameters
     if re.search(
-        r"[Aa]rguments (are those|as there)|[Ss]ee ``|otherwise as|parameters .* are those|prefer"
-        r"|[Aa]rguments, .* are those",
+        r"[Aa]rguments (are those|as there)|[Ss]ee ``|otherwise as|parameters .* are those"
+        r"|[Aa]rguments, .* are those|are those of",
         doc,
     ):
         return True
-    said = {*re.findall(r"\w+", doc)}  # where the sentence itself names them
+    text = "".join(part for heading, part in sections(doc).items() if heading != "Example")
+    said = {*re.findall(r"\w+", text)}  # where the sentence itself names them
     return all(p in known | said or p.startswith("_") or glossary.told(doc, p) for p in parameters)
 
 

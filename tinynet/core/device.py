@@ -6,6 +6,13 @@ from __future__ import annotations
 class device:
     """Where a tensor lives: always ``cpu``.
 
+    Args:
+        type: ``"cpu"``, also with a number: ``"cpu:0"``.
+        index: the number; it changes nothing.
+
+    Raises:
+        RuntimeError: another type.
+
     Example:
         >>> tn.device("cpu")
         device(type='cpu')

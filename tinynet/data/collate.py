@@ -89,6 +89,9 @@ def default_convert(data: Any) -> Any:
 
     This is what a DataLoader without batches (``batch_size=None``) does to a sample.
 
+    Args:
+        data: an array, a tensor, anything else, or these in sequences and mappings.
+
     Example:
         >>> tn.data.default_convert((np.array([1, 2]), "a"))
         [tensor([1, 2]), 'a']

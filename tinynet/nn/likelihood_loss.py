@@ -12,6 +12,9 @@ from tinynet.nn.loss import _Loss
 class PoissonNLLLoss(_Loss):
     """The negative log-likelihood of counts for Poisson distributions.
 
+    For the logarithm x of an expected count and a count y it is ``exp(x) - y * x``; for the
+    expected count itself, ``x - y * log(x + eps)``. The constant ``log(y!)`` is left out.
+
     Args:
         log_input: whether the input is the logarithms of the expected counts, or the counts.
         full: add Stirling's approximation of ``log(y!)`` for ``y > 1``.
@@ -20,6 +23,10 @@ class PoissonNLLLoss(_Loss):
 
     Shape:
         Input and counts of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: no such reduction.
+        RuntimeError: shapes that do not broadcast.
 
     Example:
         >>> nn.PoissonNLLLoss()(tn.zeros(2), tn.tensor([0.0, 3.0]))
@@ -58,6 +65,9 @@ class GaussianNLLLoss(_Loss):
         Expected values and measurements of one shape; variances of that shape, or without the last
         dimension, or with one dimension of length 1, or a number; to a number (or that shape for
         ``"none"``).
+
+    Raises:
+        ValueError: a variance is negative, or their shape does not fit.
 
     Source: Nix and Weigend, "Estimating the mean and variance of the target probability
     distribution", 1994.

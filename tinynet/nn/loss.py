@@ -27,13 +27,17 @@ class _Loss(Module):
 
 
 class MSELoss(_Loss):
-    """The squared difference between output and target.
+    """``(x - y) ** 2``: the squared difference between output x and target y.
 
     Args:
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Output and target of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: no such reduction.
+        RuntimeError: shapes that do not broadcast.
 
     Example:
         >>> nn.MSELoss()(tn.tensor([1.0, 3.0]), tn.zeros(2))
@@ -49,13 +53,17 @@ class MSELoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """The absolute difference between output and target.
+    """``|x - y|``: the absolute difference between output x and target y.
 
     Args:
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Output and target of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: no such reduction.
+        RuntimeError: shapes that do not broadcast.
 
     Example:
         >>> nn.L1Loss()(tn.tensor([1.0, 3.0]), tn.zeros(2))
@@ -73,9 +81,18 @@ class L1Loss(_Loss):
 class SmoothL1Loss(_Loss):
     """The squared difference where it is small, the absolute difference elsewhere.
 
+    ``d * d / (2 * beta)`` where the difference d is below beta, else ``d - beta / 2``.
+
     Args:
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         beta: where the square becomes a line.
+
+    Shape:
+        Output and target of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: no such reduction.
+        RuntimeError: shapes that do not broadcast, or beta is negative.
 
     Source: Girshick, "Fast R-CNN", 2015.
 
@@ -96,9 +113,18 @@ class SmoothL1Loss(_Loss):
 class HuberLoss(_Loss):
     """The squared difference where it is small, ``delta`` times the absolute one elsewhere.
 
+    ``d * d / 2`` where the difference d is below delta, else ``delta * (d - delta / 2)``.
+
     Args:
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         delta: where the square becomes a line.
+
+    Shape:
+        Output and target of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: no such reduction.
+        RuntimeError: shapes that do not broadcast, or delta is not positive.
 
     Source: Huber, "Robust estimation of a location parameter", 1964.
 
@@ -124,6 +150,10 @@ class HuberLoss(_Loss):
 class CrossEntropyLoss(_Loss):
     """The cross-entropy between logits and a target class (or class probabilities).
 
+    For logits x and class y it is ``log(sum(exp(x))) - x[y]``; for class probabilities, the mean of
+    this over the classes, weighted by them. Of classes with a weight, ``"mean"`` divides by the sum
+    of the weights that counted.
+
     Args:
         weight: one factor per class.
         ignore_index: a target class that does not count.
@@ -133,6 +163,11 @@ class CrossEntropyLoss(_Loss):
     Shape:
         Logits ``[batch, classes, ...]``, target classes ``[batch, ...]`` (int64) or probabilities
         of the shape of the logits, to a number (or ``[batch, ...]`` for ``"none"``).
+
+    Raises:
+        IndexError: a class that there is not.
+        ValueError: batches of different lengths, or no such reduction.
+        RuntimeError: classes that are not int64 or uint8.
 
     Example:
         >>> nn.CrossEntropyLoss()(tn.zeros(3, 10), tn.tensor([1, 2, 3]))
@@ -169,6 +204,9 @@ class CrossEntropyLoss(_Loss):
 class NLLLoss(_Loss):
     """The negative log-likelihood of a target class, for log-probabilities.
 
+    For log-probabilities x and class y it is ``-weight[y] * x[y]``; ``"mean"`` divides by the sum
+    of the weights that counted.
+
     Args:
         weight: one factor per class.
         ignore_index: a target class that does not count.
@@ -177,6 +215,10 @@ class NLLLoss(_Loss):
     Shape:
         Log-probabilities ``[batch, classes, ...]``, target classes ``[batch, ...]`` (int64), to a
         number (or ``[batch, ...]`` for ``"none"``).
+
+    Raises:
+        IndexError: a class that there is not.
+        ValueError: batches of different lengths, or no such reduction.
 
     Example:
         >>> nn.NLLLoss()(tn.tensor([[-0.5, -1.0]]), tn.tensor([1]))
@@ -209,12 +251,19 @@ class NLLLoss(_Loss):
 class BCELoss(_Loss):
     """The binary cross-entropy for probabilities.
 
+    For a probability x and a target y from 0 to 1 it is ``-y log(x) - (1 - y) log(1 - x)``, with
+    logarithms of at least -100.
+
     Args:
         weight: a factor per element, broadcast.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Probabilities and targets of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        RuntimeError: an input that is not between 0 and 1.
+        ValueError: input and target differ in shape, or no such reduction.
 
     Example:
         >>> nn.BCELoss()(tn.tensor([0.5]), tn.tensor([1.0]))
@@ -235,6 +284,8 @@ class BCELoss(_Loss):
 class BCEWithLogitsLoss(_Loss):
     """The binary cross-entropy for logits, without overflow or cancellation.
 
+    For a logit x and a target y from 0 to 1 it is ``log(1 + exp(x)) - x * y``.
+
     Args:
         weight: a factor per element, broadcast.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
@@ -243,6 +294,9 @@ class BCEWithLogitsLoss(_Loss):
 
     Shape:
         Logits and targets of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: input and target differ in shape, or no such reduction.
 
     Example:
         >>> nn.BCEWithLogitsLoss()(tn.tensor([0.0]), tn.tensor([1.0]))
@@ -273,6 +327,8 @@ class BCEWithLogitsLoss(_Loss):
 class KLDivLoss(Module):
     """The Kullback-Leibler divergence of target probabilities from log-probabilities.
 
+    For log-probabilities x and target probabilities y it is ``y * (log(y) - x)``.
+
     Args:
         reduction: ``"batchmean"`` (the divergence itself, per batch), ``"mean"``, ``"sum"`` or
             ``"none"``.
@@ -280,6 +336,12 @@ class KLDivLoss(Module):
 
     Shape:
         Log-probabilities and target of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: no such reduction.
+        RuntimeError: shapes that do not broadcast.
+
+    Source: Kullback and Leibler, "On information and sufficiency", 1951.
 
     Example:
         >>> kl = nn.KLDivLoss(reduction="batchmean")

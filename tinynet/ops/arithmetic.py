@@ -194,6 +194,12 @@ tensor_sub = subtract = _with_alpha("sub", sub)
 def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked.
 
+    Args:
+        rounding_mode: ``"floor"`` rounds down, ``"trunc"`` towards 0; None does not round.
+
+    Raises:
+        RuntimeError: another mode.
+
     Example:
         >>> tn.div(tn.tensor([-7.0, 7.0]), 2, rounding_mode="floor")
         tensor([-4.,  3.])

@@ -155,7 +155,11 @@ def asarray(
     """Return data as a tensor, sharing memory with a tensor or array where that is possible.
 
     Args:
+        obj: a tensor, an array, a number, or nested sequences of numbers.
+        dtype: of the result; that of the data unless given.
+        device: only the cpu.
         copy: True: always copy; False: refuse where a copy is needed.
+        requires_grad: whether operations on the result are recorded.
 
     Raises:
         ValueError: a copy is needed, and forbidden.

@@ -35,6 +35,10 @@ def _deprecated(name: str, better: str) -> None:
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype.
 
+    Args:
+        self: ``[..., m, n]``.
+        rcond: singular values below this share of the largest count as 0.
+
     Example:
         >>> tn.pinverse(tn.tensor([[2.0], [0.0]]))
         tensor([[0.5000, 0.0000]])

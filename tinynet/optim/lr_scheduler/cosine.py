@@ -22,6 +22,9 @@ class CosineAnnealingLR(LRScheduler):
         eta_min: the minimum.
         last_epoch: see ``LRScheduler``.
 
+    Raises:
+        ValueError: ``T_max`` is below 1.
+
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
@@ -77,6 +80,9 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         T_mult: each period is so many times as long as the one before.
         eta_min: the minimum.
         last_epoch: see ``LRScheduler``.
+
+    Raises:
+        ValueError: ``T_0`` or ``T_mult`` is no positive whole number, or ``eta_min`` no number.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)

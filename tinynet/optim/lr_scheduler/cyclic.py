@@ -62,6 +62,10 @@ class CyclicLR(LRScheduler):
         max_momentum: the upper bound, where it starts, or one for each group.
         last_epoch: the last batch; see ``LRScheduler``.
 
+    Raises:
+        ValueError: an unknown mode without ``scale_fn``, not one bound for each group, or an
+            optimizer without momentum and betas whose momentum is to be moved.
+
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
         >>> schedule = optim.lr_scheduler.CyclicLR(optimizer, 0.0, 1.0, step_size_up=2)

@@ -45,6 +45,9 @@ class StepLR(Factor):
         gamma: the factor.
         last_epoch: see ``LRScheduler``.
 
+    Raises:
+        ValueError: ``step_size`` is below 1.
+
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
@@ -127,6 +130,9 @@ class ConstantLR(Factor):
         total_iters: the epoch at which it is taken back.
         last_epoch: see ``LRScheduler``.
 
+    Raises:
+        ValueError: the factor is not between 0 and 1.
+
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
         >>> optim.lr_scheduler.ConstantLR(optimizer, factor=0.5).get_last_lr()
@@ -166,6 +172,9 @@ class LinearLR(Factor):
         end_factor: the factor from ``total_iters`` on, in [0, 1].
         total_iters: number of epochs of the change.
         last_epoch: see ``LRScheduler``.
+
+    Raises:
+        ValueError: a factor is not between 0 and 1, or the first is 0.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)

@@ -18,6 +18,9 @@ class LambdaLR(LRScheduler):
         lr_lambda: the function, or one for each group.
         last_epoch: see ``LRScheduler``.
 
+    Raises:
+        ValueError: not as many functions as groups.
+
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
         >>> schedule = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
@@ -62,6 +65,10 @@ class MultiplicativeLR(LambdaLR):
         optimizer: the optimizer.
         lr_lambda: the function, or one for each group.
         last_epoch: see ``LRScheduler``.
+
+    Raises:
+        ValueError: not as many functions as groups.
+        TypeError: one that cannot be called.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)

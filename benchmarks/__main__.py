@@ -115,15 +115,20 @@ def save(tables: list[Table], about: str, folder: Path) -> None:
     from benchmarks import plots
 
     folder.mkdir(parents=True, exist_ok=True)
-    text = about + "\n\n" + "\n".join(table.markdown() for table in tables)
-    (folder / "results.md").write_text(text, encoding="utf-8")
+    parts = [f"# Measured\n\n{about}\n"]
+    for table in tables:
+        parts.append(table.markdown())
+        name = table.title.lower().replace(" ", "_") + ".png"
+        if table.title == "Growth":
+            plots.growth(table, folder / name)
+        elif "times as fast" in " ".join(table.columns) and "aim" in table.columns:
+            plots.speedups(table, folder / name)
+        else:
+            continue
+        parts.append(f"![{table.title}: tinynet and PyTorch]({name})\n")
+    (folder / "results.md").write_text("\n".join(parts), encoding="utf-8")
     content = {"about": about, "tables": [asdict(table) for table in tables]}
     (folder / "results.json").write_text(json.dumps(content, indent=1), encoding="utf-8")
-    for table in tables:
-        if table.title == "Training steps":
-            plots.speedups(table, folder / "training.png", table.title)
-        elif table.title == "Growth":
-            plots.growth(table, folder / "growth.png")
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ from benchmarks.tables import Table
 OURS, THEIRS = "#1f6f8b", "#d1603d"
 
 
-def speedups(table: Table, file: Path, title: str) -> None:
+def speedups(table: Table, file: Path) -> None:
     """Draw how many times as fast each row is, on a logarithmic scale around 1."""
     plt = _pyplot()
     names = [row[0] for row in table.rows]
@@ -17,7 +17,7 @@ def speedups(table: Table, file: Path, title: str) -> None:
     colours = [OURS if ratio >= 1 else THEIRS for ratio in ratios]
     bars = axes.barh(names, [ratio - 1 for ratio in ratios], left=1, color=colours)
     axes.bar_label(bars, [f"{ratio:.2f}" for ratio in ratios], padding=3)
-    axes.set(xscale="log", xlabel="times as fast as PyTorch (eager, CPU)", title=title)
+    axes.set(xscale="log", xlabel="times as fast as PyTorch (eager, CPU)", title=table.title)
     ticks = [0.5, 1, 2, 4, 8]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
     axes.minorticks_off()
@@ -29,6 +29,8 @@ def speedups(table: Table, file: Path, title: str) -> None:
 
 def growth(table: Table, file: Path) -> None:
     """Draw the time of a step over each axis, both libraries."""
+    from matplotlib import ticker
+
     plt = _pyplot()
     names = [*dict.fromkeys(row[0] for row in table.rows)]
     figure, panels = plt.subplots(1, len(names), figsize=(3 * len(names), 3), layout="constrained")
@@ -39,6 +41,8 @@ def growth(table: Table, file: Path) -> None:
         axes.plot(sizes, [row[3] for row in rows], "s--", color=THEIRS, label="PyTorch")
         axes.set(xscale="log", yscale="log", xlabel=name, ylabel="µs per step")
         axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
         axes.grid(alpha=0.3)
     panels[0].legend()

@@ -23,6 +23,10 @@ class MarginRankingLoss(_Loss):
     Shape:
         Two scores and a target of one shape, to a number (or that shape for ``"none"``).
 
+    Raises:
+        RuntimeError: scores and target differ in the number of dimensions, or do not broadcast.
+        ValueError: no such reduction.
+
     Example:
         >>> loss = nn.MarginRankingLoss(margin=1.0)
         >>> loss(tn.tensor([2.0]), tn.tensor([1.5]), tn.tensor([1.0]))
@@ -47,6 +51,10 @@ class HingeEmbeddingLoss(_Loss):
 
     Shape:
         Distances and targets of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        RuntimeError: shapes that do not broadcast.
+        ValueError: no such reduction.
 
     Example:
         >>> nn.HingeEmbeddingLoss()(tn.tensor([0.25, 0.25]), tn.tensor([1.0, -1.0]))
@@ -98,6 +106,10 @@ class SoftMarginLoss(_Loss):
 
     Shape:
         Scores and targets of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        RuntimeError: shapes that do not broadcast.
+        ValueError: no such reduction.
 
     Example:
         >>> nn.SoftMarginLoss()(tn.tensor([0.0]), tn.tensor([1.0]))
@@ -203,6 +215,10 @@ class MultiLabelMarginLoss(_Loss):
     Shape:
         Scores ``[batch, classes]`` and of the same shape the right classes (int64), up to the
         first -1; or both ``[classes]``; to a number (or ``[batch]`` for ``"none"``).
+
+    Raises:
+        RuntimeError: the target has another shape than the input.
+        ValueError: no such reduction.
 
     Example:
         >>> nn.MultiLabelMarginLoss()(tn.tensor([[0.1, 0.2, 0.4, 0.8]]), tn.tensor([[3, 0, -1, 1]]))

@@ -57,6 +57,8 @@ class CELU(ELU):
 class SELU(InPlace):
     """The scaled ELU that keeps activations normalised (Klambauer et al., 2017).
 
+    ``1.0507 * x`` above 0 and ``1.0507 * 1.6733 * (exp(x) - 1)`` below, both numbers rounded here.
+
     Args:
         inplace: write to the input.
 
@@ -72,6 +74,9 @@ class SELU(InPlace):
 
 class GELU(Module):
     """x times the standard normal distribution function of x (Hendrycks and Gimpel, 2016).
+
+    ``x * (1 + erf(x / sqrt(2))) / 2``, or with ``approximate="tanh"``
+    ``x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))) / 2``.
 
     Args:
         approximate: ``"tanh"`` for the usual approximation.
@@ -96,6 +101,8 @@ class GELU(Module):
 
 class SiLU(InPlace):
     """x times the logistic function of x (Elfwing et al., 2017).
+
+    ``x / (1 + exp(-x))``.
 
     Args:
         inplace: write to the input.
@@ -141,6 +148,8 @@ class Sigmoid(Module):
 
 class Tanh(Module):
     """The hyperbolic tangent.
+
+    ``(exp(x) - exp(-x)) / (exp(x) + exp(-x))``.
 
     Example:
         >>> nn.Tanh()(tn.tensor([0.0]))
@@ -193,6 +202,8 @@ class Softsign(Module):
 
 class LogSigmoid(Module):
     """The logarithm of the logistic function, exact for large negative x.
+
+    ``-log(1 + exp(-x))``.
 
     Example:
         >>> nn.LogSigmoid()(tn.tensor([-100.0, 0.0]))

@@ -11,6 +11,8 @@ from tinynet.nn.module import Module
 class Softmax(Module):
     """The exponentials divided by their sum along a dimension: positive, with sum 1.
 
+    ``exp(x) / sum(exp(x))``.
+
     Args:
         dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
 
@@ -34,6 +36,8 @@ class Softmax(Module):
 
 class LogSoftmax(Softmax):
     """The logarithm of softmax, computed without loss of precision.
+
+    ``x - log(sum(exp(x)))``.
 
     Args:
         dim: the dimension along which the exponentials sum to 1. Leaving it out is deprecated.

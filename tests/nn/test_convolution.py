@@ -28,8 +28,10 @@ def by_definition(x, walk):
 
 @pytest.mark.parametrize("block", [64, 500, 5000, 1 << 21])
 @pytest.mark.parametrize("dims", [1, 2, 3])
-def test_windows_are_those_of_the_definition_in_blocks_of_any_size(dims, block, monkeypatch):
+@pytest.mark.parametrize("rows", [1, 5])
+def test_windows_are_those_of_the_definition_in_blocks_of_any_size(dims, block, rows, monkeypatch):
     monkeypatch.setattr(sliding, "BLOCK", block)
+    monkeypatch.setattr(sliding, "ROWS_FROM", rows)
     random = np.random.RandomState(dims)
     for _ in range(30):
         limits = (1, 4), (1, 4), (-1, 4), (1, 4), (1, 6)

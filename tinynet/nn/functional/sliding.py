@@ -84,6 +84,7 @@ def columns(x: Array, walk: Walk) -> Iterator[tuple[slice, slice, Array]]:
 
 
 OFFSET = 16
+ROWS_FROM = 5  # rows of a window from which it pays to lay rows out first
 
 
 def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> Array:
@@ -97,7 +98,8 @@ def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> Ar
     pitch = length if length * buffer.itemsize % 1024 else length + OFFSET
     made = buffer[: height * pitch].reshape(height, pitch)[:, :length].reshape(block.shape)
     np.copyto(made, block)
-    clear_edges(made, size, walk)
+    if not _lays_rows(walk):
+        clear_edges(made, size, walk)
     return made
 
 
@@ -108,6 +110,8 @@ def sliding(x: Array, walk: Walk) -> Array:
     the neighbouring row instead of zeros, until ``clear_edges`` corrects the copy. So rows need no
     frame, and where there are as many windows as elements, whole images are copied as one run.
     """
+    if _lays_rows(walk):
+        return _of_rows(x, walk)
     batch, channels, *size = x.shape
     steps = x.strides[2:]
     if any(walk.padding) or any(r >= n for r, n in zip(walk.reach, size, strict=True)):
@@ -138,15 +142,46 @@ def _framed(x: Array, walk: Walk) -> tuple[Array, tuple[int, ...]]:
     return frame[:, :, first - before :], tuple(step * x.itemsize for step in steps)
 
 
+def _lays_rows(walk: Walk) -> bool:
+    """Return whether rows are laid out as each column of a window sees them, zeros included.
+
+    They are copied once more, but for edges that are cleared in few rows, not in every window.
+    """
+    return len(walk.kernel) == 2 and walk.kernel[0] >= ROWS_FROM and walk.padding[1] > 0
+
+
+def _of_rows(x: Array, walk: Walk) -> Array:
+    """Return the windows ``[channels, *kernel, batch, *out]`` of rows laid out like that."""
+    batch, channels, *size = x.shape
+    made = np.zeros((channels, walk.kernel[1], batch, walk.reach[0] + 1, walk.out[1]), x.dtype)
+    first = walk.padding[0]
+    rows = slice(max(-first, 0), min(size[0], made.shape[3] - first))
+    inside = made[:, :, :, rows.start + first : max(rows.stop, rows.start) + first]
+    _, stride, padding, dilation, out = (field[1] for field in walk)
+    for k in range(walk.kernel[1]):
+        low, high = _inside(size[1], dilation * k - padding, stride, out)
+        start = stride * low + dilation * k - padding
+        found = x[:, :, rows, start : start + stride * (high - low) : stride]
+        inside[:, k, ..., low:high] = found.transpose(1, 0, 2, 3) if high > low else 0
+    channel, column, image, row, place = made.strides
+    steps = channel, walk.dilation[0] * row, column, image, walk.stride[0] * row, place
+    shape = channels, *walk.kernel, batch, *walk.out
+    return as_strided(made, shape, steps, writeable=False)
+
+
+def _inside(size: int, shift: int, stride: int, out: int) -> tuple[int, int]:
+    """Return which windows see an element of the array ``shift`` behind their place: from, to."""
+    low = min(max(-(shift // stride), 0), out)
+    return low, min(max((size - 1 - shift) // stride + 1, low), out)
+
+
 def clear_edges(windows: Array, size: tuple[int, ...], walk: Walk) -> None:
     """Write zeros where windows ``[channels, *kernel, batch, *out]`` lie outside the array."""
     dims = len(size)
     for axis in range(1, dims):  # of the first dimension, `_framed` has all the zeros needed
         kernel, stride, padding, dilation, out = (field[axis] for field in walk)
         for k in range(kernel):
-            shift = dilation * k - padding
-            low = min(max(-(shift // stride), 0), out)  # the first window that is inside
-            high = min(max((size[axis] - 1 - shift) // stride + 1, low), out)
+            low, high = _inside(size[axis], dilation * k - padding, stride, out)
             for outside in (slice(0, low), slice(high, out)):
                 if outside.start < outside.stop:
                     at: Any = (*(_ALL,) * (axis + 1), k, ..., outside, *(_ALL,) * (dims - axis - 1))

@@ -155,8 +155,9 @@ def _of_rows(x: Array, walk: Walk) -> Array:
     batch, channels, *size = x.shape
     made = np.zeros((channels, walk.kernel[1], batch, walk.reach[0] + 1, walk.out[1]), x.dtype)
     first = walk.padding[0]
-    rows = slice(max(-first, 0), min(size[0], made.shape[3] - first))
-    inside = made[:, :, :, rows.start + first : max(rows.stop, rows.start) + first]
+    top = max(-first, 0)
+    rows = slice(top, max(top, min(size[0], made.shape[3] - first)))  # of the image, that are seen
+    inside = made[:, :, :, rows.start + first : rows.stop + first]
     _, stride, padding, dilation, out = (field[1] for field in walk)
     for k in range(walk.kernel[1]):
         low, high = _inside(size[1], dilation * k - padding, stride, out)

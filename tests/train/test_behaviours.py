@@ -327,4 +327,4 @@ def test_20_helpful_grammar(write, digits, capsys, monkeypatch):
     assert main(["train"]) == 2
     assert "the following arguments are required: CONFIG" in capsys.readouterr().err
     assert main(["trian", path]) == 2
-    assert "choose from" in capsys.readouterr().err
+    assert "did you mean 'train'?" in capsys.readouterr().err

@@ -84,8 +84,9 @@ def test_a_mistake_in_the_config(write, digits, capsys, tmp_path):
         (["train", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["eval", "none"], "there is no run folder none"),
         (["train"], "the following arguments are required: CONFIG"),
-        (["trian"], "invalid choice: 'trian'"),
-        ([], "the following arguments are required: COMMAND"),
+        (["trian"], "there is no command 'trian'; did you mean 'train'? There are: train, resume,"),
+        (["nonsense"], "there is no command 'nonsense'. There are: train, resume,"),
+        ([], "train what a config file describes"),
         (["train", "x.toml", "--lr", "1"], "unrecognized arguments: --lr"),
     ],
     ids=str,
@@ -285,3 +286,14 @@ def test_any_damage_to_a_config_gives_a_message(write, digits, tmp_path, capsys)
 def test_run_folders_are_dated(tmp_path):
     name = new_run_folder(tmp_path, "x").path.name
     assert re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", name)
+
+
+def test_a_warning_is_a_line(write, digits, tmp_path):
+    assert main(["train", write(digits), "--quiet", "--set", "run.epochs=2"]) == 0
+    (folder,) = (tmp_path / "runs" / "digits").iterdir()
+    (folder / "checkpoint.npz").write_bytes(b"")
+    process = start("eval", str(folder), cwd=tmp_path)
+    out, err = process.communicate()
+    assert process.returncode == 0 and out.startswith("test accuracy ")
+    (line,) = err.splitlines()
+    assert line.startswith(f"warning: {folder / 'checkpoint.npz'} is not a checkpoint, or damaged")

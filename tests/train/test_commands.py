@@ -88,6 +88,13 @@ def test_mistakes_in_the_grammar(refuse, arguments, message):
     assert message in refuse(*arguments)
 
 
+@pytest.mark.parametrize("key", ["optimizer.lr", "data.batch_size", "evaluation.patience"])
+def test_a_key_without_its_section(write, digits, refuse, key):
+    name = key.partition(".")[2]
+    message = refuse("show", write(digits), f"{name}=1")
+    assert f"command line: {name}: unknown section; did you mean '{key}'? There are" in message
+
+
 # ---- show ----
 
 
@@ -183,6 +190,7 @@ def test_explain(say, refuse):
     assert say("explain", "optimizer.SGD").startswith("SGD(lr=")
     assert "Linear(in_features, out_features" in say("explain", "Linear")
     assert "e to the power of the loss" in say("explain", "perplexity")
+    assert "among the K largest outputs" in say("explain", "top5")
     assert say("explain", "base").startswith("base: a string or a list")
     assert "Did you mean optimizer.lr?" in refuse("explain", "optimiser.lr")
     assert "Did you mean evaluation.patience?" in refuse("explain", "evaluation.patiense")
@@ -296,6 +304,20 @@ def test_graph(write, digits, say, refuse, tmp_path, form, telling):
     assert (tmp_path / "x").stat().st_size > 100
     assert "is there already" in refuse("graph", path, "--save", "x")
     assert sorted(os.listdir(tmp_path)) == ["digits.toml", "x"]
+    assert say("graph", path, "--save", f"y.{form}") == ""
+    assert telling in (tmp_path / f"y.{form}").read_text()
+
+
+def test_what_starts_the_program_is_no_line_of_the_users(write, digits):
+    told = subprocess.run(
+        [sys.executable, "-m", "tinynet", "graph", write(digits)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+    )
+    assert "addmm" in told.stdout
+    assert "frozen" not in told.stdout
 
 
 def test_graphs_for_tensorboard(write, digits, say, refuse, tmp_path, capsys):

@@ -253,6 +253,35 @@ def test_a_run_writes_without_the_text_that_it_learned(config, tmp_path, capsys)
     assert "a prompt that is not empty" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["eval", "predict", "resume"])
+def test_a_run_is_not_measured_on_the_tokens_of_another_text(config, tmp_path, capsys, command):
+    folder = run(config(), {"run.epochs": 1}, quiet=True).folder
+    kept = (folder / "tokenizer.json").read_bytes()
+    (tmp_path / "letters.txt").write_text("klmnopqrstu" * 300, encoding="utf-8")
+    assert main([command, str(folder)]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("the text has changed since the run began: its tokens (12) are not")
+    assert "tokenizer.json" in message
+    assert (folder / "tokenizer.json").read_bytes() == kept
+    (tmp_path / "letters.txt").write_text(LETTERS * 200, encoding="utf-8")
+    assert main([command, str(folder)]) == 0  # another text of the same characters
+
+
+def test_a_text_that_is_gone_is_told_without_the_insides_of_python(config, tmp_path, capsys):
+    folder = run(config(), {"run.epochs": 1}, quiet=True).folder
+    (tmp_path / "letters.txt").unlink()
+    assert main(["eval", str(folder)]) == 2
+    message = capsys.readouterr().err
+    assert "data: Text refused its arguments. FileNotFoundError: [Errno 2] No such file" in message
+    assert "File " not in message
+
+
+def test_byte_pairs_are_the_same_tokens_after_they_were_stored(config, capsys):
+    overrides = {"data.level": "byte_pair", "data.vocab_size": 270, "model.vocab_size": 270}
+    folder = run(config(), {"run.epochs": 1, **overrides}, quiet=True).folder
+    assert main(["eval", str(folder)]) == 0
+
+
 def test_only_runs_on_texts_have_a_prompt(write, digits, capsys):
     folder = run(write(digits), {"run.epochs": 1}, quiet=True).folder
     assert main(["predict", str(folder), "--prompt", "a"]) == 2

@@ -29,7 +29,8 @@ def is_outside(filename: str) -> bool:
     """Return whether a file is the user's; worked out once per file name."""
     found = OUTSIDE.get(filename)
     if found is None:
-        found = OUTSIDE[filename] = not filename.startswith((_ROOT, COMPILED))
+        # Frozen code is what starts a program (``python -m``), and what imports modules.
+        found = OUTSIDE[filename] = not filename.startswith((_ROOT, COMPILED, "<frozen "))
     return found
 
 

@@ -106,6 +106,19 @@ class Tokenizer:
                 parts.append(name)
         return "".join([*parts, self._decode_plain(plain)])
 
+    def is_same(self, other: Tokenizer) -> bool:
+        """Return whether another one gives the same numbers to the same texts.
+
+        Example:
+            >>> from tinynet.data import CharTokenizer
+            >>> CharTokenizer("abc").is_same(CharTokenizer("abc"))
+            True
+            >>> CharTokenizer("abc").is_same(CharTokenizer("abd"))
+            False
+        """
+        mine, others = (json.dumps(one._to_json()) for one in (self, other))  # tuples as lists
+        return self.kind == other.kind and mine == others
+
     def save(self, path: StrPath) -> None:
         """Write the tokenizer to a JSON file; what was there before is replaced in one step."""
         content = {"format": _FORMAT, "version": _VERSION, "kind": self.kind, **self._to_json()}

@@ -34,6 +34,7 @@ from tinynet.train.problems import (
     UsageError,
     has_users_frames,
     in_users_code,
+    is_from_users_file,
     one_of,
 )
 from tinynet.train.seeds import derive, isolated, seed_all
@@ -210,7 +211,8 @@ class _Builder:
 
 def refusal(component: Component, error: BaseException) -> str:
     """What a constructor had to say, with the user's own lines if they are in its traceback."""
-    if has_users_frames(error):
+    foreign = ":" in component.type  # not of tinynet
+    if is_from_users_file(error) or (foreign and has_users_frames(error)):
         return f"{component.type} failed\n{in_users_code(error)}"
     text = f"{component.type} refused its arguments. {type(error).__name__}: {error}"
     if isinstance(error, FileNotFoundError):

@@ -9,7 +9,14 @@ import sys
 from collections.abc import Sequence
 
 from tinynet.train.commands import COMMANDS
-from tinynet.train.problems import TrainError, did_you_mean, in_users_code, is_from_users_file
+from tinynet.train.problems import (
+    TrainError,
+    did_you_mean,
+    in_users_code,
+    is_from_users_file,
+    one_of,
+    warnings_as_lines,
+)
 from tinynet.train.provenance import version
 
 _EPILOG = """\
@@ -34,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         arguments = _parse(argv)
-        code: int = arguments.run_command(arguments)
+        with warnings_as_lines():
+            code: int = arguments.run_command(arguments)
         sys.stdout.flush()
         return code
     except SystemExit as stop:  # argparse, after a mistake (2) or --help (0)
@@ -58,7 +66,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """The arguments; KEY=VALUE that stand alone belong to ``--set``."""
     parser = build_parser()
-    arguments, others = parser.parse_known_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    if not words:
+        parser.print_help(sys.stderr)
+        raise SystemExit(2)
+    names = next(action.choices for action in parser._actions if action.dest == "command") or ()
+    if not words[0].startswith("-") and words[0] not in names:
+        hint = did_you_mean(words[0], names) or "."
+        parser.error(f"there is no command {words[0]!r}{hint} There are: {one_of(names)}")
+    arguments, others = parser.parse_known_args(words)
     for word in others:
         if word.startswith("-") or "=" not in word or not hasattr(arguments, "set"):
             parser.error(f"unrecognized arguments: {' '.join(others)}{_hint(word, arguments)}")

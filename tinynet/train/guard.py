@@ -8,9 +8,9 @@ from typing import Any
 
 from tinynet import nn
 from tinynet.dtypes import Array
-from tinynet.train.moment import Moment
 from tinynet.train.nonfinite import NonFiniteError, Place
 from tinynet.train.post_mortem import Failure, examine
+from tinynet.train.snapshot import Snapshot
 
 Skip = Callable[[NonFiniteError], bool]
 """Is told of a step that failed; True if training is to go on without it."""
@@ -29,12 +29,12 @@ class Guard:
         self.model = model
         self.batches = batches
         self.skip = skip
-        self.moment = Moment(model)
+        self.snapshot = Snapshot(model)
         self._step: tuple[Place, Sequence[Sequence[Any]], Callable[[], object]] | None = None
 
     def begin_epoch(self) -> None:
         """A pass over the batches begins."""
-        self.moment.look()
+        self.snapshot.look()
 
     def step(
         self, where: Place, batches: Sequence[Sequence[Any]], again: Callable[[], object]
@@ -49,7 +49,7 @@ class Guard:
         Raises:
             NonFiniteError: with its post-mortem; buffers are as they were before the step.
         """
-        self.moment.take()
+        self.snapshot.take()
         self._step = where, batches, again
         return self
 
@@ -86,7 +86,7 @@ class Guard:
             getattr(self.batches, "dataset", None),
         )
 
-        error.post_mortem = examine(failure, self.model, self.moment, partial(loss_of, again))
+        error.post_mortem = examine(failure, self.model, self.snapshot, partial(loss_of, again))
         error.batch = error.post_mortem.report.batch - 1
 
 

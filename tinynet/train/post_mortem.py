@@ -17,8 +17,8 @@ from tinynet.dtypes import Array
 from tinynet.train import checkpoint
 from tinynet.train.culprit import Search, again
 from tinynet.train.folder import write_json
-from tinynet.train.moment import Moment
 from tinynet.train.problems import TrainError
+from tinynet.train.snapshot import Snapshot
 from tinynet.train.suspects import Suspect, Values
 
 REPORT, STATE = "report.json", "step.npz"
@@ -184,7 +184,7 @@ class Failure:
 def examine(
     failure: Failure,
     model: nn.Module,
-    moment: Moment,
+    snapshot: Snapshot,
     step: Callable[[], Array | None],
 ) -> PostMortem:
     """Why a step failed: it is run again, watched. Everything is put back as it was before it.
@@ -192,7 +192,7 @@ def examine(
     Args:
         failure: what is known.
         model: with the weights that the step began with.
-        moment: what else it began with.
+        snapshot: what else it began with.
         step: does it again, without changing weights; returns the array of the loss that was not
             finite, or None.
     """
@@ -202,9 +202,9 @@ def examine(
         "loss": failure.loss,
         "batches": [list(batch) for batch in failure.batches],
         "indices": failure.indices,
-        "generators": moment.generators,
+        "generators": snapshot.generators,
     }
-    moment.restore_buffers()
+    snapshot.restore_buffers()
     buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
     weights = {name: p.detach().clone() for name, p in model.named_parameters()}
     state["model"] = weights | buffers
@@ -213,7 +213,7 @@ def examine(
     search = Search(model, named, [_rows(batch) for batch in arrays])
     note, loss = "", None
     with preserved(model.modules(), named.values()):
-        moment.restore()
+        snapshot.restore()
         try:
             with search.started():
                 loss = again(step)

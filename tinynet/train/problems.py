@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import sysconfig
 import traceback
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,7 +140,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that is most like this one, if any is."""
     by_lower = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.55)
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[near[0]] if near else None
 
 
@@ -177,6 +179,29 @@ def in_users_code(error: BaseException) -> str:
     if lines and lines[0].startswith("Traceback"):
         del lines[0]
     return "\n".join(f"  {line}" for line in lines)
+
+
+@contextlib.contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """While inside, a warning is one line; it names the place if that is in a user's file."""
+    usual = warnings.formatwarning
+
+    def shown(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        line: str | None = None,
+    ) -> str:
+        if _is_ours(filename):
+            return f"warning: {message}\n"
+        return usual(message, category, filename, lineno, line)
+
+    warnings.formatwarning = shown
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
 
 
 def has_users_frames(error: BaseException) -> bool:

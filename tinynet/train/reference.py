@@ -13,7 +13,7 @@ from tinynet.train.bind import Parameter, signature_of
 from tinynet.train.coerce import describe
 from tinynet.train.components import FAMILIES, INSIDE, Family
 from tinynet.train.config import SECTIONS, field_docs, settings
-from tinynet.train.metrics import METRICS
+from tinynet.train.metrics import METRICS, find
 from tinynet.train.problems import one_of
 from tinynet.train.toml_text import toml_value
 
@@ -98,8 +98,9 @@ def explain_key(key: str) -> str | None:
         return _type_page(rest, KINDS[section])
     if section in FAMILIES and rest:
         return _argument_page(section, rest)
-    if key in METRICS:
-        return f"{key}, a metric for evaluation.metrics: {METRICS[key].meaning}"
+    metric = METRICS.get(key) or find(key)  # topK, top5
+    if metric is not None:
+        return f"{key}, a metric for evaluation.metrics: {metric.meaning}"
     pages = [_type_page(key, family) for family in KINDS.values() if key in family.names()]
     return pages[0] if pages else None
 

@@ -13,11 +13,11 @@ from tinynet.train.build import Parts, build
 from tinynet.train.folder import RunFolder
 from tinynet.train.guard import loss_of
 from tinynet.train.method import Task
-from tinynet.train.moment import Moment
 from tinynet.train.nonfinite import Place
 from tinynet.train.post_mortem import REPORT, STATE, Failure, PostMortem, examine
 from tinynet.train.problems import TrainError, UsageError
 from tinynet.train.resolve import load_config
+from tinynet.train.snapshot import Snapshot
 
 
 def replayed(path: Path) -> str:
@@ -59,10 +59,10 @@ def replay(place: Path) -> PostMortem:
     task = Task(parts.model, parts.loss, parts.updaters, batches, where, dry=True)
     with seeds.isolated():
         seeds.restore(saved["generators"])
-        moment = Moment(parts.model)
-        moment.take()
+        snapshot = Snapshot(parts.model)
+        snapshot.take()
         step = partial(loss_of, partial(parts.method.step, task))
-        return examine(Failure(saved["what"], *known), parts.model, moment, step)
+        return examine(Failure(saved["what"], *known), parts.model, snapshot, step)
 
 
 def _load(parts: Parts, saved: dict[str, Tensor], place: Path) -> None:

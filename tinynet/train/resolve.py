@@ -88,7 +88,7 @@ class _Resolver:
     def config(self) -> Config:
         tree = self.source.tree
         for name in tree.keys() - SECTIONS.keys():
-            hint = did_you_mean(name, SECTIONS) or "."
+            hint = did_you_mean(name, SECTIONS) or self.placed(name) or "."
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
         run = self.section("run")
         if isinstance(run, RunSection):  # modules may be in the folders that it names
@@ -106,6 +106,16 @@ class _Resolver:
             run = dataclasses.replace(run, path=tuple(dict.fromkeys([*run.path, *resolved])))
         origins = {dotted(path): o for path, o in self.source.origins.items()}
         return Config(run=run, **sections, file=self.source.file, origins=origins)
+
+    def placed(self, key: str) -> str:
+        """Where a key that stands alone may belong, for a message."""
+        tables = {name: self.source.tree.get(name) for name in SECTIONS}
+        places = [
+            f"{name}.{key}"
+            for name, table in tables.items()
+            if key in settings(SECTIONS[name]) or (isinstance(table, dict) and key in table)
+        ]
+        return f"; did you mean {' or '.join(map(repr, places))}?" if places else ""
 
     def section(self, name: str) -> Any:
         """One section as an instance of its dataclass."""

@@ -23,6 +23,7 @@ from tinynet.train.resolve import load_config, resolve
 from tinynet.train.resolved import to_toml
 from tinynet.train.source import parse
 from tinynet.train.storage import newest_checkpoint
+from tinynet.train.tokens import check_tokenizer, stored_tokenizer
 from tinynet.train.training import Result, Show, Training
 
 
@@ -121,7 +122,8 @@ def load_run(place: str | Path, *, best: bool = False) -> Trained:
         best: of a run folder, the best weights instead of the last.
 
     Raises:
-        TrainError: there is no checkpoint there, it is damaged, or its config is not possible now.
+        TrainError: there is no checkpoint there, it is damaged, its config is not possible now, or
+            its text is another one.
 
     Example:
         >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
@@ -131,6 +133,7 @@ def load_run(place: str | Path, *, best: bool = False) -> Trained:
     """
     path, saved = read_checkpoint(place, best=best)
     parts = build(_config_in(saved, path))
+    check_tokenizer(parts.train_set, RunFolder(path.parent))
     _load_weights(parts.model, saved, path)
     return Trained(parts, path, saved)
 
@@ -148,13 +151,7 @@ def load_language_model(
         TrainError: as `load_run`; or the run was not on a text, or its tokenizer is damaged.
     """
     path, saved = read_checkpoint(place, best=best)
-    file = RunFolder(path.parent).tokenizer
-    try:
-        tokenizer = data.Tokenizer.load(file)
-    except FileNotFoundError:
-        raise UsageError(f"{place} has no {file.name}: its data set is no text") from None
-    except (OSError, data.FormatError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from None
+    tokenizer = stored_tokenizer(RunFolder(path.parent))
     model = build_model(_config_in(saved, path))
     _load_weights(model, saved, path)
     return model, tokenizer
@@ -247,7 +244,9 @@ def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
     say(f"run folder: {result.folder}")
     missing = util.find_spec("tensorboard") is None
     hint = "  (first: pip install tensorboard)" if missing else ""
-    say(f"look at it: tensorboard --logdir {shlex.quote(result.config.run.out)}{hint}")
+    out = Path(result.config.run.out)
+    shown = out if result.folder.is_relative_to(out) else result.folder  # it may have been moved
+    say(f"look at it: tinynet board {shlex.quote(str(shown))}{hint}")
 
 
 def _best_remark(result: Result) -> str:

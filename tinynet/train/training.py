@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from tinynet import nn
 from tinynet.board import SummaryWriter
-from tinynet.data import Tokenizer
 from tinynet.train import seeds
 from tinynet.train.best import Best
 from tinynet.train.board_log import BoardLog, rates
@@ -19,7 +18,6 @@ from tinynet.train.build import Parts
 from tinynet.train.checkpoint import CheckpointError
 from tinynet.train.config import Config
 from tinynet.train.ema import MovingAverage
-from tinynet.train.exhibits import said_by
 from tinynet.train.folder import RunFolder, write_json
 from tinynet.train.incidents import Incidents, in_a_record
 from tinynet.train.interrupt import StopRequest
@@ -29,6 +27,7 @@ from tinynet.train.problems import TrainError
 from tinynet.train.progress import Progress, as_json, showing
 from tinynet.train.state import Start, restore, state_of
 from tinynet.train.storage import Storage
+from tinynet.train.tokens import keep_tokenizer
 
 Show = Literal["text", "json", "nothing"]
 
@@ -115,7 +114,7 @@ class Training:
         Args:
             record: what ``run.json`` says from the beginning.
         """
-        self.keep_tokenizer()
+        keep_tokenizer(self.parts.train_set, self.folder)
         write_json(self.folder.record, record)
         status = "failed"
         purge = self.start.step if "resumed" in record else None
@@ -137,12 +136,6 @@ class Training:
             with contextlib.suppress(TrainError):  # a full disk must not hide what came before
                 write_json(self.folder.record, record | self.end(status))
         return self.result(stop.signal, ended)
-
-    def keep_tokenizer(self) -> None:
-        """What texts become numbers with, for those who use the model."""
-        tokenizer = said_by(self.parts.train_set, "tokenizer")
-        if isinstance(tokenizer, Tokenizer):
-            tokenizer.save(self.folder.tokenizer)
 
     def end(self, status: str) -> dict[str, Any]:
         """What the record says of how a run ended."""

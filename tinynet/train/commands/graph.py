@@ -11,7 +11,7 @@ from tinynet import board
 from tinynet.train.build import trial
 from tinynet.train.commands.options import Commands, add_config, full_keys
 from tinynet.train.folder import new_folder, write_text
-from tinynet.train.problems import TrainError, UsageError, did_you_mean
+from tinynet.train.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.recording import recorded
 from tinynet.train.resolve import load_config
 from tinynet.train.runner import prepare
@@ -32,7 +32,9 @@ def add(commands: Commands) -> None:
         "graph", help="print the graph of one step of training", description=_DESCRIPTION
     )
     add_config(parser)
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument(
+        "--format", choices=FORMATS, help="default: what the ending of --save names, else text"
+    )
     parser.add_argument(
         "--part",
         metavar="PART",
@@ -49,14 +51,15 @@ def add(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print or write the graph."""
+    form = arguments.format or _form_of(arguments.save)
     if arguments.save is not None and Path(arguments.save).exists():
         raise UsageError(f"{arguments.save} is there already")
-    if arguments.format == TENSORBOARD and arguments.part is not None:
+    if form == TENSORBOARD and arguments.part is not None:
         raise UsageError(f"--format {TENSORBOARD} writes all parts: leave out --part")
     parts = prepare(load_config(arguments.config, full_keys(arguments.set)))
     trial(parts)
     recording = recorded(parts)
-    if arguments.format == TENSORBOARD:
+    if form == TENSORBOARD:
         run_section = parts.config.run
         folder = arguments.save or new_folder(Path(run_section.out, run_section.name), "graph_")
         _write_events(recording, Path(folder))
@@ -64,13 +67,19 @@ def run(arguments: argparse.Namespace) -> int:
     part = arguments.part or "forward"
     if part not in recording.graphs:  # an optimizer without operations of its own, say
         hint = did_you_mean(part, recording.graphs) or ";"
-        raise UsageError(f"nothing ran in {part}{hint} there is: {[*recording.graphs]}")
-    text = getattr(recording, arguments.format)(part)
+        raise UsageError(f"nothing ran in {part}{hint} there is: {one_of(recording.graphs)}")
+    text = getattr(recording, form)(part)
     if arguments.save is None:
         print(text)
     else:
         write_text(Path(arguments.save), text)
     return 0
+
+
+def _form_of(path: str | None) -> str:
+    """The format that the ending of a file names."""
+    ending = Path(path or "").suffix.removeprefix(".")
+    return ending if ending in FORMATS else "text"
 
 
 def _write_events(recording: board.Recording, folder: Path) -> None:

@@ -14,7 +14,7 @@ from tinynet.dtypes import Array
 from tinynet.train import seeds
 
 
-class Moment:
+class Snapshot:
     """The buffers of a model, and the states of the generators, as they were before a step.
 
     To ask numpy and Python for the states of their generators takes longer than a small step, so

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tinynet.train.problems import ConfigError, Origin, Report
+from tinynet.train.problems import ConfigError, Origin, Problems
 from tinynet.train.source import override, parse, read
 from tinynet.train.toml_text import toml_key, toml_value
 
@@ -67,9 +67,9 @@ def test_not_toml(text, message):
 
 
 def overridden(text, *assignments):
-    source, report = source_of(text), Report()
-    override(source, assignments, report)
-    return source, [str(problem) for problem in report]
+    source, problems = source_of(text), Problems()
+    override(source, assignments, problems)
+    return source, [str(problem) for problem in problems]
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_a_bad_override(assignment, message):
 
 
 def test_overrides_from_python_keep_their_types():
-    source, report = source_of("[o]\nlr = 0.1"), Report()
-    override(source, {"o.lr": 3e-4, "o.name": "5"}, report)
-    assert not len(report)
+    source, problems = source_of("[o]\nlr = 0.1"), Problems()
+    override(source, {"o.lr": 3e-4, "o.name": "5"}, problems)
+    assert not len(problems)
     assert source.tree == {"o": {"lr": 3e-4, "name": "5"}}
     assert str(source.origin("o", "lr")) == "overrides"
 

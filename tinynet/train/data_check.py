@@ -24,12 +24,13 @@ from tinynet.core.tensor import Tensor
 from tinynet.data import IterableDataset
 from tinynet.data.dataset import Samples, fetch
 from tinynet.dtypes import Array
-from tinynet.train.build import Parts, copied, first_batch, shape_of
+from tinynet.train.build import Parts, copied, first_batch
 from tinynet.train.data_rules import Rule, finite, for_loss
 from tinynet.train.loop import as_evaluated
 from tinynet.train.post_mortem import original
 from tinynet.train.problems import ConfigError, Problem, in_users_code
 from tinynet.train.seeds import isolated
+from tinynet.train.shapes import shape_of
 
 SECONDS = 2.0
 """How long a look at one data set may take."""

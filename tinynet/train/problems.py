@@ -86,13 +86,13 @@ class ConfigError(UsageError):
         super().__init__("\n".join([*map(str, self.problems), f"{tail}; nothing was written."]))
 
 
-class Report:
+class Problems:
     """Collects the problems of one config, so that the user sees them all at once.
 
     Example:
-        >>> report = Report()
-        >>> report.add(Origin("file", "digits.toml", 3), "run.seed", "must be an integer")
-        >>> report.raise_if_any()
+        >>> problems = Problems()
+        >>> problems.add(Origin("file", "digits.toml", 3), "run.seed", "must be an integer")
+        >>> problems.raise_if_any()
         Traceback (most recent call last):
         ...
         tinynet.train.problems.ConfigError: digits.toml:3: run.seed: must be an integer

@@ -30,7 +30,7 @@ from tinynet.train.config import (
 )
 from tinynet.train.imports import GRAMMAR, Importer, NotFoundError
 from tinynet.train.inherit import read_with_bases
-from tinynet.train.problems import Origin, Report, did_you_mean, one_of, sentence
+from tinynet.train.problems import Origin, Problems, did_you_mean, one_of, sentence
 from tinynet.train.source import Source, override
 from tinynet.train.toml_lines import KeyPath
 from tinynet.train.toml_text import dotted, toml_value
@@ -68,20 +68,20 @@ def resolve(
     out: str | Path | None = None,
 ) -> Config:
     """The config of a tree of values; the arguments and errors are those of `load_config`."""
-    report = Report()
-    override(source, overrides, report)
+    problems = Problems()
+    override(source, overrides, problems)
     if out is not None:
-        override(source, {"run.out": str(out)}, report)
+        override(source, {"run.out": str(out)}, problems)
         source.origins["run", "out"] = Origin("command line")
-    return _Resolver(source, report).config()
+    return _Resolver(source, problems).config()
 
 
 class _Resolver:
     """Goes through the sections of one source; each method returns None after a mistake."""
 
-    def __init__(self, source: Source, report: Report) -> None:
+    def __init__(self, source: Source, problems: Problems) -> None:
         self.source = source
-        self.report = report
+        self.problems = problems
         self.folders = list(dict.fromkeys([source.folder, *source.folders.values()]))
         self.importer = Importer(source.folder, [str(f) for f in self.folders])
 
@@ -95,7 +95,7 @@ class _Resolver:
             searched = [*map(str, self.folders), *run.path]
             self.importer = Importer(self.source.folder, searched)
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
-        self.report.raise_if_any()
+        self.problems.raise_if_any()
         assert isinstance(run, RunSection)
         run = dataclasses.replace(run, name=run.name or Path(self.source.file).stem)
         if run.init_from:
@@ -204,7 +204,7 @@ class _Resolver:
         known = {n: p for n, p in signature.parameters.items() if n not in family.hidden}
         signature = Signature(known, signature.open)
         arguments, written = {}, {"type": name}
-        before = len(self.report)
+        before = len(self.problems)
         for key in [key for key in table if key != "type"]:
             if self.check_known((*path, key), key, signature, table["type"], family, also):
                 declared = known[key].declared if key in known else Any
@@ -214,7 +214,7 @@ class _Resolver:
         for parameter in [p for p in known.values() if p.name not in table]:
             self.use_default(path, parameter, table["type"], signature)
             written[parameter.name] = parameter.default
-        if len(self.report) > before:
+        if len(self.problems) > before:
             return None
         return Component(dotted(path), name, target, arguments, written, takes, given)
 
@@ -267,7 +267,7 @@ class _Resolver:
             must = f"is missing; it must be {describe(parameter.declared)}"
             text = f"{sentence(must)} {_takes(name, signature)}"
             origin = self.source.origin(*path)
-            self.report.add(origin, dotted((*path, parameter.name)), text)
+            self.problems.add(origin, dotted((*path, parameter.name)), text)
 
     def argument(self, path: KeyPath, given: Any, declared: Any, family: Family) -> tuple[Any, Any]:
         """An argument of a component, and the same as TOML can say it.
@@ -317,7 +317,7 @@ class _Resolver:
 
     def problem(self, path: KeyPath, text: str) -> Any:
         """Note a mistake; the result is None, for callers that have nothing else to return."""
-        self.report.add(self.source.origin(*path), dotted(path), text)
+        self.problems.add(self.source.origin(*path), dotted(path), text)
         return None
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.problems import ConfigError, Origin, Problem, Report
+from tinynet.train.problems import ConfigError, Origin, Problem, Problems
 from tinynet.train.toml_lines import KeyPath, key_lines, split_key
 from tinynet.train.toml_text import dotted
 
@@ -104,7 +104,7 @@ def parse(data: bytes, *, file: str, folder: Path) -> Source:
 
 
 def override(
-    source: Source, assignments: Iterable[str] | Mapping[str, Any], report: Report
+    source: Source, assignments: Iterable[str] | Mapping[str, Any], problems: Problems
 ) -> None:
     """Put values given outside the file in place of those in it.
 
@@ -112,11 +112,11 @@ def override(
         source: changed in place.
         assignments: ``"optimizer.lr=3e-4"`` strings, as after ``--set``, whose values are read as
             TOML and, if they are not TOML, as plain text; or a mapping from paths to values.
-        report: gets the mistakes.
+        problems: gets the mistakes.
     """
     if isinstance(assignments, Mapping):
         for key, value in assignments.items():
-            _assign(source, str(key), value, None, Origin("overrides"), report)
+            _assign(source, str(key), value, None, Origin("overrides"), problems)
         return
     if isinstance(assignments, str):
         assignments = [assignments]
@@ -124,27 +124,27 @@ def override(
     for assignment in assignments:
         key, equals, text = str(assignment).partition("=")
         if not equals:
-            report.add(origin, "", f"--set needs KEY=VALUE, got {assignment!r}")
+            problems.add(origin, "", f"--set needs KEY=VALUE, got {assignment!r}")
         elif not _is_unicode(assignment):
-            report.add(origin, "", f"--set {assignment!r} is not valid text")
+            problems.add(origin, "", f"--set {assignment!r} is not valid text")
         else:
-            _assign(source, key, toml_or_text(text), text, origin, report)
+            _assign(source, key, toml_or_text(text), text, origin, problems)
 
 
 def _assign(
-    source: Source, key: str, value: Any, text: str | None, origin: Origin, report: Report
+    source: Source, key: str, value: Any, text: str | None, origin: Origin, problems: Problems
 ) -> None:
     try:
         path = split_key(key)
     except ValueError:
-        report.add(origin, "", f"{key!r} is not a key such as optimizer.lr")
+        problems.add(origin, "", f"{key!r} is not a key such as optimizer.lr")
         return
     place: Any = source.tree
     done: KeyPath = ()
     for part, following in zip(path, [*path[1:], None], strict=True):
         step = _step(place, part)
         if step is None:
-            report.add(origin, dotted(path), f"{dotted(done)} {_why_not(place)}")
+            problems.add(origin, dotted(path), f"{dotted(done)} {_why_not(place)}")
             return
         done = (*done, step)
         if following is None:

@@ -286,13 +286,8 @@ def relu_backward(self: Array, result: Array, /) -> Array:
 
 
 def _in_parts(work: Callable[[slice], None], size: int) -> None:
-    """Call a function with slices of so many elements; threads share them where it pays."""
-    parts = threads.slices(size, _PART)
-    if size >= _SHARED:
-        threads.share(work, parts)
-    else:
-        for part in parts:
-            work(part)
+    """Call a function with slices of so many elements, if there are many."""
+    threads.in_turn(work, threads.slices(size, _PART))
 
 
 relu_backward.grad(
@@ -325,7 +320,7 @@ def relu(self: Array, /) -> Array:
 
 
 _LARGE = 8192  # elements from which zeros in an array are twice as fast as a zero in `maximum`
-_SHARED, _PART = 1 << 18, 1 << 16  # elements that threads share, and of each of their parts
+_PART = 1 << 16  # elements of a part
 
 
 @functools.cache

@@ -2,10 +2,9 @@
 
 An algorithm writes its update once, on arrays and in place. Here it is run: on a small parameter
 as a whole, on a large one in blocks, so that the dozen passes of an Adam go over memory that is
-near; threads share the blocks. What a parameter needs for that (views of itself and of its state)
-is kept from step to step in a ``Slot``, which is made anew when somebody replaces the parameter's
-data or its state. When all of a group's parameters take the same update, the next step goes by a
-``Plan`` (``plans.py``).
+near. What a parameter needs for that (views of itself and of its state) is kept from step to step
+in a ``Slot``, which is made anew when somebody replaces the parameter's data or its state. When all
+of a group's parameters take the same update, the next step goes by a ``Plan`` (``plans.py``).
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import threads
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -25,9 +23,7 @@ from tinynet.optim.options import Group, counted, number
 from tinynet.optim.plans import SMALL, Plan
 
 BLOCK = 128 * 1024  # bytes of one array that are updated at a time
-LANES = 4  # rows of blocks that threads can go along side by side, each with scratch of its own
 Rule = Callable[..., None]  # block(param, grad, *scratch, *buffers)
-Lane = list[tuple[slice, Array, tuple[Array, ...]]]  # where a block is, its values, and the rest
 
 
 class Elementwise(Optimizer):
@@ -43,7 +39,7 @@ class Elementwise(Optimizer):
         super()._set_up()
         self._slots: dict[int, Slot] = {}
         self._plans: dict[int, Plan | None] = {}
-        self._memory: dict[Any, list[list[Array]]] = {}
+        self._memory: dict[Any, list[Array]] = {}
 
     def _loaded(self) -> None:
         self._slots = {}
@@ -129,12 +125,13 @@ class Elementwise(Optimizer):
             refuse_other_shape(param, {n: held[n]._array for n in names})
         return Slot(p, held, self.numbers, names, fresh, self._scratch(param))
 
-    def _scratch(self, param: Array) -> list[list[Array]]:
-        """Return memory that all parameters of a dtype share, for each lane that one needs."""
-        size = BLOCK // param.itemsize
-        memory = self._memory.setdefault(param.dtype, [])
-        while len(memory) < _lane_count(param.size, size):
-            memory.append([np.empty(size, param.dtype) for _ in range(self.scratch)])
+    def _scratch(self, param: Array) -> list[Array]:
+        """Return memory that all parameters of a dtype share (a slot takes the shape it needs)."""
+        memory = self._memory.get(param.dtype)
+        if memory is None:
+            size = BLOCK // param.itemsize
+            memory = [np.empty(size, param.dtype) for _ in range(self.scratch)]
+            self._memory[param.dtype] = memory
         return memory
 
 
@@ -151,7 +148,7 @@ class Slot:
     """
 
     __slots__ = (
-        "array", "arrays", "buffers", "fresh", "held", "is_small", "kind", "lanes", "names",
+        "array", "arrays", "blocks", "buffers", "fresh", "held", "is_small", "kind", "names",
         "numbers", "order", "rest",
     )  # fmt: skip
 
@@ -162,7 +159,7 @@ class Slot:
         numbers: tuple[str, ...],
         names: tuple[str, ...],
         fresh: bool,
-        scratch: list[list[Array]],
+        scratch: list[Array],
     ):
         self.array = array = p._array
         self.kind = array.dtype.char  # hashed faster than a dtype
@@ -178,15 +175,19 @@ class Slot:
         self.order: tuple[int, ...] | None = None
         limit = BLOCK // array.itemsize
         if array.size <= limit:
-            work = [a[: array.size].reshape(array.shape) for a in scratch[0]]
+            work = [a[: array.size].reshape(array.shape) for a in scratch]
             self.rest = (*work, *self.buffers)
             return
         self.order = in_memory_order([array, *self.buffers])
         if self.order is None:  # gaps: as a whole
-            self.rest = (*[np.empty_like(array) for _ in scratch[0]], *self.buffers)
+            self.rest = (*[np.empty_like(array) for _ in scratch], *self.buffers)
             return
         flat = [a.transpose(self.order).reshape(-1) for a in (array, *self.buffers)]
-        self.lanes = _lanes(flat, limit, scratch)
+        self.blocks = [
+            (start, start + limit, part, (*[a[: part.size] for a in scratch], *rest))
+            for start in range(0, array.size, limit)
+            for part, *rest in [[a[start : start + limit] for a in flat]]
+        ]
 
     def stale(self, p: Tensor, held: dict[str, Any] | None, names: tuple[str, ...]) -> bool:
         """Return True if the values or the state are not those that the slot was made for."""
@@ -204,29 +205,8 @@ class Slot:
             block(self.array, grad, *self.rest)
             return
         flat = grad.transpose(self.order).reshape(-1)
-
-        def along(lane: Lane) -> None:
-            for place, part, rest in lane:
-                block(part, flat[place], *rest)
-
-        threads.share(along, self.lanes)
-
-
-def _lane_count(size: int, limit: int) -> int:
-    """Return how many lanes so many elements are worth, in blocks of up to ``limit``."""
-    return LANES if size > (LANES - 1) * limit else 1
-
-
-def _lanes(flat: list[Array], limit: int, scratch: list[list[Array]]) -> list[Lane]:
-    """Return blocks of the values and the buffers: in several lanes, if there are enough."""
-    places = threads.slices(flat[0].size, limit)
-    count = _lane_count(flat[0].size, limit)
-    lanes: list[Lane] = [[] for _ in range(count)]
-    for i, place in enumerate(places):
-        part, *rest = [a[place] for a in flat]
-        work = [a[: part.size] for a in scratch[i % count]]
-        lanes[i % count].append((place, part, (*work, *rest)))
-    return lanes
+        for start, stop, part, rest in self.blocks:
+            block(part, flat[start:stop], *rest)
 
 
 def in_memory_order(arrays: list[Array]) -> tuple[int, ...] | None:

@@ -31,13 +31,13 @@ def _whole(x: Array, scores: Array) -> bool:
 
 
 def _by_part(work: Callable[[Any], None], scores: Array, *inputs: Array) -> None:
-    """Call a function with parts of the first dimension, where all have it, in a few threads."""
+    """Call a function with parts of the first dimension, where all have it."""
     shared = all(_whole(x, scores) for x in inputs)
     if not shared or scores.size <= _BLOCK:
         work(...)
     else:
         step = max(1, _BLOCK * len(scores) // scores.size)
-        threads.share(work, threads.slices(len(scores), step))
+        threads.in_turn(work, threads.slices(len(scores), step))
 
 
 def _part(x: Array | None, part: Any, like: Array) -> Array | None:

@@ -112,7 +112,7 @@ def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
         found = rows.reshape(-1, walk.out[0], bands.each * bands.count, len(weight))
         np.add(found[:, :, : walk.out[1]].transpose(0, 3, 1, 2), offset, out=made[part])
 
-    threads.share(work, bands.parts(len(x), len(weight), x.itemsize))
+    threads.in_turn(work, bands.parts(len(x), len(weight), x.itemsize))
     return made
 
 
@@ -133,7 +133,7 @@ def spread(y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk) 
                 runs[:, :, place, row] += found[:, :, place, row]
         np.add(framed[bands.inside].transpose(0, 3, 1, 2), offset, out=made[part])
 
-    threads.share(work, bands.parts(len(y), len(weight), y.itemsize))
+    threads.in_turn(work, bands.parts(len(y), len(weight), y.itemsize))
     return made
 
 
@@ -150,7 +150,7 @@ def correlated(x: Array, y: Array, walk: Walk) -> Array:
         product = np.matmul(bands.lay(x[part]).T, bands.turn(y[part]))
         totals[number] = product.reshape(shape)
 
-    threads.share(work, range(len(parts)))
+    threads.in_turn(work, range(len(parts)))
     total = totals.sum(axis=0)
     bands_of = (total[:, i : i + kernel, :, i] for i in range(bands.each))
     return np.ascontiguousarray(sum(bands_of).transpose(3, 2, 0, 1))

@@ -33,7 +33,7 @@ from tinynet.nn.functional.sliding import BLOCK, Walk, added, columns
 from tinynet.ops.reduction import sum_dims
 
 Ints = tuple[int, ...]
-_SHARES = 8  # parts of a batch that threads share
+_SHARES = 8  # parts of a batch, whose columns stay in the cache
 _SHORT = 16  # in rows that are shorter, numpy spends more on the row than on its elements
 
 # ---- kernels ------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _shares(batch: int, columns: int) -> list[slice]:
-    """Return slices of a batch for threads, given the elements of the columns of an image."""
+    """Return slices of a batch, given the elements of the columns of an image."""
     count = max(1, min(_SHARES, batch * columns >> 18))
     return threads.slices(batch, max(1, -(-batch // count)))
 
@@ -86,7 +86,7 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
             if offset is not None:
                 result += offset
 
-    threads.share(work, _shares(batch, groups * rows * math.prod(walk.out)))
+    threads.in_turn(work, _shares(batch, groups * rows * math.prod(walk.out)))
     return made.reshape(batch, channels, *walk.out)
 
 
@@ -129,7 +129,7 @@ def _spread_by_adding(
             windows = np.matmul(matrix, some).reshape(count, *shape)
             made[part] = added(windows, size, walk)
 
-    threads.share(work, threads.slices(batch, images))
+    threads.in_turn(work, threads.slices(batch, images))
     if bias is not None:
         made += bias.reshape(-1, *(1,) * len(size))
     return made
@@ -207,7 +207,7 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
         images = parts[number]
         _correlate_part(x[images], y[images], walk, totals[number])
 
-    threads.share(work, range(len(parts)))
+    threads.in_turn(work, range(len(parts)))
     total = totals.sum(axis=0).swapaxes(1, 2)
     return np.ascontiguousarray(total).reshape(channels, inner, *walk.kernel)
 

@@ -81,15 +81,7 @@ def _flat(x: Array) -> Array:
 
 
 def _by_block(work: Callable[[slice], None], size: int) -> None:
-    if size <= _BLOCK:
-        work(slice(None))
-        return
-    blocks = threads.slices(size, _BLOCK)
-    if len(blocks) > 4:
-        threads.share(work, blocks)
-    else:
-        for block in blocks:
-            work(block)
+    threads.in_turn(work, threads.slices(size, _BLOCK))
 
 
 def _gelu_single(x: Array) -> tuple[Array, Array]:

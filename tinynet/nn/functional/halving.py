@@ -26,7 +26,7 @@ def _planes_at_once(planes: int, size: int) -> int:
 
 def _share(work: Callable[[slice], None], planes: int, size: int) -> None:
     """Call a function with slices of the planes."""
-    threads.share(work, threads.slices(planes, _planes_at_once(planes, size)))
+    threads.in_turn(work, threads.slices(planes, _planes_at_once(planes, size)))
 
 
 def _planes(x: Array) -> tuple[Array, Array]:

@@ -30,7 +30,7 @@ from tinynet.ops.reduction import mean_dims, sum_dims
 from tinynet.ops.shape import reshape
 
 Grads = tuple[Any, ...]
-PART = 1 << 16  # elements that a thread works on at a time
+PART = 1 << 16  # elements that are worked on at a time
 
 
 class Blocks(NamedTuple):
@@ -100,7 +100,7 @@ class _Rows:
     def each(self, work: Callable[[slice], object]) -> None:
         """Call a function with each part of the rows."""
         if len(self.parts) > 3:
-            threads.share(work, self.parts)
+            threads.in_turn(work, self.parts)
             return
         for part in self.parts:
             work(part)

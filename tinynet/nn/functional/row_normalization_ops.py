@@ -51,7 +51,7 @@ def _row_normalized(
             made = _normalized_part(x[part], weight, bias, length, eps, centered)
             y[part], mean[part], inverse[part] = made
 
-        threads.share(work, threads.slices(len(x), max(1, _BLOCK // length)))
+        threads.in_turn(work, threads.slices(len(x), max(1, _BLOCK // length)))
     return y.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
 
 
@@ -90,7 +90,7 @@ def _row_slopes(
         made = _slopes_part(g2[part], x[part], weight, means, inverse[part], length, centered)
         dx[part], sums[0, part.start // step], sums[1, part.start // step] = made
 
-    threads.share(work, threads.slices(len(x), step))
+    threads.in_turn(work, threads.slices(len(x), step))
     by_weight, by_bias = np.add.reduce(sums, axis=1)
     return dx.reshape(g.shape), by_weight, by_bias
 

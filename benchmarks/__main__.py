@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import sys
 from dataclasses import asdict
 from importlib import metadata, util
@@ -118,7 +119,7 @@ def save(tables: list[Table], about: str, folder: Path) -> None:
     parts = [f"# Measured\n\n{about}\n"]
     for table in tables:
         parts.append(table.markdown())
-        name = table.title.lower().replace(" ", "_") + ".png"
+        name = "_".join(re.findall(r"\w+", table.title.lower())) + ".png"
         if table.title == "Growth":
             plots.growth(table, folder / name)
         elif "times as fast" in " ".join(table.columns) and "aim" in table.columns:

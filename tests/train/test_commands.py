@@ -364,3 +364,12 @@ def test_board_starts_tensorboard_on_the_folder(trained, monkeypatch, say, refus
     assert "There is no folder 'x'" in refuse("board", "x")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert "pip install tensorboard" in refuse("board")
+
+
+def test_show_names_every_key_of_every_section(say, write, digits):
+    shown = say("show", write(digits))
+    for name in ("run", "data", "model", "loss", "method", "optimizer", "evaluation"):
+        table = shown.partition(f"[{name}]\n")[2].partition("\n\n")[0]
+        for key in settings(SECTIONS[name]):
+            assert re.search(rf"^(# )?{key} = ", table, re.M), f"{name}.{key}"
+    assert "# clip_norm = None" in shown

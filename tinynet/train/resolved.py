@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -48,10 +47,8 @@ def _rows(config: Config, path: tuple[str, ...], section: Any) -> Iterator[tuple
     if getattr(section, "component", None) is not None:
         values.update(section.component.written)
     for key in settings(type(section)):
-        default = _default(section, key)
-        value = _listed(getattr(section, key))
-        if (value is not None or default is not None) and (len(path), key) != (2, "accumulate"):
-            values[key] = value
+        if (len(path), key) != (2, "accumulate"):
+            values[key] = _listed(getattr(section, key))
     for key, value in values.items():
         text = toml_value(value)
         comment = "# " if text is None else ""
@@ -64,10 +61,6 @@ def _listed(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(item.inline if isinstance(item, Component) else item for item in value)
     return value
-
-
-def _default(section: Any, key: str) -> Any:
-    return next(f.default for f in dataclasses.fields(section) if f.name == key)
 
 
 def _origin(config: Config, path: str) -> str:

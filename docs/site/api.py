@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tinynet
-from docs.site import glossary, inventory
+from docs.site import glossary, inventory, raises
 from docs.site.derivatives import formulas
 from docs.site.docstrings import markdown
 from docs.site.inventory import MODULES, OPERATIONS, TITLES, Name, file_of, operation_of
@@ -68,7 +68,7 @@ def names_of(page: str) -> list[Name]:
 
 def functions_page(page: str) -> str:
     """A page of functions of `tinynet`."""
-    parts = [f"# {TITLES[page]}"]
+    parts = [f"# {TITLES[page]}", raises.EVERYWHERE]
     if page == "settings":
         parts += [constants(), "## Functions and classes"]
     for heading, names in inventory.functions(page):
@@ -265,6 +265,7 @@ def facts(name: Name, others: list[Name]) -> str:
     op = operation_of(name.value) if inspect.isroutine(name.value) else None
     if op is not None:
         said += of_operation(op, name)
+    said += [f"Raises {plain(error)}" for error in raises.of(name.value)]
     path = file_of(name.value) if callable(name.value) else None
     if path is not None:
         said.append(f"In `tinynet/{path}`.")

@@ -1,4 +1,6 @@
-"""`python -m docs.site.gaps`: public names whose docstring lacks an example, or its arguments.
+"""`python -m docs.site.gaps`: public names whose entry lacks something.
+
+An example, its arguments, the errors (docs/site/raises.py) or the source (docs/site/sources.py).
 
 Names that end with an underscore are covered by the name without it. What a declaration tells (that
 an operation works element by element, the node, the derivative) needs no section.
@@ -9,7 +11,7 @@ import inspect
 import re
 from collections.abc import Iterator
 
-from docs.site import glossary
+from docs.site import glossary, raises, sources
 from docs.site.api import identity, names_of
 from docs.site.docstrings import sections
 from docs.site.inventory import CONSTANTS, TITLES, Name, operation_of, page_of
@@ -25,6 +27,24 @@ def without_example(page: str) -> list[str]:
 def without_arguments(page: str) -> list[str]:
     """The names of a page that take something and do not say what."""
     return [n.path for n in to_check(page) if takes_something(n) and not says_what(n)]
+
+
+def without_errors(page: str) -> list[str]:
+    """The names of a page that can fail and do not say how."""
+    return [n.path for n in to_check(page) if raises.can_fail(n) and not raises.told(n)]
+
+
+def without_source(page: str) -> list[str]:
+    """The names of a page that compute something and say neither the formula nor the paper."""
+    return [n.path for n in to_check(page) if sources.needed(n, page) and not sources.told(n)]
+
+
+KINDS = {
+    "example": without_example,
+    "arguments": without_arguments,
+    "errors": without_errors,
+    "source": without_source,
+}
 
 
 def to_check(page: str) -> Iterator[Name]:
@@ -87,13 +107,10 @@ def says_what(name: Name) -> bool:
 def main() -> None:
     """Print the gaps of each page."""
     for page in TITLES:
-        examples, arguments = without_example(page), without_arguments(page)
-        total = len([*to_check(page)])
-        print(
-            f"{page}: {total} names, {len(examples)} without example, {len(arguments)} without args"
-        )
-        print("   no example:", *examples)
-        print("   no arguments:", *arguments)
+        print(f"{page}: {len([*to_check(page)])} names")
+        for kind, without in KINDS.items():
+            found = without(page)
+            print(f"   without {kind}: {len(found)}", *found)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,94 @@
+"""Which errors a name raises: told by its docstring, by its declaration, or for a parameter.
+
+What many names raise for the same reason is told once, here, and shown at each of them.
+"""
+
+import dataclasses
+import enum
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from docs.site import references
+from docs.site.docstrings import sections
+from docs.site.inventory import Name, operation_of
+
+EVERYWHERE = (
+    "All of them raise TypeError where a tensor is missing, and for arguments that they do not"
+    " have. What else one raises stands in its entry."
+)
+"""What the pages of functions of tensors begin with."""
+
+OF_PARAMETERS = {
+    "dim": "IndexError: there is no such dimension.",
+    "dim0": "IndexError: there is no such dimension.",
+    "dim1": "IndexError: there is no such dimension.",
+    "reduction": 'ValueError: none of `"mean"`, `"sum"` and `"none"`.',
+    "inplace": "RuntimeError: `inplace`, and the input is a leaf that requires grad.",
+}
+"""Parameter -> the error of a wrong one. tests/docs/test_raises.py tries them."""
+
+BROADCAST = "RuntimeError: the shapes do not broadcast."
+REFUSED = "NotImplementedError: integers."
+
+
+def of(value: Any) -> Iterator[str]:
+    """The errors of something that its docstring does not tell: ``type: cause``."""
+    op = operation_of(value) if inspect.isroutine(value) else None
+    if op is not None and op.kind == "pointwise":
+        if len(op.tensors) > 1:
+            yield BROADCAST
+        if op.ints == "error":
+            yield REFUSED
+    told = sections(inspect.getdoc(value) or "").get("Raises", "")
+    for parameter in parameters_of(value):
+        if parameter in OF_PARAMETERS and f"``{parameter}``" not in told:
+            yield OF_PARAMETERS[parameter]
+
+
+def parameters_of(value: Any) -> list[str]:
+    """The names of the parameters, of whatever can tell them."""
+    try:
+        return [*inspect.signature(value).parameters]
+    except (TypeError, ValueError):
+        return []
+
+
+# ---- what is to be told, and whether it is ----
+
+
+def can_fail(name: Name) -> bool:
+    """Whether something can fail by itself; these kinds cannot.
+
+    Properties and predicates; records (dataclasses, named tuples, enumerations), which only hold
+    values; operations that look at each element of one tensor, which has any shape and dtype.
+    """
+    value = name.value
+    if isinstance(value, property) or re.match(r"(is|has)_?[a-z]", name.name):
+        return False
+    if dataclasses.is_dataclass(value) or (
+        inspect.isclass(value) and issubclass(value, tuple | enum.Enum)
+    ):
+        return False
+    op = operation_of(value) if inspect.isroutine(value) else None
+    return not (op and op.kind == "pointwise" and len(op.tensors) == 1 and op.ints != "error")
+
+
+def told(name: Name) -> bool:
+    """Whether the reader learns what is raised, or that everything is taken."""
+    doc = inspect.getdoc(name.value) or ""
+    text = "\n".join(part for heading, part in sections(doc).items() if heading != "Example")
+    if "Raises" in sections(doc) or [*of(name.value)]:
+        return True
+    if re.search(r"\w+Error\b|[Aa]ny (shape|tensor|object|value)", text) or in_members(name.value):
+        return True
+    return any(told(other) for other in references.of(name, text))
+
+
+def in_members(value: Any) -> bool:
+    """Whether a method of a class, or what makes it, tells of errors."""
+    if not inspect.isclass(value):
+        return False
+    own = [m for n, m in vars(value).items() if not n.startswith("_") or n == "__init__"]
+    return any("Raises:" in (inspect.getdoc(getattr(m, "__func__", m)) or "") for m in own)

@@ -1,0 +1,30 @@
+"""Other public names that a docstring refers its reader to."""
+
+import functools
+import re
+from collections.abc import Iterator
+
+from docs.site.inventory import MODULES, Name, public
+
+_REFERS = re.compile(
+    r"(?:[Ss]ee|as in|those of|that of|as there, in|otherwise as|as|name of|like|those are of|for"
+    r"|in place of|of)\s+``([\w.]+)``"
+)
+
+
+def of(name: Name, text: str) -> Iterator[Name]:
+    """The public names that a text sends its reader to, but not the name itself."""
+    for found in _REFERS.findall(text):
+        for other in _by_name().get(found.rpartition(".")[2], ()):
+            if other.name != name.name:
+                yield other
+
+
+@functools.cache
+def _by_name() -> dict[str, list[Name]]:
+    """All public names without their modules."""
+    found: dict[str, list[Name]] = {}
+    for module in ["", *(m for modules in MODULES.values() for m in modules)]:
+        for name in public(module):
+            found.setdefault(name.name, []).append(name)
+    return found

@@ -153,6 +153,18 @@ def test_query_heads_are_a_multiple_of_those_of_keys():
         F.scaled_dot_product_attention(q, k, k, enable_gqa=True)
 
 
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.parametrize("sizes", [{}, {"kdim": 6, "vdim": 6}])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_batches_must_be_equal_and_do_not_broadcast(batch, sizes, batch_first):
+    attention = nn.MultiheadAttention(8, 2, batch_first=batch_first, **sizes)
+    query, key = tn.ones(batch, 5, 8), tn.ones(2, 4, sizes.get("kdim", 8))
+    if not batch_first:
+        query, key = query.transpose(0, 1), key.transpose(0, 1)
+    with pytest.raises(RuntimeError, match=f"query is a batch of {batch}, key and value of 2"):
+        attention(query, key, key)
+
+
 @pytest.mark.parametrize("kind", ["MultiheadAttention", "TransformerEncoderLayer"])
 def test_masks_of_two_kinds_are_warned_of(kind):
     x, padding, mask = tn.randn(4, 3, 8), tn.zeros(3, 4).bool(), tn.zeros(4, 4)

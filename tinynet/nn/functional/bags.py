@@ -150,6 +150,11 @@ def _starts(input: Tensor, offsets: Tensor | None, include_last: bool) -> Array:
     if include_last:
         if not starts.size:
             raise RuntimeError("include_last_offset: number of offset should be at least 1")
+        if starts[-1] != input.shape[0]:
+            raise RuntimeError(
+                "With include_last_offset, the last offset must be the length of the input, "
+                f"{input.shape[0]}. Got {starts[-1]} instead."
+            )
         starts = starts[:-1]
     if starts.size:
         _check_offsets(starts, input.shape[0])

@@ -93,6 +93,8 @@ class MultiHead:
             output, seen = one.run(check.with_batch(*qkv), masks, weighted, static)
             return output.squeeze(1), None if seen is None else seen.squeeze(0)
         check.sizes(qkv, self.inward.separate, self.batch_first)
+        if static[0] is None or static[1] is None:
+            check.batches(*qkv[:2], self.batch_first)
         check.attn_mask_shape(masks.attn, *qkv[:2], self.num_heads, self.batch_first)
         q, k, v = self.with_zeros(*self.by_head(*qkv), *static)
         if masks.causal and masks.key_padding is None and not weighted.wanted:

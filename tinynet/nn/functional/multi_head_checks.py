@@ -97,6 +97,15 @@ def sizes(
             raise AssertionError(f"expecting {name} weights shape of {wanted}, but got {w.shape}")
 
 
+def batches(query: Tensor, key: Tensor, batch_first: bool) -> None:
+    """Raise RuntimeError unless there are keys and values for each query; they do not broadcast."""
+    asked, known = (x.shape[0 if batch_first else 1] for x in (query, key))
+    if asked != known:
+        raise RuntimeError(
+            f"The query is a batch of {asked}, key and value of {known}: they must be equal."
+        )
+
+
 def no_causal_mask() -> RuntimeError:
     """Return the error for ``is_causal`` without a mask."""
     return RuntimeError(

@@ -67,6 +67,4 @@ def test_no_bags():
 def test_the_last_offset_is_the_length(mode, offsets):
     """PyTorch drops the rest of the input for sums, and keeps it for maxima."""
     with pytest.raises(RuntimeError, match=f"must be the length.*, 7. Got {offsets[-1]} instead"):
-        F.embedding_bag(
-            INDICES, table(), tn.tensor(offsets), mode=mode, include_last_offset=True
-        )
+        F.embedding_bag(INDICES, table(), tn.tensor(offsets), mode=mode, include_last_offset=True)

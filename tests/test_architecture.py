@@ -17,6 +17,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ROWS = [
     ["errors", "explanations"],
     ["dtypes", "threads", "memory"],
+    ["numba_kernels"],
     ["core"],
     ["ops"],
     ["autograd"],
@@ -37,6 +38,7 @@ EDGE = {
     "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"tensorboardX"},
     "data/pillow.py": {"PIL"},
+    "numba_kernels/compiler.py": {"numba"},
     "train/progress.py": {"tqdm"},
 }
 # Modules whose names are known only at run time: what a user's config names.

@@ -1,6 +1,11 @@
-"""The switches of PyTorch's back ends: scripts set them, nothing here depends on them."""
+"""Back ends: numba, which tinynet can use, and those of PyTorch, whose switches change nothing."""
 
 from __future__ import annotations
+
+import os
+
+from tinynet import numba_kernels
+from tinynet.numba_kernels import compiler
 
 
 class _Absent:
@@ -32,7 +37,46 @@ class _Cuda(_Absent):
     matmul = _Absent()
 
 
+class _Numba:
+    """Kernels of one pass, compiled by numba (``pip install "tinynet[numba]"``).
+
+    They stand in for numpy's dozen passes in float32: GELU, normalisations, recurrent layers,
+    convolutions, optimizers. Results differ from numpy's in the last bits, never from run to run.
+    Each kernel is compiled at its first call (about a second) and kept on disk.
+
+    Attributes:
+        enabled: whether they are used. The environment variable ``TINYNET_NUMBA=1`` sets it before
+            the first line of a script.
+
+    Example:
+        >>> tn.backends.numba.enabled
+        False
+    """
+
+    @property
+    def enabled(self) -> bool:
+        return numba_kernels.on
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None:
+        if value:
+            numba_kernels.enable()
+        else:
+            numba_kernels.disable()
+
+    def is_available(self) -> bool:
+        """Return whether numba is installed."""
+        return compiler.is_available()
+
+    def version(self) -> str | None:
+        """Return the version of numba; None if it is not installed."""
+        return compiler.version()
+
+
 cudnn = _Absent()
 mps = _Absent()
 mkldnn = _Absent()
 cuda = _Cuda()
+numba = _Numba()
+if os.environ.get("TINYNET_NUMBA", "0") not in ("", "0"):
+    numba.enabled = True

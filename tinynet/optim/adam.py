@@ -9,7 +9,15 @@ import numpy as np
 
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, direction, running
+from tinynet.numba_kernels import optimizers
+from tinynet.optim.elementwise import (
+    Elementwise,
+    Rule,
+    direction,
+    is_compiled,
+    one_pass,
+    running,
+)
 from tinynet.optim.options import (
     Group,
     Params,
@@ -119,9 +127,8 @@ class Adam(Elementwise):
         lr, (b1, b2) = number(group["lr"]), map(number, group["betas"])
         root = math.sqrt(1 - b2**t)
         toward = direction(group)
-        beta1, new1, beta2, new2, eps, rate = constants(
-            kind, b1, 1 - b1, b2, 1 - b2, group["eps"] * root, lr * root / (1 - b1**t)
-        )
+        options = (b1, 1 - b1, b2, 1 - b2, group["eps"] * root, lr * root / (1 - b1**t))
+        beta1, new1, beta2, new2, eps, rate = constants(kind, *options)
 
         def block(param, grad, work, other, mean, square, largest=None):
             grad = toward(param, grad, other)
@@ -135,7 +142,11 @@ class Adam(Elementwise):
             work *= rate
             param -= work
 
-        return block
+        decay, decoupled = number(group["weight_decay"]), group["decoupled_weight_decay"]
+        if not is_compiled(kind) or group["amsgrad"] or group["maximize"]:
+            return block
+        kept, penalty = (1 - number(group["lr"]) * decay, 0.0) if decoupled else (1.0, decay)
+        return one_pass(optimizers.adam, block, 2, kept, penalty, *map(float, options))
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import numba_kernels
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -215,6 +216,37 @@ def in_memory_order(arrays: list[Array]) -> tuple[int, ...] | None:
     order = tuple(sorted(range(first.ndim), key=lambda d: -first.strides[d]))
     dense = all(a.transpose(order).flags.c_contiguous for a in arrays)
     return order if dense else None
+
+
+# ---- updates that numba compiled ----------------------------------------------------------------
+
+
+def is_compiled(kind: np.dtype[Any]) -> bool:
+    """Return whether there are compiled updates for a dtype."""
+    return numba_kernels.on and kind == np.float32
+
+
+def one_pass(
+    kernel: Callable[..., None], block: Rule, scratch: int, *numbers: float | Array
+) -> Rule:
+    """Return the update of a block by a compiled kernel.
+
+    Args:
+        kernel: takes param, grad and buffers, as arrays of one dimension, and the numbers.
+        block: the update of arrays with gaps.
+        scratch: how many arrays ``block`` may overwrite.
+        numbers: what the kernel takes after the arrays.
+    """
+    options = [np.float32(x) for x in numbers]
+
+    def update(param, grad, *rest):
+        try:
+            flat = [a.reshape(-1, copy=False) for a in (param, *rest[scratch:])]
+        except ValueError:
+            return block(param, grad, *rest)
+        kernel(flat[0], np.ascontiguousarray(grad).reshape(-1), *flat[1:], *options)
+
+    return update
 
 
 # ---- parts of updates ---------------------------------------------------------------------------

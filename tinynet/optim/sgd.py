@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, direction
+from tinynet.numba_kernels import optimizers
+from tinynet.optim.elementwise import Elementwise, Rule, direction, is_compiled, one_pass
 from tinynet.optim.options import (
     Group,
     Params,
@@ -124,7 +125,11 @@ class SGD(Elementwise):
             np.multiply(grad, lr, other)
             param -= other
 
-        return block
+        plain = nesterov or dampening or fresh or group["maximize"] or not group["momentum"]
+        if plain or not is_compiled(kind):
+            return block
+        options = (group["weight_decay"], group["momentum"], number(group["lr"]))
+        return one_pass(optimizers.momentum, block, 2, *options)
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients with weight decay."""

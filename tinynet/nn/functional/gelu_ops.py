@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, threads
+from tinynet import dtypes, numba_kernels, threads
 from tinynet.core.operation import pointwise
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.numba_kernels import activations
 from tinynet.ops.erf_kernel import erf_of
 from tinynet.ops.error_function import erf
 from tinynet.ops.exponential import exp, tanh
@@ -81,7 +82,10 @@ def _flat(x: Array) -> Array:
 
 
 def _by_block(work: Callable[[slice], None], size: int) -> None:
-    threads.in_turn(work, threads.slices(size, _BLOCK))
+    if numba_kernels.on:
+        numba_kernels.share(work, size)
+    else:
+        threads.in_turn(work, threads.slices(size, _BLOCK))
 
 
 def _gelu_single(x: Array) -> tuple[Array, Array]:
@@ -90,7 +94,10 @@ def _gelu_single(x: Array) -> tuple[Array, Array]:
 
     def work(block: slice) -> None:
         part = flat[block]
-        _single(part, out[block], below[block], np.empty_like(part))
+        if numba_kernels.on:
+            activations.gelu(part, out[block], below[block])
+        else:
+            _single(part, out[block], below[block], np.empty_like(part))
 
     _by_block(work, flat.size)
     return out.reshape(x.shape).astype(x.dtype, copy=False), below.reshape(x.shape)
@@ -100,7 +107,8 @@ def _slope_single(g: Array, x: Array, below: Array) -> Array:
     g1, x1, b1, out = _flat(g), _flat(x), _flat(below), np.empty(x.size, np.float32)
 
     def work(block: slice) -> None:
-        _single_slope(g1[block], x1[block], b1[block], out[block])
+        slope = activations.gelu_back if numba_kernels.on else _single_slope
+        slope(g1[block], x1[block], b1[block], out[block])
 
     _by_block(work, out.size)
     return out.reshape(x.shape).astype(x.dtype, copy=False)

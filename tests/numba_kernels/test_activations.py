@@ -1,0 +1,23 @@
+import numpy as np
+import pytest
+
+from tests.numba_kernels.both import assert_alike, gradients
+from tinynet.nn import functional as F
+
+
+def numbers(shape):
+    return (np.random.default_rng(1).standard_normal(shape) * 3).astype("f4")
+
+
+@pytest.mark.parametrize("shape", [(0,), (7,), (3, 5, 7), (300, 1000)])
+def test_gelu(compiled, shape):
+    assert_alike(lambda: gradients(F.gelu, numbers(shape)))
+
+
+def test_gelu_of_what_is_not_finite(compiled):
+    x = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, 50, -50])
+    assert_alike(lambda: gradients(F.gelu, x))
+
+
+def test_gelu_of_an_array_with_gaps(compiled):
+    assert_alike(lambda: gradients(lambda x: F.gelu(x.T[::2]), numbers((6, 9))))

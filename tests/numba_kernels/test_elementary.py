@@ -1,0 +1,45 @@
+"""The functions of one number: exact enough, and the same with and without numba."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tinynet.numba_kernels import elementary
+
+RANGE = np.float32(np.concatenate([np.linspace(-86.5, 88.7, 20001), np.linspace(-1, 1, 20001)]))
+EXACT = {
+    "exp": np.exp,
+    "tanh": np.tanh,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "normal": np.vectorize(lambda x: math.erfc(-x * math.sqrt(0.5)) / 2),
+}
+
+
+def at(name, numbers):
+    """The values of a function, one after the other."""
+    return np.array([getattr(elementary, name)(x) for x in np.float32(numbers)], np.float32)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_enough(compiled, name):
+    expected, found = EXACT[name](RANGE.astype(float)), at(name, RANGE)
+    if name == "normal":  # in its lower tail only the difference is small
+        assert np.abs(found - expected).max() < 1.5e-7
+    else:
+        np.testing.assert_allclose(found, expected, rtol=3.5e-7)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_the_same_without_numba(compiled, name):
+    function, numbers = getattr(elementary, name), RANGE[::997]
+    plain = np.array([function.py_func(x) for x in numbers], np.float32)
+    np.testing.assert_allclose(plain, at(name, numbers), rtol=4e-7)
+
+
+@pytest.mark.parametrize("name, low, high", [
+    ("exp", 0, np.inf), ("tanh", -1, 1), ("sigmoid", 0, 1), ("normal", 0, 1)
+])  # fmt: skip
+def test_at_the_ends(compiled, name, low, high):
+    found = at(name, [-np.inf, np.inf, np.nan])
+    np.testing.assert_array_equal(found, [low, high, np.nan])

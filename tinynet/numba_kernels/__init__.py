@@ -1,0 +1,59 @@
+"""Kernels of one pass, which numba compiles where it is installed and somebody asks for it.
+
+Each pass over an array is a call of numpy, and a GELU or an update of Adam takes a dozen. Here they
+are loops: functions over float32 arrays, written in the part of Python that numba compiles, and
+Python's own as long as nobody does. They compute what the numpy kernels do, in float32, with
+results that differ in the last bits; every call site has a numpy kernel too, and asks ``on``:
+
+    if numba_kernels.on:
+        activations.gelu(x, out, below)
+
+Users switch with ``tn.backends.numba.enabled = True``, or ``TINYNET_NUMBA=1``. Kernels give
+Python's lock away, so that ``threads.share`` gains from the second core also where calls are short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tinynet import threads
+from tinynet.numba_kernels import activations, compiler, elementary, optimizers
+
+MODULES = (elementary, activations, optimizers)  # in the order of who calls whom
+
+PART = 65536  # numbers: some 50 µs of work, of which threads take the next part
+_WORTH = 4 * PART  # below it, handing over work costs more than a second thread does
+
+on = False
+
+
+def enable() -> None:
+    """Let call sites use these kernels; each is compiled at its first call, or read from a cache.
+
+    Raises:
+        RuntimeError: numba is not installed, or does not load.
+    """
+    global on
+    for module in MODULES:
+        compiler.compile_functions(module)
+    on = True
+
+
+def disable() -> None:
+    """Let call sites use numpy again."""
+    global on
+    on = False
+
+
+def share(work: Callable[[slice], object], size: int, number: int = 1) -> None:
+    """Call a kernel with slices of a length, in several threads where that pays.
+
+    Args:
+        work: takes a slice of the length.
+        size: the length.
+        number: how many numbers are worked on at each place.
+    """
+    if size * number < _WORTH or threads.get_count() == 1:
+        work(slice(0, size))
+    else:
+        threads.share(work, threads.slices(size, max(1, PART // number)))

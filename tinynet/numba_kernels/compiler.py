@@ -1,0 +1,60 @@
+"""The one file that imports numba."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+MISSING = 'numba is not installed: pip install "tinynet[numba]", or leave it off'
+# Sums may be taken in another order and products fused with sums; NaN and infinity are kept.
+_FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
+
+
+def is_available() -> bool:
+    """Return whether numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+def version() -> str | None:
+    """Return the version of numba; None if it is not installed."""
+    return str(_numba().__version__) if is_available() else None
+
+
+@functools.cache
+def _numba() -> Any:
+    try:
+        import numba
+    except ImportError as error:
+        cause = MISSING if isinstance(error, ModuleNotFoundError) else f"numba: {error}"
+        raise RuntimeError(cause) from error
+    return numba
+
+
+@functools.cache
+def _digest() -> str:
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+
+def compile_functions(module: ModuleType) -> None:
+    """Put what numba makes of them in the place of a module's functions.
+
+    Functions that it imports from modules of this package have to be compiled already. What is
+    compiled is kept in ``__pycache__``, or where numba's own settings say, until a file of this
+    package changes (numba itself looks only at the function's own file).
+    """
+    jit = _numba().njit(
+        nogil=True, cache=True, fastmath=_FAST, error_model="numpy", boundscheck=False
+    )
+    for name, value in [*vars(module).items()]:
+        if not isinstance(value, FunctionType) or not value.__module__.startswith(__package__):
+            continue
+        home = sys.modules[value.__module__]
+        if home is module:
+            value.__qualname__ = f"{name}_{_digest()}"  # names the file in the cache
+        setattr(module, name, jit(value) if home is module else getattr(home, name))

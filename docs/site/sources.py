@@ -22,7 +22,7 @@ EXEMPT = {
     "makes, converts and moves elements: the first sentence is the definition": (
         "core/* dtypes ops/aliases ops/combining ops/conversion ops/copying ops/creation"
         " ops/filling ops/grids ops/legacy ops/memory ops/ranges ops/reshaping ops/selecting"
-        " ops/shape nn/flatten nn/padding nn/shuffle nn/functional/padding nn/functional/shuffle"
+        " ops/shape nn/constant_padding nn/flatten nn/padding nn/shuffle nn/functional/padding nn/functional/shuffle"
         " nn/functional/unpooling"
     ),
     "compares, orders and counts: the first sentence is the definition": (

@@ -187,3 +187,14 @@ def test_layers_of_a_stack_are_copies():
     first, second = nn.TransformerEncoder(layer, 2).layers
     assert first is not layer and first.linear1.weight is not second.linear1.weight
     assert first.linear1.weight.tolist() == second.linear1.weight.tolist()
+
+
+@pytest.mark.parametrize("kind", ["TransformerDecoder", "Transformer"])
+def test_integer_masks_are_refused_by_name(kind):
+    x, mask = tn.ones(4, 2, 8), tn.zeros(4, 4, dtype=tn.int64)
+    if kind == "Transformer":
+        model = nn.Transformer(8, 2, 1, 1, 12)
+    else:
+        model = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 12), 1)
+    with pytest.raises(AssertionError, match="only bool and floating types of .*mask"):
+        model(x, x, tgt_mask=mask)

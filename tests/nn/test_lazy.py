@@ -119,3 +119,14 @@ def test_the_draw_is_that_of_the_layer_it_becomes():
     lazy(tn.zeros(1, 2, 5, 5))
     tn.manual_seed(0)
     assert lazy.weight.tolist() == nn.Conv2d(2, 4, 3).weight.tolist()
+
+
+@pytest.mark.parametrize("make", [nn.LazyBatchNorm1d, nn.LazyInstanceNorm1d])
+@pytest.mark.parametrize("shape", [(3,), (2, 3, 4, 4)])
+def test_a_norm_that_refuses_its_first_input_keeps_waiting(make, shape):
+    norm = make()
+    with pytest.raises(ValueError, match=f"expected 2D or 3D input .got {len(shape)}D input"):
+        norm(tn.ones(*shape))
+    assert norm.has_uninitialized_params()
+    norm(tn.ones(2, 5, 4))
+    assert norm.num_features == 5

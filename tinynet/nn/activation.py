@@ -34,6 +34,14 @@ class ReLU(InPlace):
     Args:
         inplace: write to the input.
 
+    Shape:
+        Any, kept.
+
+    Raises:
+        RuntimeError: an input of bools.
+
+    Source: Nair and Hinton, "Rectified linear units improve restricted Boltzmann machines", 2010.
+
     Example:
         >>> nn.ReLU()(tn.tensor([-1.0, 2.0]))
         tensor([0., 2.])
@@ -45,11 +53,19 @@ class ReLU(InPlace):
 
 
 class LeakyReLU(Module):
-    """x above 0 and ``negative_slope * x`` below (Maas et al., 2013).
+    """x above 0 and ``negative_slope * x`` below.
 
     Args:
         negative_slope: the slope below 0.
         inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Maas et al., "Rectifier nonlinearities improve neural network acoustic models", 2013.
 
     Example:
         >>> nn.LeakyReLU(0.5)(tn.tensor([-1.0, 2.0]))
@@ -71,7 +87,7 @@ class LeakyReLU(Module):
 
 
 class PReLU(Module):
-    """x above 0 and ``weight * x`` below, with a weight that is trained (He et al., 2015).
+    """x above 0 and ``weight * x`` below, with a weight that is trained.
 
     Args:
         num_parameters: 1, or the number of channels (dimension 1 of the input).
@@ -79,8 +95,18 @@ class PReLU(Module):
         device: only the cpu.
         dtype: of the weight; the default dtype unless given.
 
+    Shape:
+        ``[batch, num_parameters, ...]``, or for one weight any; kept.
+
     Attributes:
         weight: ``[num_parameters]``.
+
+    Raises:
+        RuntimeError: the input has another number of channels than weights (where there are
+            several).
+
+    Source: He et al., "Delving deep into rectifiers: surpassing human-level performance on
+    ImageNet classification", 2015, arXiv:1502.01852.
 
     Example:
         >>> nn.PReLU()(tn.tensor([-1.0, 2.0]))
@@ -116,8 +142,14 @@ class Hardtanh(Module):
         max_val: the upper bound.
         inplace: write to the input.
 
+    Shape:
+        Any, kept.
+
     Raises:
         AssertionError: the bounds are not in order.
+        RuntimeError: an input of bools.
+
+    Source: ``min(max(x, min_val), max_val)``.
 
     Example:
         >>> nn.Hardtanh(-2, 2)(tn.tensor([-3.0, 1.0]))
@@ -147,6 +179,15 @@ class ReLU6(Hardtanh):
     Args:
         inplace: write to the input.
 
+    Shape:
+        Any, kept.
+
+    Raises:
+        RuntimeError: an input of bools.
+
+    Source: ``min(max(x, 0), 6)``; Krizhevsky, "Convolutional deep belief networks on CIFAR-10",
+    2010.
+
     Example:
         >>> nn.ReLU6()(tn.tensor([-1.0, 7.0]))
         tensor([0., 6.])
@@ -166,6 +207,14 @@ class Hardsigmoid(InPlace):
     Args:
         inplace: write to the input.
 
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: ``min(max(x + 3, 0), 6) / 6``.
+
     Example:
         >>> nn.Hardsigmoid()(tn.tensor([-4.0, 0.0, 4.0]))
         tensor([0.0000, 0.5000, 1.0000])
@@ -181,10 +230,18 @@ class Hardsigmoid(InPlace):
 
 
 class Hardswish(InPlace):
-    """x times ``hardsigmoid(x)`` (Howard et al., "Searching for MobileNetV3", 2019).
+    """x times ``hardsigmoid(x)``: ``x * min(max(x + 3, 0), 6) / 6``.
 
     Args:
         inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Howard et al., "Searching for MobileNetV3", 2019, arXiv:1905.02244.
 
     Example:
         >>> nn.Hardswish()(tn.tensor([-4.0, 0.0, 4.0]))
@@ -207,6 +264,14 @@ class Threshold(Module):
         threshold: up to here the value takes the place of x.
         value: what takes its place.
         inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        TypeError: the input is not a tensor; any shape and dtype is taken.
+
+    Source: ``x if x > threshold else value``.
 
     Example:
         >>> nn.Threshold(0.1, 20)(tn.tensor([0.0, 1.0]))
@@ -237,8 +302,15 @@ class RReLU(Module):
         lower, upper: the slopes are drawn from U(lower, upper).
         inplace: write to the input.
 
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+        RuntimeError: ``lower`` is above ``upper``.
+
     Source: Xu et al., "Empirical evaluation of rectified activations in convolutional network",
-    2015.
+    2015, arXiv:1505.00853.
 
     Example:
         >>> nn.RReLU(0.2, 0.4).eval()(tn.tensor([-1.0, 2.0]))
@@ -266,6 +338,14 @@ class Hardshrink(Module):
     Args:
         lambd: up to this size x becomes 0.
 
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: ``x if |x| > lambd else 0``.
+
     Example:
         >>> nn.Hardshrink()(tn.tensor([-1.0, 0.2]))
         tensor([-1.,  0.])
@@ -289,6 +369,15 @@ class Softshrink(Hardshrink):
 
     Args:
         lambd: how far; not negative.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+        RuntimeError: ``lambd`` is negative.
+
+    Source: ``sign(x) * max(|x| - lambd, 0)``.
 
     Example:
         >>> nn.Softshrink()(tn.tensor([-1.0, 0.2]))

@@ -1,4 +1,4 @@
-"""Pooling to a given number of windows, even or random; and the way back from maxima."""
+"""Pooling to a given number of windows, even or random."""
 
 from __future__ import annotations
 
@@ -38,6 +38,13 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
         ``[batch, channels, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
+
     Example:
         >>> nn.AdaptiveAvgPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
         tensor([[2.0000, 3.5000]])
@@ -58,6 +65,14 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         ``[batch, channels, height, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        ValueError: ``output_size`` has more numbers than the input dimensions.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
+
     Example:
         >>> nn.AdaptiveAvgPool2d(1)(tn.arange(16.0).view(1, 4, 4))
         tensor([[[7.5000]]])
@@ -77,6 +92,14 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     Shape:
         ``[batch, channels, depth, height, width]``, or without batch;
         the spatial dimensions become ``output_size``.
+
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        ValueError: ``output_size`` has more numbers than the input dimensions.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveAvgPool3d((2, None, 3))(tn.zeros(8, 3, 4, 6, 8)).shape
@@ -112,6 +135,13 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
         ``[batch, channels, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
+
     Example:
         >>> nn.AdaptiveMaxPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
         tensor([[3., 5.]])
@@ -132,6 +162,14 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     Shape:
         ``[batch, channels, height, width]``, or without batch;
         the spatial dimensions become ``output_size``.
+
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        ValueError: ``output_size`` has more numbers than the input dimensions.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveMaxPool2d(2)(tn.arange(16.0).view(1, 4, 4))
@@ -154,6 +192,14 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     Shape:
         ``[batch, channels, depth, height, width]``, or without batch;
         the spatial dimensions become ``output_size``.
+
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        ValueError: ``output_size`` has more numbers than the input dimensions.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
 
     Example:
         >>> nn.AdaptiveMaxPool3d((2, None, 3))(tn.zeros(8, 3, 4, 6, 8)).shape
@@ -217,12 +263,14 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
     Raises:
         ValueError: not exactly one of size and ratio, or a ratio out of range.
+        RuntimeError: another number of dimensions, or one that is too small for the windows.
+        NotImplementedError: integers.
 
     Shape:
         ``[batch, channels, height, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
-    Source: Graham, "Fractional max-pooling", 2014.
+    Source: Graham, "Fractional max-pooling", 2014, arXiv:1412.6071.
 
     Example:
         >>> nn.FractionalMaxPool2d(2, output_size=3)(tn.ones(8, 3, 7, 7)).shape
@@ -247,12 +295,14 @@ class FractionalMaxPool3d(_FractionalMaxPool):
 
     Raises:
         ValueError: not exactly one of size and ratio, or a ratio out of range.
+        RuntimeError: another number of dimensions, or one that is too small for the windows.
+        NotImplementedError: integers.
 
     Shape:
         ``[batch, channels, depth, height, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
-    Source: Graham, "Fractional max-pooling", 2014.
+    Source: Graham, "Fractional max-pooling", 2014, arXiv:1412.6071.
 
     Example:
         >>> nn.FractionalMaxPool3d(2, output_ratio=0.5)(tn.ones(1, 3, 8, 8, 8)).shape
@@ -264,101 +314,3 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     def forward(self, input: Tensor) -> Any:
         """Return the maxima, or with ``return_indices`` them and their places."""
         return F.fractional_max_pool3d(input, **self.options())
-
-
-# ---- the way back -------------------------------------------------------------------------------
-
-
-class _MaxUnpool(Module):
-    """What the ways back from max pooling share: the options of the pooling."""
-
-    rank: int
-
-    def __init__(self, kernel_size: Size, stride: Size | None = None, padding: Size = 0):
-        super().__init__()
-        self.kernel_size = per_dim(kernel_size, self.rank)
-        self.stride = per_dim(kernel_size if stride is None else stride, self.rank)
-        self.padding = per_dim(padding, self.rank)
-
-    def extra_repr(self) -> str:
-        """Return the options."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class MaxUnpool1d(_MaxUnpool):
-    """Zeros with the maxima where ``MaxPool1d`` found them.
-
-    Args:
-        kernel_size, stride, padding: those of the pooling.
-
-    Shape:
-        That of the pooling, backwards: each spatial n becomes
-        ``(n - 1) * stride - 2 * padding + kernel_size``, or what ``output_size`` says.
-
-    Example:
-        >>> x = tn.tensor([[1.0, 3.0, 2.0, 5.0]])
-        >>> nn.MaxUnpool1d(2)(*nn.MaxPool1d(2, return_indices=True)(x))
-        tensor([[0., 3., 0., 5.]])
-    """
-
-    rank = 1
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        """Return the maxima at their places; ``output_size`` is the shape before pooling."""
-        how = (self.kernel_size, self.stride, self.padding, output_size)
-        return F.max_unpool1d(input, indices, *how)
-
-
-class MaxUnpool2d(_MaxUnpool):
-    """Zeros with the maxima where ``MaxPool2d`` found them.
-
-    Args:
-        kernel_size, stride, padding: those of the pooling.
-
-    Shape:
-        That of the pooling, backwards: each spatial n becomes
-        ``(n - 1) * stride - 2 * padding + kernel_size``, or what ``output_size`` says.
-
-    Example:
-        >>> x = tn.arange(4.0).view(1, 2, 2)
-        >>> nn.MaxUnpool2d(2)(*nn.MaxPool2d(2, return_indices=True)(x))
-        tensor([[[0., 0.],
-                 [0., 3.]]])
-    """
-
-    rank = 2
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        """Return the maxima at their places; ``output_size`` is the shape before pooling."""
-        how = (self.kernel_size, self.stride, self.padding, output_size)
-        return F.max_unpool2d(input, indices, *how)
-
-
-class MaxUnpool3d(_MaxUnpool):
-    """Zeros with the maxima where ``MaxPool3d`` found them.
-
-    Args:
-        kernel_size, stride, padding: those of the pooling.
-
-    Shape:
-        That of the pooling, backwards: each spatial n becomes
-        ``(n - 1) * stride - 2 * padding + kernel_size``, or what ``output_size`` says.
-
-    Example:
-        >>> x = tn.ones(1, 3, 4, 4, 4)
-        >>> nn.MaxUnpool3d(2)(*nn.MaxPool3d(2, return_indices=True)(x)).sum()
-        tensor(24.)
-    """
-
-    rank = 3
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        """Return the maxima at their places; ``output_size`` is the shape before pooling."""
-        how = (self.kernel_size, self.stride, self.padding, output_size)
-        return F.max_unpool3d(input, indices, *how)

@@ -51,9 +51,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     Raises:
         ValueError: the cutoffs are not increasing, or not between 1 and ``n_classes - 1``.
-        RuntimeError: the shapes do not fit, or a target is no class (in the call).
+        RuntimeError: shapes or dtypes that do not fit, or a target that is no class (in the call).
 
-    Source: Grave et al., "Efficient softmax approximation for GPUs", 2017.
+    Source: Grave et al., "Efficient softmax approximation for GPUs", 2017, arXiv:1609.04309.
 
     Example:
         >>> asm = nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[5, 10])

@@ -40,7 +40,11 @@ class MultiheadAttention(Module):
         dtype: of the parameters; the default dtype unless given.
 
     Raises:
-        ValueError, AssertionError: sizes that are not positive, or do not fit.
+        ValueError: sizes that are not positive, or dropout out of range (in the call).
+        AssertionError: heads that do not divide the embedding; in the call, tensors of other
+            dimensions or sizes, or a mask that is neither bool nor floating-point.
+        RuntimeError: batches that differ, another dtype, an ``attn_mask`` of another shape, or
+            ``is_causal`` without one.
 
     Shape:
         query ``[L, batch, embed_dim]``, key ``[S, batch, kdim]``, value ``[S, batch, vdim]`` to
@@ -53,7 +57,7 @@ class MultiheadAttention(Module):
         out_proj: a Linear.
         bias_k, bias_v: ``[1, 1, embed_dim]``, or None.
 
-    Source: Vaswani et al., "Attention is all you need", 2017.
+    Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
     Example:
         >>> attention = nn.MultiheadAttention(8, 2, batch_first=True)

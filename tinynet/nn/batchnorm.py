@@ -139,8 +139,13 @@ class BatchNorm1d(_BatchNorm):
     Shape:
         ``[batch, channels]`` or ``[batch, channels, length]``, kept.
 
-    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by
-    reducing internal covariate shift", 2015.
+    Raises:
+        ValueError: another number of dimensions; in training, one element per channel.
+        RuntimeError: another number of channels, or another dtype.
+        NotImplementedError: integers.
+
+    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
+    internal covariate shift", 2015, arXiv:1502.03167.
 
     Example:
         >>> nn.BatchNorm1d(1, eps=1e-9)(tn.tensor([[1.0], [3.0]])).flatten().tolist()
@@ -172,8 +177,13 @@ class BatchNorm2d(_BatchNorm):
     Shape:
         ``[batch, channels, height, width]``, kept.
 
-    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by
-    reducing internal covariate shift", 2015.
+    Raises:
+        ValueError: another number of dimensions; in training, one element per channel.
+        RuntimeError: another number of channels, or another dtype.
+        NotImplementedError: integers.
+
+    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
+    internal covariate shift", 2015, arXiv:1502.03167.
 
     Example:
         >>> nn.BatchNorm2d(3)(tn.zeros(2, 3, 4, 4)).shape
@@ -205,8 +215,13 @@ class BatchNorm3d(_BatchNorm):
     Shape:
         ``[batch, channels, depth, height, width]``, kept.
 
-    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by
-    reducing internal covariate shift", 2015.
+    Raises:
+        ValueError: another number of dimensions; in training, one element per channel.
+        RuntimeError: another number of channels, or another dtype.
+        NotImplementedError: integers.
+
+    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
+    internal covariate shift", 2015, arXiv:1502.03167.
 
     Example:
         >>> nn.BatchNorm3d(3)(tn.zeros(2, 3, 4, 4, 4)).shape
@@ -282,8 +297,13 @@ class InstanceNorm1d(_InstanceNorm):
     Shape:
         ``[batch, channels, length]`` or ``[channels, length]``, kept.
 
-    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast
-    stylization", 2016.
+    Raises:
+        ValueError: another number of dimensions; with ``affine``, of channels; one place per
+            channel in training.
+        NotImplementedError: integers.
+
+    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
+    2016, arXiv:1607.08022.
 
     Example:
         >>> nn.InstanceNorm1d(1, eps=1e-9)(tn.tensor([[1.0, 3.0]]))
@@ -312,8 +332,13 @@ class InstanceNorm2d(_InstanceNorm):
     Shape:
         ``[batch, channels, height, width]`` or ``[channels, height, width]``, kept.
 
-    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast
-    stylization", 2016.
+    Raises:
+        ValueError: another number of dimensions; with ``affine``, of channels; one place per
+            channel in training.
+        NotImplementedError: integers.
+
+    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
+    2016, arXiv:1607.08022.
 
     Example:
         >>> nn.InstanceNorm2d(3)(tn.zeros(2, 3, 4, 4)).shape
@@ -342,8 +367,13 @@ class InstanceNorm3d(_InstanceNorm):
     Shape:
         ``[batch, channels, depth, height, width]`` or the same without batch, kept.
 
-    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast
-    stylization", 2016.
+    Raises:
+        ValueError: another number of dimensions; with ``affine``, of channels; one place per
+            channel in training.
+        NotImplementedError: integers.
+
+    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
+    2016, arXiv:1607.08022.
 
     Example:
         >>> nn.InstanceNorm3d(3)(tn.zeros(2, 3, 4, 4, 4)).shape

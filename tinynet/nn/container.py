@@ -93,6 +93,11 @@ class Sequential(Module):
     Shape:
         What the first takes, to what the last gives.
 
+    Raises:
+        TypeError: what is put in is no Module.
+        IndexError: there is no module at an index.
+        KeyError: a name that is taken, is empty or has a ".".
+
     Example:
         >>> net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
         >>> net(tn.zeros(5, 4)).shape
@@ -193,6 +198,11 @@ class ModuleList(Module):
     Args:
         modules: what to put in.
 
+    Raises:
+        TypeError: what is put in is no Module, or they come in nothing to iterate over.
+        IndexError: there is no module at an index.
+        NotImplementedError: it is called.
+
     Example:
         >>> layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
         >>> layers.append(nn.ReLU())
@@ -276,7 +286,11 @@ class ModuleDict(Module):
         modules: what to put in: a mapping, or pairs of name and module.
 
     Raises:
-        KeyError: a name that the class uses itself, such as ``"keys"``.
+        KeyError: there is no module of a name; a new name that the class uses itself, such as
+            ``"keys"``, that is empty or has a ".".
+        TypeError: what is put in is no Module, or its name no string.
+        ValueError: something among the pairs that is no pair.
+        NotImplementedError: it is called.
 
     Example:
         >>> heads = nn.ModuleDict({"cat": nn.Linear(4, 2), "dog": nn.Linear(4, 3)})

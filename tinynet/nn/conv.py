@@ -175,7 +175,10 @@ class Conv1d(_Convolution):
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, or an unknown padding.
+        ValueError: groups that do not divide the channels, an unknown padding, or ``"same"`` with
+            a stride.
+        RuntimeError: an input of another number of dimensions or channels, of another dtype, or
+            smaller than a window.
 
     Example:
         >>> nn.Conv1d(16, 33, 3, stride=2)(tn.zeros(20, 16, 50)).shape
@@ -204,7 +207,10 @@ class Conv2d(_Convolution):
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, or an unknown padding.
+        ValueError: groups that do not divide the channels, an unknown padding, or ``"same"`` with
+            a stride.
+        RuntimeError: an input of another number of dimensions or channels, of another dtype, or
+            smaller than a window.
 
     Example:
         >>> nn.Conv2d(3, 16, 3, padding="same")(tn.zeros(2, 3, 32, 32)).shape
@@ -231,7 +237,12 @@ class Conv3d(_Convolution):
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, or an unknown padding.
+        ValueError: groups that do not divide the channels, an unknown padding, or ``"same"`` with
+            a stride.
+        RuntimeError: an input of another number of dimensions or channels, of another dtype, or
+            smaller than a window.
+
+    Source: the formula of ``Conv1d``, with places of three dimensions.
 
     Example:
         >>> nn.Conv3d(1, 2, (3, 5, 2), padding=(0, 2, 0))(tn.zeros(4, 1, 8, 8, 8)).shape

@@ -106,7 +106,13 @@ class ConvTranspose1d(_ConvTranspose):
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, or another padding mode.
+        ValueError: groups that do not divide the channels, another padding mode, or an
+            ``output_size`` that is not possible (in the call).
+        RuntimeError: an input of another number of dimensions or channels, or of another dtype;
+            ``output_padding`` that is not below stride or dilation.
+
+    Source: the sum of all ``weight[c, o, j] * input[n, c, i]`` at
+    ``result[n, o, i * stride + j * dilation - padding]``.
 
     Example:
         >>> nn.ConvTranspose1d(4, 2, 3, stride=2)(tn.zeros(1, 4, 5)).shape
@@ -134,7 +140,12 @@ class ConvTranspose2d(_ConvTranspose):
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, or another padding mode.
+        ValueError: groups that do not divide the channels, another padding mode, or an
+            ``output_size`` that is not possible (in the call).
+        RuntimeError: an input of another number of dimensions or channels, or of another dtype;
+            ``output_padding`` that is not below stride or dilation.
+
+    Source: the formula of ``ConvTranspose1d``, with places of two dimensions.
 
     Example:
         >>> up = nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1)
@@ -163,7 +174,12 @@ class ConvTranspose3d(_ConvTranspose):
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, or another padding mode.
+        ValueError: groups that do not divide the channels, another padding mode, or an
+            ``output_size`` that is not possible (in the call).
+        RuntimeError: an input of another number of dimensions or channels, or of another dtype;
+            ``output_padding`` that is not below stride or dilation.
+
+    Source: the formula of ``ConvTranspose1d``, with places of three dimensions.
 
     Example:
         >>> nn.ConvTranspose3d(4, 2, 2, stride=2)(tn.zeros(1, 4, 3, 3, 3)).shape

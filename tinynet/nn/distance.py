@@ -18,6 +18,11 @@ class PairwiseDistance(Module):
     Shape:
         Two times ``[batch, n]`` or ``[n]``, to ``[batch]`` or ``[]``.
 
+    Raises:
+        RuntimeError: shapes that do not broadcast.
+
+    Source: ``sum(|x1 - x2 + eps| ** p) ** (1 / p)``.
+
     Example:
         >>> nn.PairwiseDistance()(tn.tensor([[3.0, 4.0]]), tn.zeros(1, 2))
         tensor([5.0000])
@@ -43,6 +48,12 @@ class CosineSimilarity(Module):
 
     Shape:
         Two times ``[..., n, ...]``, broadcast against each other, to ``[..., ...]``.
+
+    Raises:
+        IndexError: there is no dimension ``dim``.
+        RuntimeError: shapes that do not broadcast, or integers in both.
+
+    Source: ``x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))``.
 
     Example:
         >>> nn.CosineSimilarity()(tn.tensor([[1.0, 0.0]]), tn.tensor([[1.0, 1.0]]))

@@ -34,12 +34,13 @@ class Dropout(_DropoutNd):
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
+        RuntimeError: integers, in training.
 
     Shape:
         Any, kept.
 
     Source: Hinton et al., "Improving neural networks by preventing co-adaptation of feature
-    detectors", 2012.
+    detectors", 2012, arXiv:1207.0580.
 
     Example:
         >>> nn.Dropout(0.5).eval()(tn.ones(3))
@@ -63,11 +64,13 @@ class Dropout1d(_DropoutNd):
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
+        RuntimeError: another number of dimensions; integers, in training.
 
     Shape:
         ``[batch, channels, length]`` or ``[channels, length]``, kept.
 
-    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015.
+    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015,
+    arXiv:1411.4280.
 
     Example:
         >>> nn.Dropout1d(1.0)(tn.ones(1, 2, 3)).sum()
@@ -91,12 +94,14 @@ class Dropout2d(_DropoutNd):
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
+        RuntimeError: less than two dimensions, or integers, in training.
 
     Shape:
         ``[batch, channels, height, width]``, kept. As in PyTorch, three dimensions are taken for
         ``[batch, channels, length]``, with a warning.
 
-    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015.
+    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015,
+    arXiv:1411.4280.
 
     Example:
         >>> nn.Dropout2d(1.0)(tn.ones(1, 2, 3, 3)).sum()
@@ -120,11 +125,13 @@ class Dropout3d(_DropoutNd):
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
+        RuntimeError: integers, in training.
 
     Shape:
         ``[batch, channels, depth, height, width]``, or the same without batch, kept.
 
-    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015.
+    Source: Tompson et al., "Efficient object localization using convolutional networks", 2015,
+    arXiv:1411.4280.
 
     Example:
         >>> nn.Dropout3d(1.0)(tn.ones(1, 2, 3, 3, 3)).sum()
@@ -147,11 +154,12 @@ class AlphaDropout(_DropoutNd):
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
+        RuntimeError: integers, in training.
 
     Shape:
         Any, kept.
 
-    Source: Klambauer et al., "Self-normalizing neural networks", 2017.
+    Source: Klambauer et al., "Self-normalizing neural networks", 2017, arXiv:1706.02515.
 
     Example:
         >>> nn.AlphaDropout(0.5).eval()(tn.ones(3))
@@ -175,11 +183,12 @@ class FeatureAlphaDropout(_DropoutNd):
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
+        RuntimeError: less than two dimensions, or integers, in training.
 
     Shape:
         ``[batch, channels, ...]``, kept.
 
-    Source: Klambauer et al., "Self-normalizing neural networks", 2017.
+    Source: Klambauer et al., "Self-normalizing neural networks", 2017, arXiv:1706.02515.
 
     Example:
         >>> nn.FeatureAlphaDropout(0.5).eval()(tn.ones(1, 3))

@@ -37,6 +37,13 @@ class Embedding(Module):
     Attributes:
         weight: ``[num_embeddings, embedding_dim]``.
 
+    Raises:
+        IndexError: an index that is negative or not below ``num_embeddings``.
+        RuntimeError: indices that are neither int64 nor int32.
+        AssertionError: ``padding_idx`` is out of range.
+
+    Source: ``result[...] = weight[input[...]]``.
+
     Example:
         >>> table = nn.Embedding(10, 3)
         >>> table(tn.tensor([[1, 2], [4, 5]])).shape
@@ -169,6 +176,17 @@ class EmbeddingBag(Module):
 
     Attributes:
         weight: ``[num_embeddings, embedding_dim]``.
+
+    Raises:
+        RuntimeError: an index out of range, indices that are neither int64 nor int32, or offsets
+            that do not begin with 0, decrease, reach beyond the input or, where the last one is
+            included, end before it.
+        ValueError: input and offsets of other dimensions, another mode, or ``"max"`` with
+            ``sparse`` or ``scale_grad_by_freq``.
+        NotImplementedError: factors for another mode than ``"sum"``.
+        AssertionError: ``padding_idx`` is out of range.
+
+    Source: ``result[b] = sum(weight[i])`` over the indices i of bag b, or their mean or maximum.
 
     Example:
         >>> table = nn.EmbeddingBag(10, 3, mode="sum")

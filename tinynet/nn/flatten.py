@@ -18,6 +18,10 @@ class Flatten(Module):
     Shape:
         ``[batch, a, b, ...]`` to ``[batch, a * b * ...]`` with the defaults.
 
+    Raises:
+        IndexError: there is no such dimension.
+        RuntimeError: ``end_dim`` comes before ``start_dim``.
+
     Example:
         >>> nn.Flatten()(tn.zeros(32, 1, 8, 8)).shape
         tinynet.Size([32, 64])
@@ -49,6 +53,8 @@ class Unflatten(Module):
 
     Raises:
         TypeError: the lengths are no sequence of whole numbers.
+        IndexError: there is no dimension ``dim``.
+        RuntimeError: the product of the lengths is not that of the dimension.
 
     Example:
         >>> nn.Unflatten(1, (8, 8))(tn.zeros(32, 64)).shape

@@ -24,6 +24,13 @@ class Unfold(Module):
         ``[batch, channels, height, width]`` to ``[batch, channels * prod(kernel_size), windows]``;
         the batch may be missing.
 
+    Raises:
+        RuntimeError: another number of dimensions, options out of range, or no window that fits.
+        NotImplementedError: integers.
+
+    Source: ``result[n, (c, j), i] = input[n, c, i * stride + j * dilation - padding]`` for window
+    i and place j in it.
+
     Example:
         >>> nn.Unfold(2)(tn.zeros(4, 3, 10, 12)).shape
         tinynet.Size([4, 12, 99])
@@ -67,6 +74,14 @@ class Fold(Module):
     Shape:
         ``[batch, channels * prod(kernel_size), windows]`` to ``[batch, channels, *output_size]``;
         the batch may be missing.
+
+    Raises:
+        RuntimeError: another number of dimensions, options out of range, or a number of windows
+            that the sizes do not give.
+        NotImplementedError: integers.
+
+    Source: the sum of all ``input[n, (c, j), i]`` at
+    ``result[n, c, i * stride + j * dilation - padding]``.
 
     Example:
         >>> nn.Fold((10, 12), 2)(tn.zeros(4, 12, 99)).shape

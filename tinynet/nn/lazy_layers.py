@@ -38,6 +38,11 @@ class LazyLinear(LazyModuleMixin, Linear):
     Shape:
         ``[..., in_features]`` to ``[..., out_features]``.
 
+    Raises:
+        RuntimeError, ValueError: the shape or the values of a parameter are needed before the
+            first input; then what ``Linear`` raises.
+        AssertionError: the weight was loaded, and is for another number of features.
+
     Example:
         >>> fc = nn.LazyLinear(30)
         >>> fc(tn.zeros(128, 20)).shape
@@ -140,6 +145,9 @@ class _LazyConv(_LazyChannels):
 class LazyConv1d(_LazyConv, Conv1d):
     """A ``Conv1d`` that takes ``in_channels`` from its first input; arguments as there.
 
+    Raises:
+        RuntimeError, ValueError: see ``Conv1d``; or used before the first input.
+
     Example:
         >>> conv = nn.LazyConv1d(33, 3)
         >>> conv(tn.zeros(20, 16, 50)).shape
@@ -154,6 +162,9 @@ class LazyConv1d(_LazyConv, Conv1d):
 class LazyConv2d(_LazyConv, Conv2d):
     """A ``Conv2d`` that takes ``in_channels`` from its first input; arguments as there.
 
+    Raises:
+        RuntimeError, ValueError: see ``Conv2d``; or used before the first input.
+
     Example:
         >>> nn.LazyConv2d(8, 3)(tn.rand(2, 3, 4, 4)).shape
         tinynet.Size([2, 8, 2, 2])
@@ -164,6 +175,9 @@ class LazyConv2d(_LazyConv, Conv2d):
 
 class LazyConv3d(_LazyConv, Conv3d):
     """A ``Conv3d`` that takes ``in_channels`` from its first input; arguments as there.
+
+    Raises:
+        RuntimeError, ValueError: see ``Conv3d``; or used before the first input.
 
     Example:
         >>> nn.LazyConv3d(8, 3)(tn.rand(2, 3, 4, 4, 4)).shape
@@ -196,6 +210,9 @@ class _LazyConvTranspose(_LazyChannels):
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """A ``ConvTranspose1d`` that takes ``in_channels`` from its first input; arguments as there.
 
+    Raises:
+        RuntimeError, ValueError: see ``ConvTranspose1d``; or used before the first input.
+
     Example:
         >>> conv = nn.LazyConvTranspose1d(2, 3, stride=2)
         >>> conv(tn.zeros(1, 4, 5)).shape
@@ -208,6 +225,9 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """A ``ConvTranspose2d`` that takes ``in_channels`` from its first input; arguments as there.
 
+    Raises:
+        RuntimeError, ValueError: see ``ConvTranspose2d``; or used before the first input.
+
     Example:
         >>> nn.LazyConvTranspose2d(8, 3)(tn.rand(2, 3, 4, 4)).shape
         tinynet.Size([2, 8, 6, 6])
@@ -218,6 +238,9 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """A ``ConvTranspose3d`` that takes ``in_channels`` from its first input; arguments as there.
+
+    Raises:
+        RuntimeError, ValueError: see ``ConvTranspose3d``; or used before the first input.
 
     Example:
         >>> nn.LazyConvTranspose3d(8, 3)(tn.rand(2, 3, 4, 4, 4)).shape
@@ -264,6 +287,7 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
 
     def initialize_parameters(self, input: Any) -> None:
         """Take the number of features from an input."""
+        self._check_input_dim(input)
         self.num_features = input.shape[1]
         waiting = self.weight, self.bias, self.running_mean, self.running_var
         if any([materialize(t, (self.num_features,)) for t in waiting]):
@@ -272,6 +296,9 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
 
 class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
     """A ``BatchNorm1d`` that takes ``num_features`` from its first input; arguments as there.
+
+    Raises:
+        RuntimeError, ValueError: see ``BatchNorm1d``; or used before the first input.
 
     Example:
         >>> norm = nn.LazyBatchNorm1d(eps=1e-3)
@@ -287,6 +314,9 @@ class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
 class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
     """A ``BatchNorm2d`` that takes ``num_features`` from its first input; arguments as there.
 
+    Raises:
+        RuntimeError, ValueError: see ``BatchNorm2d``; or used before the first input.
+
     Example:
         >>> nn.LazyBatchNorm2d()(tn.rand(2, 3, 4, 4)).shape
         tinynet.Size([2, 3, 4, 4])
@@ -297,6 +327,9 @@ class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
 
 class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
     """A ``BatchNorm3d`` that takes ``num_features`` from its first input; arguments as there.
+
+    Raises:
+        RuntimeError, ValueError: see ``BatchNorm3d``; or used before the first input.
 
     Example:
         >>> nn.LazyBatchNorm3d()(tn.rand(2, 3, 4, 4, 4)).shape
@@ -311,6 +344,9 @@ class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
 
     It has weight, bias and running statistics unless told otherwise; arguments as there.
 
+    Raises:
+        RuntimeError, ValueError: see ``InstanceNorm1d``; or used before the first input.
+
     Example:
         >>> nn.LazyInstanceNorm1d()(tn.rand(2, 3, 4)).shape
         tinynet.Size([2, 3, 4])
@@ -324,6 +360,9 @@ class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
 
     It has weight, bias and running statistics unless told otherwise; arguments as there.
 
+    Raises:
+        RuntimeError, ValueError: see ``InstanceNorm2d``; or used before the first input.
+
     Example:
         >>> nn.LazyInstanceNorm2d()(tn.rand(2, 3, 4, 4)).shape
         tinynet.Size([2, 3, 4, 4])
@@ -336,6 +375,9 @@ class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
     """An ``InstanceNorm3d`` that takes ``num_features`` from its first input.
 
     It has weight, bias and running statistics unless told otherwise; arguments as there.
+
+    Raises:
+        RuntimeError, ValueError: see ``InstanceNorm3d``; or used before the first input.
 
     Example:
         >>> nn.LazyInstanceNorm3d()(tn.rand(2, 3, 4, 4, 4)).shape

@@ -25,7 +25,7 @@ class PoissonNLLLoss(_Loss):
         Input and counts of one shape, to a number (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such reduction.
+        ValueError: no such ``reduction``.
         RuntimeError: shapes that do not broadcast.
 
     Example:
@@ -67,7 +67,8 @@ class GaussianNLLLoss(_Loss):
         ``"none"``).
 
     Raises:
-        ValueError: a variance is negative, or their shape does not fit.
+        ValueError: a variance is negative, their shape does not fit, or no such ``reduction``.
+        RuntimeError: shapes that do not broadcast.
 
     Source: Nix and Weigend, "Estimating the mean and variance of the target probability
     distribution", 1994.
@@ -100,6 +101,11 @@ class CTCLoss(_Loss):
         Log-probabilities ``[time, batch, classes]``, sequences ``[batch, longest]`` (or one after
         the other in one dimension), lengths of input and of sequences ``[batch]``, to a number (or
         ``[batch]`` for ``"none"``). All also without ``batch``.
+
+    Raises:
+        RuntimeError: lengths or shapes that do not fit, a class that there is not.
+        NotImplementedError: log-probabilities that are integers.
+        ValueError: no such ``reduction``.
 
     Source: Graves et al., "Connectionist temporal classification", 2006.
 

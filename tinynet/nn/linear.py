@@ -31,6 +31,9 @@ class Linear(Module):
         weight: ``[out_features, in_features]``.
         bias: ``[out_features]``, or None.
 
+    Raises:
+        RuntimeError: the last dimension of the input is not ``in_features``, or another dtype.
+
     Example:
         >>> fc = nn.Linear(20, 30)
         >>> fc(tn.zeros(128, 20)).shape
@@ -97,6 +100,10 @@ class Bilinear(Module):
         weight: ``[out_features, in1_features, in2_features]``.
         bias: ``[out_features]``, or None.
 
+    Raises:
+        ValueError: ``in1_features`` is not positive.
+        RuntimeError: other last dimensions, batches that differ, or another dtype.
+
     Example:
         >>> both = nn.Bilinear(20, 30, 40)
         >>> both(tn.zeros(128, 20), tn.zeros(128, 30)).shape
@@ -153,8 +160,15 @@ class Bilinear(Module):
 class Identity(Module):
     """Returns its input; takes and ignores any arguments.
 
+    It raises nothing: any object is taken.
+
     Args:
         *args, **kwargs: anything, ignored.
+
+    Shape:
+        Any, kept.
+
+    Source: ``f(x) = x``.
 
     Example:
         >>> nn.Identity(54, unused=0.1)(tn.ones(2))

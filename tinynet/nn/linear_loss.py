@@ -36,7 +36,12 @@ class LinearCrossEntropyLoss(_Loss):
         linear: ``[in_features]`` to ``[num_classes * prod(out_features)]``.
 
     Raises:
-        RuntimeError: the weight has another length, or the smoothing is not in [0, 1].
+        RuntimeError: another length of the input or of the weight, another dtype, or the smoothing
+            is not in [0, 1].
+        IndexError: a class that there is not.
+        ValueError: batches of different lengths, or no such ``reduction``.
+
+    Source: ``log(sum(exp(W x))) - (W x)[y]`` for input x and class y.
 
     Example:
         >>> loss = nn.LinearCrossEntropyLoss(20, 10)

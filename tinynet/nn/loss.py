@@ -27,7 +27,7 @@ class _Loss(Module):
 
 
 class MSELoss(_Loss):
-    """``(x - y) ** 2``: the squared difference between output x and target y.
+    """``loss = (x - y) ** 2``: the squared difference between output x and target y.
 
     Args:
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
@@ -36,8 +36,9 @@ class MSELoss(_Loss):
         Output and target of one shape, to a number (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such reduction.
+        ValueError: no such ``reduction``.
         RuntimeError: shapes that do not broadcast.
+        NotImplementedError: output and target are integers.
 
     Example:
         >>> nn.MSELoss()(tn.tensor([1.0, 3.0]), tn.zeros(2))
@@ -62,8 +63,8 @@ class L1Loss(_Loss):
         Output and target of one shape, to a number (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such reduction.
-        RuntimeError: shapes that do not broadcast.
+        ValueError: no such ``reduction``.
+        RuntimeError: shapes that do not broadcast, or the mean of integers.
 
     Example:
         >>> nn.L1Loss()(tn.tensor([1.0, 3.0]), tn.zeros(2))
@@ -91,10 +92,10 @@ class SmoothL1Loss(_Loss):
         Output and target of one shape, to a number (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such reduction.
-        RuntimeError: shapes that do not broadcast, or beta is negative.
+        ValueError: no such ``reduction``.
+        RuntimeError: shapes that do not broadcast, or ``beta`` is negative.
 
-    Source: Girshick, "Fast R-CNN", 2015.
+    Source: Girshick, "Fast R-CNN", 2015, arXiv:1504.08083.
 
     Example:
         >>> nn.SmoothL1Loss()(tn.tensor([0.5, 3.0]), tn.zeros(2))
@@ -123,8 +124,9 @@ class HuberLoss(_Loss):
         Output and target of one shape, to a number (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such reduction.
-        RuntimeError: shapes that do not broadcast, or delta is not positive.
+        ValueError: no such ``reduction``.
+        RuntimeError: shapes that do not broadcast, or ``delta`` is not positive.
+        TypeError: ``delta`` is no number.
 
     Source: Huber, "Robust estimation of a location parameter", 1964.
 
@@ -166,8 +168,13 @@ class CrossEntropyLoss(_Loss):
 
     Raises:
         IndexError: a class that there is not.
-        ValueError: batches of different lengths, or no such reduction.
-        RuntimeError: classes that are not int64 or uint8.
+        ValueError: batches of different lengths, or no such ``reduction``.
+        RuntimeError: classes that are not int64 or uint8, a weight of another length, or smoothing
+            out of [0, 1].
+        NotImplementedError: logits that are integers.
+
+    Source: for the smoothing, Szegedy et al., "Rethinking the Inception architecture for computer
+    vision", 2015, arXiv:1512.00567.
 
     Example:
         >>> nn.CrossEntropyLoss()(tn.zeros(3, 10), tn.tensor([1, 2, 3]))
@@ -218,7 +225,8 @@ class NLLLoss(_Loss):
 
     Raises:
         IndexError: a class that there is not.
-        ValueError: batches of different lengths, or no such reduction.
+        ValueError: batches of different lengths, or no such ``reduction``.
+        RuntimeError: classes that are not int64 or uint8, or a weight of another length.
 
     Example:
         >>> nn.NLLLoss()(tn.tensor([[-0.5, -1.0]]), tn.tensor([1]))
@@ -262,8 +270,8 @@ class BCELoss(_Loss):
         Probabilities and targets of one shape, to a number (or that shape for ``"none"``).
 
     Raises:
-        RuntimeError: an input that is not between 0 and 1.
-        ValueError: input and target differ in shape, or no such reduction.
+        RuntimeError: an input that is not between 0 and 1, input and target of different dtypes.
+        ValueError: input and target differ in shape, or no such ``reduction``.
 
     Example:
         >>> nn.BCELoss()(tn.tensor([0.5]), tn.tensor([1.0]))
@@ -296,7 +304,9 @@ class BCEWithLogitsLoss(_Loss):
         Logits and targets of one shape, to a number (or that shape for ``"none"``).
 
     Raises:
-        ValueError: input and target differ in shape, or no such reduction.
+        ValueError: input and target differ in shape, or no such ``reduction``.
+        RuntimeError: targets that are integers, or weights that do not broadcast.
+        NotImplementedError: logits that are integers.
 
     Example:
         >>> nn.BCEWithLogitsLoss()(tn.tensor([0.0]), tn.tensor([1.0]))
@@ -338,7 +348,7 @@ class KLDivLoss(Module):
         Log-probabilities and target of one shape, to a number (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such reduction.
+        ValueError: no such ``reduction``.
         RuntimeError: shapes that do not broadcast.
 
     Source: Kullback and Leibler, "On information and sufficiency", 1951.

@@ -25,7 +25,7 @@ class MarginRankingLoss(_Loss):
 
     Raises:
         RuntimeError: scores and target differ in the number of dimensions, or do not broadcast.
-        ValueError: no such reduction.
+        ValueError: no such ``reduction``.
 
     Example:
         >>> loss = nn.MarginRankingLoss(margin=1.0)
@@ -54,7 +54,7 @@ class HingeEmbeddingLoss(_Loss):
 
     Raises:
         RuntimeError: shapes that do not broadcast.
-        ValueError: no such reduction.
+        ValueError: no such ``reduction``.
 
     Example:
         >>> nn.HingeEmbeddingLoss()(tn.tensor([0.25, 0.25]), tn.tensor([1.0, -1.0]))
@@ -80,6 +80,11 @@ class CosineEmbeddingLoss(_Loss):
     Shape:
         Vectors ``[batch, n]`` and targets ``[batch]`` (or ``[n]`` and ``[]``), to a number (or
         ``[batch]`` for ``"none"``).
+
+    Raises:
+        RuntimeError: a target of two dimensions, vectors that do not go with it, or that do not
+            broadcast.
+        ValueError: no such ``reduction``.
 
     Example:
         >>> x, y = tn.tensor([[1.0, 0.0]]), tn.tensor([[1.0, 1.0]])
@@ -109,7 +114,8 @@ class SoftMarginLoss(_Loss):
 
     Raises:
         RuntimeError: shapes that do not broadcast.
-        ValueError: no such reduction.
+        NotImplementedError: scores and targets are integers.
+        ValueError: no such ``reduction``.
 
     Example:
         >>> nn.SoftMarginLoss()(tn.tensor([0.0]), tn.tensor([1.0]))
@@ -137,6 +143,13 @@ class MultiLabelSoftMarginLoss(_Loss):
     Shape:
         Logits and targets (0 or 1) ``[batch, classes]``, to a number (or ``[batch]`` for
         ``"none"``).
+
+    Raises:
+        RuntimeError: shapes that do not broadcast.
+        NotImplementedError: logits that are integers.
+        ValueError: no such ``reduction``.
+
+    Source: ``mean(log(1 + exp(x)) - x * y)`` for logits x and targets y.
 
     Example:
         >>> nn.MultiLabelSoftMarginLoss()(tn.zeros(1, 2), tn.tensor([[1.0, 0.0]]))
@@ -168,7 +181,9 @@ class MultiMarginLoss(_Loss):
         to a number (or ``[batch]`` for ``"none"``).
 
     Raises:
-        ValueError: another p; the weight is no vector.
+        ValueError: another p, the weight is no vector, or no such ``reduction``.
+        RuntimeError: batches or a weight of different lengths, classes that are not int64, or not
+            there.
 
     Example:
         >>> nn.MultiMarginLoss()(tn.tensor([[0.5, 1.0]]), tn.tensor([1]))
@@ -217,8 +232,8 @@ class MultiLabelMarginLoss(_Loss):
         first -1; or both ``[classes]``; to a number (or ``[batch]`` for ``"none"``).
 
     Raises:
-        RuntimeError: the target has another shape than the input.
-        ValueError: no such reduction.
+        RuntimeError: the target has another shape than the input, is not int64, or no class.
+        ValueError: no such ``reduction``.
 
     Example:
         >>> nn.MultiLabelMarginLoss()(tn.tensor([[0.1, 0.2, 0.4, 0.8]]), tn.tensor([[3, 0, -1, 1]]))
@@ -251,7 +266,8 @@ class TripletMarginLoss(_Loss):
         Three times ``[batch, n]`` or ``[n]``, to a number (or ``[batch]`` for ``"none"``).
 
     Raises:
-        ValueError: the margin is not positive.
+        ValueError: the margin is not positive, or no such ``reduction``.
+        RuntimeError: different numbers of dimensions, or shapes that do not broadcast.
 
     Example:
         >>> nn.TripletMarginLoss()(*(tn.tensor([[v]]) for v in (0.0, 1.0, 1.5)))
@@ -291,7 +307,10 @@ class TripletMarginWithDistanceLoss(_Loss):
         What the distance takes, to a number (or the shape of its result for ``"none"``).
 
     Raises:
-        ValueError: the margin is not positive.
+        ValueError: the margin is not positive, or no such ``reduction``.
+        RuntimeError: different numbers of dimensions, or shapes that do not broadcast.
+
+    Source: ``max(0, margin + d(anchor, positive) - d(anchor, negative))``.
 
     Example:
         >>> loss = nn.TripletMarginWithDistanceLoss(distance_function=lambda a, b: (a - b).abs())

@@ -35,6 +35,12 @@ class Module:
     Attributes:
         training: True in training mode, False in evaluation mode; see ``train`` and ``eval``.
 
+    Raises:
+        AttributeError: there is no such attribute, or a member is assigned before
+            ``super().__init__()``.
+        NotImplementedError: it is called, and its class has no ``forward``.
+        TypeError: something else than a tensor is assigned where a parameter or buffer is.
+
     Example:
         >>> class Net(nn.Module):
         ...     def __init__(self):

@@ -43,7 +43,11 @@ class LayerNorm(Module):
     Shape:
         ``[..., *normalized_shape]``, kept.
 
-    Source: Ba, Kiros and Hinton, "Layer normalization", 2016.
+    Raises:
+        RuntimeError: the input ends with other dimensions, or has another dtype.
+        NotImplementedError: integers.
+
+    Source: Ba, Kiros and Hinton, "Layer normalization", 2016, arXiv:1607.06450.
 
     Example:
         >>> nn.LayerNorm(2, eps=1e-9)(tn.tensor([[1.0, 3.0], [10.0, 30.0]])).tolist()
@@ -103,7 +107,11 @@ class RMSNorm(Module):
     Shape:
         ``[..., *normalized_shape]``, kept.
 
-    Source: Zhang and Sennrich, "Root mean square layer normalization", 2019.
+    Raises:
+        RuntimeError: the input ends with other dimensions.
+        NotImplementedError: integers.
+
+    Source: Zhang and Sennrich, "Root mean square layer normalization", 2019, arXiv:1910.07467.
 
     Example:
         >>> nn.RMSNorm(2, eps=1e-9)(tn.tensor([[3.0, 3.0], [-2.0, 2.0]])).tolist()
@@ -159,12 +167,14 @@ class GroupNorm(Module):
         bias: whether there is a bias, if ``affine``.
 
     Raises:
-        ValueError: ``num_groups`` does not divide ``num_channels``.
+        ValueError: ``num_groups`` does not divide ``num_channels``, or a group has one element.
+        RuntimeError: another number of channels, less than two dimensions, or another dtype.
+        NotImplementedError: integers.
 
     Shape:
         ``[batch, channels, ...]``, kept.
 
-    Source: Wu and He, "Group normalization", 2018.
+    Source: Wu and He, "Group normalization", 2018, arXiv:1803.08494.
 
     Example:
         >>> nn.GroupNorm(2, 4, eps=1e-9)(tn.tensor([[1.0, 3.0, 10.0, 30.0]])).tolist()
@@ -231,6 +241,9 @@ class LocalResponseNorm(Module):
 
     Shape:
         ``[batch, channels, places, ...]``, kept.
+
+    Raises:
+        ValueError: less than three dimensions, or ``size`` is not positive.
 
     Source: Krizhevsky et al., "ImageNet classification with deep convolutional neural networks",
     2012.

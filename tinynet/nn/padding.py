@@ -1,4 +1,4 @@
-"""Padding layers: a frame around the last one, two or three dimensions."""
+"""Padding layers: a frame of the input's own elements around its last dimensions."""
 
 from __future__ import annotations
 
@@ -36,146 +36,6 @@ class _Padding(Module):
         return f"{self.padding}"
 
 
-# ---- a constant ---------------------------------------------------------------------------------
-
-
-class _ConstantPad(_Padding):
-    """What the layers share that pad with a constant."""
-
-    def __init__(self, padding: int | Sequence[int], value: float):
-        super().__init__(padding)
-        self.value = value
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the input with a frame of the constant."""
-        return F.pad(input, self.padding, "constant", self.value)
-
-    def extra_repr(self) -> str:
-        """Return the lengths and the constant."""
-        return f"padding={self.padding}, value={self.value}"
-
-
-class ConstantPad1d(_ConstantPad):
-    """Frames the last dimension with a constant.
-
-    Args:
-        padding: ``(left, right)``, or one length for both; negative ones cut off.
-        value: the constant.
-
-    Shape:
-        ``[..., width]`` to ``[..., left + width + right]``.
-
-    Example:
-        >>> nn.ConstantPad1d((1, 0), 7.0)(tn.ones(1, 2))
-        tensor([[7., 1., 1.]])
-    """
-
-    rank = 1
-
-
-class ConstantPad2d(_ConstantPad):
-    """Frames the last two dimensions with a constant.
-
-    Args:
-        padding: ``(left, right, top, bottom)``, or one length for all.
-            Negative lengths cut off.
-        value: the constant.
-
-    Shape:
-        ``[..., height, width]`` to ``[..., top + height + bottom, left + width + right]``.
-
-    Example:
-        >>> nn.ConstantPad2d((1, 0, 0, 1), 7.0)(tn.ones(1, 2))
-        tensor([[7., 1., 1.],
-                [7., 7., 7.]])
-    """
-
-    rank = 2
-
-
-class ConstantPad3d(_ConstantPad):
-    """Frames the last three dimensions with a constant.
-
-    Args:
-        padding: ``(left, right, top, bottom, front, back)``, or one length for all.
-            Negative lengths cut off.
-        value: the constant.
-
-    Shape:
-        ``[..., depth, height, width]``; each of them gets longer by its two lengths.
-
-    Example:
-        >>> nn.ConstantPad3d(1, 7.0)(tn.ones(1, 1, 2, 3, 4)).shape
-        tinynet.Size([1, 1, 4, 5, 6])
-    """
-
-    rank = 3
-
-
-class _ZeroPad(_Padding):
-    """What the layers share that pad with zeros."""
-
-    mode = "constant"
-    value = 0.0
-
-
-class ZeroPad1d(_ZeroPad):
-    """Frames the last dimension with zeros.
-
-    Args:
-        padding: ``(left, right)``, or one length for both; negative ones cut off.
-
-    Shape:
-        ``[..., width]`` to ``[..., left + width + right]``.
-
-    Example:
-        >>> nn.ZeroPad1d((1, 0))(tn.ones(1, 2))
-        tensor([[0., 1., 1.]])
-    """
-
-    rank = 1
-
-
-class ZeroPad2d(_ZeroPad):
-    """Frames the last two dimensions with zeros.
-
-    Args:
-        padding: ``(left, right, top, bottom)``, or one length for all.
-            Negative lengths cut off.
-
-    Shape:
-        ``[..., height, width]`` to ``[..., top + height + bottom, left + width + right]``.
-
-    Example:
-        >>> nn.ZeroPad2d((1, 0, 0, 1))(tn.ones(1, 2))
-        tensor([[0., 1., 1.],
-                [0., 0., 0.]])
-    """
-
-    rank = 2
-
-
-class ZeroPad3d(_ZeroPad):
-    """Frames the last three dimensions with zeros.
-
-    Args:
-        padding: ``(left, right, top, bottom, front, back)``, or one length for all.
-            Negative lengths cut off.
-
-    Shape:
-        ``[..., depth, height, width]``; each of them gets longer by its two lengths.
-
-    Example:
-        >>> nn.ZeroPad3d(1)(tn.ones(1, 1, 2, 3, 4)).shape
-        tinynet.Size([1, 1, 4, 5, 6])
-    """
-
-    rank = 3
-
-
-# ---- the input's own elements -------------------------------------------------------------------
-
-
 class _ReflectionPad(_Padding):
     """What the layers share that mirror their input."""
 
@@ -189,7 +49,8 @@ class ReflectionPad1d(_ReflectionPad):
         padding: ``(left, right)``, or one length for both.
 
     Raises:
-        RuntimeError: a length is not less than the dimension.
+        RuntimeError: a length is not less than the dimension, or nothing is left of it.
+        NotImplementedError: another number of dimensions.
 
     Shape:
         ``[batch, channels, width]`` or ``[channels, width]`` to
@@ -210,7 +71,8 @@ class ReflectionPad2d(_ReflectionPad):
         padding: ``(left, right, top, bottom)``, or one length for all.
 
     Raises:
-        RuntimeError: a length is not less than the dimension.
+        RuntimeError: a length is not less than the dimension, or nothing is left of it.
+        NotImplementedError: another number of dimensions.
 
     Shape:
         ``[batch, channels, height, width]`` or ``[channels, height, width]`` to
@@ -233,7 +95,8 @@ class ReflectionPad3d(_ReflectionPad):
         padding: ``(left, right, top, bottom, front, back)``, or one length for all.
 
     Raises:
-        RuntimeError: a length is not less than the dimension.
+        RuntimeError: a length is not less than the dimension, or nothing is left of it.
+        NotImplementedError: another number of dimensions.
 
     Shape:
         ``[batch, channels, depth, height, width]`` or without batch; each of the last three
@@ -261,6 +124,7 @@ class ReplicationPad1d(_ReplicationPad):
 
     Raises:
         RuntimeError: nothing is left of the input, or it was empty.
+        NotImplementedError: another number of dimensions.
 
     Shape:
         ``[batch, channels, width]`` or ``[channels, width]`` to
@@ -282,6 +146,7 @@ class ReplicationPad2d(_ReplicationPad):
 
     Raises:
         RuntimeError: nothing is left of the input, or it was empty.
+        NotImplementedError: another number of dimensions.
 
     Shape:
         ``[batch, channels, height, width]`` or ``[channels, height, width]`` to
@@ -305,6 +170,7 @@ class ReplicationPad3d(_ReplicationPad):
 
     Raises:
         RuntimeError: nothing is left of the input, or it was empty.
+        NotImplementedError: another number of dimensions.
 
     Shape:
         ``[batch, channels, depth, height, width]`` or without batch; each of the last three
@@ -338,7 +204,7 @@ class CircularPad1d(_CircularPad):
         padding: ``(left, right)``, or one length for both.
 
     Raises:
-        RuntimeError: a length is larger than the dimension.
+        RuntimeError: a length is larger than the dimension, or nothing is left of it.
         ValueError: the input has another number of dimensions.
 
     Shape:
@@ -360,7 +226,7 @@ class CircularPad2d(_CircularPad):
         padding: ``(left, right, top, bottom)``, or one length for all.
 
     Raises:
-        RuntimeError: a length is larger than the dimension.
+        RuntimeError: a length is larger than the dimension, or nothing is left of it.
         ValueError: the input has another number of dimensions.
 
     Shape:
@@ -384,7 +250,7 @@ class CircularPad3d(_CircularPad):
         padding: ``(left, right, top, bottom, front, back)``, or one length for all.
 
     Raises:
-        RuntimeError: a length is larger than the dimension.
+        RuntimeError: a length is larger than the dimension, or nothing is left of it.
         ValueError: the input has another number of dimensions.
 
     Shape:

@@ -64,6 +64,9 @@ class Buffer(Tensor):
         data: the values; the buffer shares their memory and version. Empty unless given.
         persistent: whether it is part of the module's ``state_dict``.
 
+    Raises:
+        TypeError: ``data`` is not a tensor.
+
     Example:
         >>> module = nn.Module()
         >>> module.mean = nn.Buffer(tn.zeros(2))
@@ -238,6 +241,11 @@ class UninitializedParameter(Uninitialized, Parameter):  # type: ignore[misc, ov
         device: only the cpu.
         dtype: the default dtype unless given.
 
+    Raises:
+        ValueError: its values are needed before ``materialize``.
+        RuntimeError: its shape is; or gradients are asked for, and the dtype is not
+            floating-point.
+
     Example:
         >>> p = nn.UninitializedParameter()
         >>> p
@@ -265,6 +273,10 @@ class UninitializedBuffer(Uninitialized, Buffer):  # type: ignore[misc, override
         device: only the cpu.
         dtype: the default dtype unless given.
         persistent: whether it is part of the module's ``state_dict``.
+
+    Raises:
+        ValueError: its values are needed before ``materialize``.
+        RuntimeError: its shape is.
 
     Example:
         >>> nn.UninitializedBuffer()

@@ -34,6 +34,11 @@ class ParameterList(Module):
     Args:
         values: what to put in; other objects than tensors are kept as they are.
 
+    Raises:
+        TypeError: ``values`` is nothing to iterate over.
+        IndexError: there is no value at an index.
+        RuntimeError: a tensor of integers is put in, or the list is called.
+
     Example:
         >>> params = nn.ParameterList([tn.zeros(2), tn.zeros(3)])
         >>> [name for name, _ in params.named_parameters()]
@@ -101,6 +106,12 @@ class ParameterDict(Module):
     Args:
         parameters: what to put in: a mapping, or pairs of name and value; other objects than
             tensors are kept as they are.
+
+    Raises:
+        AttributeError: there is no value of a name.
+        KeyError: a new name that the class uses itself, that is empty or has a ".".
+        TypeError, ValueError: a name is no string; what is given is neither a mapping nor pairs.
+        RuntimeError: a tensor of integers is put in, or the dictionary is called.
 
     Example:
         >>> params = nn.ParameterDict({"left": tn.zeros(2), "right": tn.zeros(3)})

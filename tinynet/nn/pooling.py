@@ -1,4 +1,4 @@
-"""Max, average and power-average pooling over sliding windows."""
+"""Max and average pooling over sliding windows."""
 
 from __future__ import annotations
 
@@ -61,6 +61,14 @@ class MaxPool1d(_MaxPool):
         ``[batch, channels, width]``, or without batch; each spatial n becomes
         ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
 
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: integers.
+
+    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the places j of a
+    window.
+
     Example:
         >>> nn.MaxPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
         tensor([[3., 5.]])
@@ -85,6 +93,14 @@ class MaxPool2d(_MaxPool):
     Shape:
         ``[batch, channels, height, width]``, or without batch; each spatial n becomes
         ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
+
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: an input of bools.
+
+    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the places j of a
+    window.
 
     Example:
         >>> nn.MaxPool2d(2)(tn.arange(16.0).view(1, 4, 4))
@@ -111,6 +127,14 @@ class MaxPool3d(_MaxPool):
     Shape:
         ``[batch, channels, depth, height, width]``, or without batch; each spatial n becomes
         ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
+
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: an input of bools.
+
+    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the places j of a
+    window.
 
     Example:
         >>> nn.MaxPool3d(2)(tn.zeros(8, 3, 4, 6, 8)).shape
@@ -150,6 +174,13 @@ class AvgPool1d(_AvgPool):
     Shape:
         ``[batch, channels, width]``, or without batch; the width n becomes
         ``(n + 2 * padding - kernel_size) // stride + 1``.
+
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: an input of bools.
+
+    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the places j of a window.
 
     Example:
         >>> nn.AvgPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
@@ -218,6 +249,13 @@ class AvgPool2d(_AvgPoolOfPlanes):
         ``[batch, channels, height, width]``, or without batch; each spatial n becomes
         ``(n + 2 * padding - kernel_size) // stride + 1``.
 
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: an input of bools.
+
+    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the places j of a window.
+
     Example:
         >>> nn.AvgPool2d(2)(tn.arange(16.0).view(1, 4, 4))
         tensor([[[ 2.5000,  4.5000],
@@ -244,6 +282,13 @@ class AvgPool3d(_AvgPoolOfPlanes):
         ``[batch, channels, depth, height, width]``, or without batch; each spatial n becomes
         ``(n + 2 * padding - kernel_size) // stride + 1``.
 
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: an input of bools.
+
+    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the places j of a window.
+
     Example:
         >>> nn.AvgPool3d(2)(tn.zeros(8, 3, 4, 6, 8)).shape
         tinynet.Size([8, 3, 2, 3, 4])
@@ -252,101 +297,3 @@ class AvgPool3d(_AvgPoolOfPlanes):
     def forward(self, input: Tensor) -> Tensor:
         """Return the averages."""
         return F.avg_pool3d(input, *self.options())
-
-
-# ---- power averages -----------------------------------------------------------------------------
-
-
-class _LPPool(Module):
-    """What power-average poolings share: their options."""
-
-    def __init__(
-        self,
-        norm_type: float,
-        kernel_size: Size,
-        stride: Size | None = None,
-        ceil_mode: bool = False,
-    ):
-        super().__init__()
-        self.norm_type = norm_type
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.ceil_mode = ceil_mode
-
-    def options(self) -> tuple[Any, ...]:
-        """Return what ``F.lp_pool`` is called with."""
-        return (float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
-
-    def extra_repr(self) -> str:
-        """Return the options."""
-        names = "norm_type kernel_size stride ceil_mode".split()
-        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
-
-
-class LPPool1d(_LPPool):
-    """``(sum of x ** norm_type) ** (1 / norm_type)`` of each window of the last dimension.
-
-    Args:
-        norm_type: the power.
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        ceil_mode: also windows that reach over the right edge.
-
-    Shape:
-        ``[batch, channels, width]``, or without batch; each spatial n becomes
-        ``(n - kernel_size) // stride + 1``.
-
-    Example:
-        >>> nn.LPPool1d(2, 2)(tn.tensor([[3.0, 4.0, 6.0, 8.0]]))
-        tensor([[ 5., 10.]])
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the p-norms."""
-        return F.lp_pool1d(input, *self.options())
-
-
-class LPPool2d(_LPPool):
-    """``(sum of x ** norm_type) ** (1 / norm_type)`` of each window of the last two dimensions.
-
-    Args:
-        norm_type: the power.
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        ceil_mode: also windows that reach over the right edge.
-
-    Shape:
-        ``[batch, channels, height, width]``, or without batch; each spatial n becomes
-        ``(n - kernel_size) // stride + 1``.
-
-    Example:
-        >>> nn.LPPool2d(2, 2)(tn.full((1, 2, 2), 2.0))
-        tensor([[[4.]]])
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the p-norms."""
-        return F.lp_pool2d(input, *self.options())
-
-
-class LPPool3d(_LPPool):
-    """``(sum of x ** norm_type) ** (1 / norm_type)`` of each window of the last three dimensions.
-
-    Args:
-        norm_type: the power.
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        ceil_mode: also windows that reach over the right edge.
-
-    Shape:
-        ``[batch, channels, depth, height, width]``, or without batch; each spatial n becomes
-        ``(n - kernel_size) // stride + 1``.
-
-    Example:
-        >>> nn.LPPool3d(1, 2)(tn.ones(1, 2, 2, 2))
-        tensor([[[[8.]]]])
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return the p-norms."""
-        return F.lp_pool3d(input, *self.options())

@@ -9,13 +9,21 @@ from tinynet.nn.rnn_base import RNNBase
 
 
 class RNN(RNNBase):
-    """Reads sequences with ``h = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu (Elman, 1990).
+    """Reads sequences with ``h = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu.
 
     Args:
         nonlinearity: ``"tanh"`` or ``"relu"``.
 
     The other arguments, shapes and attributes are those of ``LSTM``, with one state ``h`` in the
     place of ``(h, c)`` and ``hidden_size`` rows per weight.
+
+    Raises:
+        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1], an unknown
+            ``nonlinearity``; in the call, another dtype, or neither two nor three dimensions.
+        RuntimeError: input or states of another size, or no steps (in the call).
+        TypeError: sizes that are no whole numbers, options that are no bools.
+
+    Source: Elman, "Finding structure in time", 1990.
 
     Example:
         >>> rnn = nn.RNN(10, 20, num_layers=2)
@@ -91,6 +99,14 @@ class LSTM(RNNBase):
         bias_ih_l0, bias_hh_l0: ``[4 * hidden_size]``.
         weight_hr_l0: ``[proj_size, hidden_size]``, with ``proj_size`` only.
 
+    Raises:
+        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1], ``proj_size``
+            that is not below ``hidden_size``; in the call, another dtype, or neither two nor three
+            dimensions.
+        RuntimeError: input or states of another size, or no steps (in the call).
+        TypeError: sizes that are no whole numbers, options that are no bools, states that are no
+            pair.
+
     Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997; projection: Sak et al.,
     2014.
 
@@ -146,8 +162,14 @@ class GRU(RNNBase):
     Arguments, shapes and attributes are those of ``LSTM``, with one state ``h`` in the place of
     ``(h, c)``, three times ``hidden_size`` rows per weight, and without ``proj_size``.
 
+    Raises:
+        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1]; in the call,
+            another dtype, or neither two nor three dimensions.
+        RuntimeError: input or states of another size, or no steps (in the call).
+        TypeError: sizes that are no whole numbers, options that are no bools.
+
     Source: Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical
-    machine translation", 2014.
+    machine translation", 2014, arXiv:1406.1078.
 
     Example:
         >>> gru = nn.GRU(10, 20, batch_first=True)

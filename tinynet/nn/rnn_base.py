@@ -34,6 +34,12 @@ class RNNBase(Module):
             of the others, with ``_reverse`` behind it of the other direction.
         all_weights: all of them, one list per layer and direction.
 
+    Raises:
+        ValueError, TypeError: an unknown mode, or arguments that ``LSTM`` refuses, too.
+        NotImplementedError: it is called: it has no ``forward``.
+
+    Source: see ``RNN``, ``LSTM`` and ``GRU``.
+
     Example:
         >>> nn.RNNBase("GRU", 3, 4)
         RNNBase(3, 4)

@@ -32,6 +32,12 @@ class RNNCellBase(Module):
         weight_hh: ``[num_chunks * hidden_size, hidden_size]``.
         bias_ih, bias_hh: ``[num_chunks * hidden_size]``, or None.
 
+    Raises:
+        RuntimeError: a size is negative.
+        NotImplementedError: it is called: it has no ``forward``.
+
+    Source: see ``RNNCell``, ``LSTMCell`` and ``GRUCell``.
+
     Example:
         >>> cell = nn.GRUCell(3, 5)
         >>> isinstance(cell, nn.RNNCellBase), cell.weight_ih.shape
@@ -127,6 +133,13 @@ class RNNCell(RNNCellBase):
         input ``[batch, input_size]`` and state ``[batch, hidden_size]`` to the next state; all
         without ``batch`` for a single input.
 
+    Raises:
+        ValueError: input or state is neither a vector nor a matrix.
+        RuntimeError: input or state of another size or dtype, or an unknown ``nonlinearity`` (in
+            the call).
+
+    Source: Elman, "Finding structure in time", 1990.
+
     Example:
         >>> cell = nn.RNNCell(10, 20)
         >>> cell(tn.zeros(3, 10), tn.zeros(3, 20)).shape
@@ -169,6 +182,14 @@ class LSTMCell(RNNCellBase):
     Shape:
         input ``[batch, input_size]`` and states ``[batch, hidden_size]`` to the next states; all
         without ``batch`` for a single input.
+
+    Raises:
+        ValueError: input or state is neither a vector nor a matrix.
+        RuntimeError: input or state of another size or dtype.
+        TypeError: states that are no pair.
+
+    Source: ``c = f * c + i * g`` and ``h = o * tanh(c)`` with the gates of ``LSTM``; Hochreiter
+    and Schmidhuber, "Long short-term memory", 1997.
 
     Example:
         >>> cell = nn.LSTMCell(10, 20)
@@ -216,6 +237,14 @@ class GRUCell(RNNCellBase):
     Shape:
         input ``[batch, input_size]`` and state ``[batch, hidden_size]`` to the next state; all
         without ``batch`` for a single input.
+
+    Raises:
+        ValueError: input or state is neither a vector nor a matrix.
+        RuntimeError: input or state of another size or dtype.
+
+    Source: ``h = (1 - z) * n + z * h`` with the gates of ``GRU``; Cho et al., "Learning phrase
+    representations using RNN encoder-decoder for statistical machine translation", 2014,
+    arXiv:1406.1078.
 
     Example:
         >>> cell = nn.GRUCell(10, 20)

@@ -16,8 +16,12 @@ class PixelShuffle(Module):
     Shape:
         ``[..., C * r * r, H, W]`` to ``[..., C, H * r, W * r]``.
 
+    Raises:
+        RuntimeError: r is not positive, r * r does not divide the channels, or less than three
+            dimensions.
+
     Source: Shi et al., "Real-time single image and video super-resolution using an efficient
-    sub-pixel convolutional neural network", 2016.
+    sub-pixel convolutional neural network", 2016, arXiv:1609.05158.
 
     Example:
         >>> nn.PixelShuffle(2)(tn.zeros(8, 12, 3, 5)).shape
@@ -46,6 +50,12 @@ class PixelUnshuffle(Module):
     Shape:
         ``[..., C, H * r, W * r]`` to ``[..., C * r * r, H, W]``.
 
+    Raises:
+        RuntimeError: r is not positive or does not divide height and width, or less than three
+            dimensions.
+
+    Source: that of ``PixelShuffle``, backwards.
+
     Example:
         >>> nn.PixelUnshuffle(2)(tn.zeros(8, 3, 6, 10)).shape
         tinynet.Size([8, 12, 3, 5])
@@ -73,8 +83,12 @@ class ChannelShuffle(Module):
     Shape:
         ``[batch, channels, ...]``, kept.
 
+    Raises:
+        RuntimeError: ``groups`` is not positive or does not divide the channels, or less than
+            three dimensions.
+
     Source: Zhang et al., "ShuffleNet: an extremely efficient convolutional neural network for
-    mobile devices", 2018.
+    mobile devices", 2018, arXiv:1707.01083.
 
     Example:
         >>> nn.ChannelShuffle(2)(tn.arange(4.0).view(1, 4, 1)).flatten()

@@ -1,4 +1,4 @@
-"""Smooth activations; the formulas are those of ``nn.functional``. All but GLU keep the shape."""
+"""Smooth activations; the formulas are those of ``nn.functional``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,20 @@ from tinynet.nn.module import Module
 
 
 class ELU(Module):
-    """x above 0 and ``alpha * (exp(x) - 1)`` below (Clevert et al., 2015).
+    """x above 0 and ``alpha * (exp(x) - 1)`` below.
 
     Args:
         alpha: what it tends to, negated, far below 0.
         inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Clevert et al., "Fast and accurate deep network learning by exponential linear units
+    (ELUs)", 2015, arXiv:1511.07289.
 
     Example:
         >>> nn.ELU()(tn.tensor([-1.0, 2.0]))
@@ -38,11 +47,20 @@ class ELU(Module):
 
 
 class CELU(ELU):
-    """x above 0 and ``alpha * (exp(x / alpha) - 1)`` below (Barron, 2017).
+    """x above 0 and ``alpha * (exp(x / alpha) - 1)`` below.
 
     Args:
         alpha: what it tends to, negated, far below 0.
         inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+        RuntimeError: ``alpha`` is 0.
+
+    Source: Barron, "Continuously differentiable exponential linear units", 2017, arXiv:1704.07483.
 
     Example:
         >>> nn.CELU()(tn.tensor([-1.0, 2.0]))
@@ -55,12 +73,20 @@ class CELU(ELU):
 
 
 class SELU(InPlace):
-    """The scaled ELU that keeps activations normalised (Klambauer et al., 2017).
+    """The scaled ELU that keeps activations normalised.
 
     ``1.0507 * x`` above 0 and ``1.0507 * 1.6733 * (exp(x) - 1)`` below, both numbers rounded here.
 
     Args:
         inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Klambauer et al., "Self-normalizing neural networks", 2017, arXiv:1706.02515.
 
     Example:
         >>> nn.SELU()(tn.tensor([-1.0, 2.0]))
@@ -73,13 +99,22 @@ class SELU(InPlace):
 
 
 class GELU(Module):
-    """x times the standard normal distribution function of x (Hendrycks and Gimpel, 2016).
+    """x times the standard normal distribution function of x.
 
     ``x * (1 + erf(x / sqrt(2))) / 2``, or with ``approximate="tanh"``
     ``x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))) / 2``.
 
     Args:
         approximate: ``"tanh"`` for the usual approximation.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+        RuntimeError: ``approximate`` is neither ``"none"`` nor ``"tanh"``.
+
+    Source: Hendrycks and Gimpel, "Gaussian error linear units (GELUs)", 2016, arXiv:1606.08415.
 
     Example:
         >>> nn.GELU()(tn.tensor([-1.0, 2.0]))
@@ -100,12 +135,21 @@ class GELU(Module):
 
 
 class SiLU(InPlace):
-    """x times the logistic function of x (Elfwing et al., 2017).
+    """x times the logistic function of x.
 
     ``x / (1 + exp(-x))``.
 
     Args:
         inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Elfwing et al., "Sigmoid-weighted linear units for neural network function
+    approximation in reinforcement learning", 2017, arXiv:1702.03118.
 
     Example:
         >>> nn.SiLU()(tn.tensor([-1.0, 2.0]))
@@ -118,10 +162,19 @@ class SiLU(InPlace):
 
 
 class Mish(InPlace):
-    """``x * tanh(softplus(x))`` (Misra, 2019).
+    """``x * tanh(softplus(x))``.
 
     Args:
         inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Misra, "Mish: a self regularized non-monotonic activation function", 2019,
+    arXiv:1908.08681.
 
     Example:
         >>> nn.Mish()(tn.tensor([-1.0, 2.0]))
@@ -136,6 +189,12 @@ class Mish(InPlace):
 class Sigmoid(Module):
     """The logistic function, ``1 / (1 + exp(-x))``.
 
+    Shape:
+        Any, kept.
+
+    Raises:
+        TypeError: the input is not a tensor; any shape and dtype is taken.
+
     Example:
         >>> nn.Sigmoid()(tn.tensor([0.0]))
         tensor([0.5000])
@@ -149,7 +208,13 @@ class Sigmoid(Module):
 class Tanh(Module):
     """The hyperbolic tangent.
 
-    ``(exp(x) - exp(-x)) / (exp(x) + exp(-x))``.
+    ``tanh(x) = (exp(x) - exp(-x)) / (exp(x) + exp(-x))``.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        TypeError: the input is not a tensor; any shape and dtype is taken.
 
     Example:
         >>> nn.Tanh()(tn.tensor([0.0]))
@@ -167,6 +232,12 @@ class Softplus(Module):
     Args:
         beta: how sharp the bend at 0 is.
         threshold: from here on the function is x, in order not to overflow.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
 
     Example:
         >>> nn.Softplus()(tn.tensor([-1.0, 30.0]))
@@ -190,6 +261,12 @@ class Softplus(Module):
 class Softsign(Module):
     """``x / (1 + |x|)``.
 
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: an input of bools.
+
     Example:
         >>> nn.Softsign()(tn.tensor([-1.0, 3.0]))
         tensor([-0.5000,  0.7500])
@@ -205,6 +282,12 @@ class LogSigmoid(Module):
 
     ``-log(1 + exp(-x))``.
 
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
     Example:
         >>> nn.LogSigmoid()(tn.tensor([-100.0, 0.0]))
         tensor([-100.0000,   -0.6931])
@@ -217,6 +300,12 @@ class LogSigmoid(Module):
 
 class Tanhshrink(Module):
     """``x - tanh(x)``.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        RuntimeError: an input of bools.
 
     Example:
         >>> nn.Tanhshrink()(tn.tensor([0.0, 1.0]))
@@ -237,7 +326,13 @@ class GLU(Module):
     Shape:
         ``[..., 2n, ...]`` to ``[..., n, ...]``.
 
-    Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017.
+    Raises:
+        RuntimeError: the dimension has an odd length.
+        IndexError: there is no dimension ``dim``.
+        NotImplementedError: integers.
+
+    Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017,
+    arXiv:1612.08083.
 
     Example:
         >>> nn.GLU()(tn.tensor([3.0, 0.0]))

@@ -16,6 +16,13 @@ class Softmax(Module):
     Args:
         dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
 
+    Shape:
+        Any, kept.
+
+    Raises:
+        IndexError: there is no dimension ``dim``.
+        NotImplementedError: integers.
+
     Example:
         >>> nn.Softmax(dim=0)(tn.zeros(2))
         tensor([0.5000, 0.5000])
@@ -42,6 +49,13 @@ class LogSoftmax(Softmax):
     Args:
         dim: the dimension along which the exponentials sum to 1. Leaving it out is deprecated.
 
+    Shape:
+        Any, kept.
+
+    Raises:
+        IndexError: there is no dimension ``dim``.
+        NotImplementedError: integers.
+
     Example:
         >>> nn.LogSoftmax(dim=0)(tn.zeros(2))
         tensor([-0.6931, -0.6931])
@@ -57,6 +71,15 @@ class Softmin(Softmax):
 
     Args:
         dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        IndexError: there is no dimension ``dim``.
+        NotImplementedError: integers.
+
+    Source: ``exp(-x) / sum(exp(-x))``.
 
     Example:
         >>> nn.Softmin(dim=0)(tn.zeros(2))
@@ -76,6 +99,9 @@ class Softmax2d(Module):
 
     Raises:
         ValueError: another number of dimensions.
+        NotImplementedError: integers.
+
+    Source: ``exp(x) / sum(exp(x))``, summed over the channels.
 
     Example:
         >>> nn.Softmax2d()(tn.zeros(2, 1, 3)).tolist()

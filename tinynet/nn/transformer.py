@@ -6,6 +6,7 @@ import copy
 import math
 from typing import Any
 
+from tinynet import dtypes
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
@@ -37,6 +38,8 @@ def is_causal_mask(mask: Optional, is_causal: bool | None, x: Tensor, batch_firs
     """Return ``is_causal``, or where it is None, whether ``mask`` is the causal one."""
     if is_causal is not None or mask is None:
         return is_causal is True
+    if mask.dtype != dtypes.bool and not mask.is_floating_point():
+        return False  # the layers refuse it
     steps = x.shape[1 if batch_first and x.ndim == 3 else 0]
     wanted = causal_mask(steps, dtype=mask.dtype)
     return mask.shape == wanted.shape and bool((mask == wanted).all())
@@ -62,6 +65,13 @@ class TransformerEncoder(Module):
 
     Shape:
         That of the layers.
+
+    Raises:
+        TypeError: the layer is no Module.
+        IndexError: no layers (in the call).
+        AssertionError, RuntimeError: what the layers refuse, see ``TransformerEncoderLayer``.
+
+    Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
     Example:
         >>> layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, batch_first=True)
@@ -126,6 +136,13 @@ class TransformerDecoder(Module):
 
     Shape:
         That of the layers.
+
+    Raises:
+        TypeError: the layer is no Module.
+        IndexError: no layers (in the call).
+        AssertionError, RuntimeError: what the layers refuse, see ``TransformerDecoderLayer``.
+
+    Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
     Example:
         >>> layer = nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)
@@ -194,7 +211,14 @@ class Transformer(Module):
         ``[source steps, batch, d_model]`` and ``[steps, batch, d_model]`` to the shape of the
         second; all also without ``batch``.
 
-    Source: Vaswani et al., "Attention is all you need", 2017.
+    Raises:
+        AssertionError: heads that do not divide the embedding; a mask that is neither bool nor
+            floating-point.
+        ValueError: ``dropout`` is not in [0, 1].
+        RuntimeError: an unknown activation; in the call, batches or sizes that differ, or masks
+            that do not fit.
+
+    Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
     Example:
         >>> model = nn.Transformer(8, 2, 1, 1, dim_feedforward=16)

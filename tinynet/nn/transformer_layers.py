@@ -77,7 +77,13 @@ class TransformerEncoderLayer(Module):
     Shape:
         ``[steps, batch, d_model]`` or ``[steps, d_model]``, kept.
 
-    Source: Vaswani et al., "Attention is all you need", 2017.
+    Raises:
+        AssertionError: heads that do not divide the embedding; in the call, another size, or a
+            mask that is neither bool nor floating-point.
+        ValueError: ``dropout`` is not in [0, 1].
+        RuntimeError: an unknown activation; in the call, another dtype, a mask of another shape.
+
+    Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
     Example:
         >>> layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
@@ -159,7 +165,14 @@ class TransformerDecoderLayer(Module):
         ``[steps, batch, d_model]`` and ``[source steps, batch, d_model]`` to the shape of the
         first; all also without ``batch``.
 
-    Source: Vaswani et al., "Attention is all you need", 2017.
+    Raises:
+        AssertionError: heads that do not divide the embedding; in the call, another size, or a
+            mask that is neither bool nor floating-point.
+        ValueError: ``dropout`` is not in [0, 1].
+        RuntimeError: an unknown activation; in the call, another dtype, a mask of another shape,
+            or batches that differ.
+
+    Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
     Example:
         >>> layer = nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)

@@ -28,6 +28,17 @@ class Upsample(Module):
         ``[batch, channels, ...]`` with one to three spatial dimensions, which become ``size`` or
         ``floor(n * scale_factor)``.
 
+    Raises:
+        ValueError: not exactly one of size and factor, too many numbers, or ``align_corners`` for
+            a mode that has none (in the call).
+        NotImplementedError: integers, an unknown mode, or a number of dimensions that it is not
+            for.
+        RuntimeError: a size that is not positive.
+
+    Source: with ``s = n / m`` (or ``1 / scale_factor``) for n old and m new elements, element i is
+    read at ``(i + 0.5) * s - 0.5``, with ``align_corners`` at ``i * (n - 1) / (m - 1)``;
+    ``"nearest"`` reads at ``floor(i * s)``.
+
     Example:
         >>> nn.Upsample(scale_factor=2)(tn.tensor([[[0.0, 1.0]]]))
         tensor([[[0., 0., 1., 1.]]])
@@ -79,6 +90,13 @@ class UpsamplingNearest2d(Upsample):
     Shape:
         ``[batch, channels, height, width]``; the last two become ``size``.
 
+    Raises:
+        ValueError: not exactly one of size and factor (in the call).
+        NotImplementedError: integers, or another number of dimensions.
+        RuntimeError: a size that is not positive.
+
+    Source: ``result[i, j] = input[floor(i * h / H), floor(j * w / W)]``.
+
     Example:
         >>> nn.UpsamplingNearest2d(scale_factor=2)(tn.arange(2.0).view(1, 1, 1, 2))
         tensor([[[[0., 0., 1., 1.],
@@ -98,6 +116,14 @@ class UpsamplingBilinear2d(Upsample):
 
     Shape:
         ``[batch, channels, height, width]``; the last two become ``size``.
+
+    Raises:
+        ValueError: not exactly one of size and factor (in the call).
+        NotImplementedError: integers, or another number of dimensions.
+        RuntimeError: a size that is not positive.
+
+    Source: the mean of four neighbours of the place ``i * (n - 1) / (m - 1)``, weighted by
+    nearness.
 
     Example:
         >>> nn.UpsamplingBilinear2d((1, 3))(tn.arange(2.0).view(1, 1, 1, 2))

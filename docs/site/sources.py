@@ -22,8 +22,8 @@ EXEMPT = {
     "makes, converts and moves elements: the first sentence is the definition": (
         "core/* dtypes ops/aliases ops/combining ops/conversion ops/copying ops/creation"
         " ops/filling ops/grids ops/legacy ops/memory ops/ranges ops/reshaping ops/selecting"
-        " ops/shape nn/constant_padding nn/flatten nn/padding nn/shuffle nn/functional/padding nn/functional/shuffle"
-        " nn/functional/unpooling"
+        " ops/shape nn/constant_padding nn/flatten nn/padding nn/shuffle nn/functional/padding"
+        " nn/functional/shuffle nn/functional/unpooling"
     ),
     "compares, orders and counts: the first sentence is the definition": (
         "ops/comparison ops/counting ops/extrema ops/histograms ops/limits ops/rounding ops/sorting"

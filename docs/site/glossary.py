@@ -4,7 +4,11 @@ A docstring that explains its parameter itself is what is shown instead.
 """
 
 import inspect
+import re
 from typing import Any
+
+ELSEWHERE = re.compile(r"[Aa]rguments\b[\w\s,]*\b(as there|are those of)")
+"""How the docstring of a layer sends its reader to that of another one."""
 
 COMPATIBLE = "accepted for compatibility; changes nothing."
 
@@ -90,6 +94,8 @@ def of(value: Any) -> dict[str, str]:
     except (TypeError, ValueError):
         return {}
     doc = inspect.getdoc(value) or ""
+    if inspect.isclass(value) and ELSEWHERE.search(doc):
+        return {}
     return {name: MEANINGS[name] for name in parameters if name in MEANINGS and not told(doc, name)}
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tinynet
-from docs.site import api, configs, gaps, hooks, inventory
+from docs.site import api, configs, gaps, glossary, hooks, inventory
 from docs.site.docstrings import markdown
 from docs.site.inventory import TITLES
 from tinynet.train.config import SECTIONS, settings
@@ -140,6 +140,13 @@ def test_every_name_has_an_example(page):
 @pytest.mark.parametrize("page", TITLES)
 def test_every_name_says_what_it_takes(page):
     assert not gaps.without_arguments(page), "these need `Args:` in their docstring"
+
+
+@pytest.mark.parametrize("layer", ["LazyConv1d", "LazyBatchNorm2d", "RNN", "GRU", "RNNBase"])
+def test_a_layer_that_refers_to_another_gets_no_general_meanings(layer):
+    """The ``stride`` of windows is that of pooling, and the ``bias`` of functions is a tensor."""
+    assert not glossary.of(getattr(tinynet.nn, layer))
+    assert {"device", "dtype"} <= glossary.of(tinynet.zeros).keys()
 
 
 def test_docstrings_become_markdown():

@@ -58,6 +58,12 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
         tensor: it is written to, and returned.
         val: the value.
 
+    Raises:
+        AttributeError: ``tensor`` is no tensor.
+        ValueError: ``val`` is no number.
+
+    Source: ``w[...] = val``.
+
     Example:
         >>> nn.init.constant_(tn.empty(2), 0.5)
         tensor([0.5000, 0.5000])
@@ -68,6 +74,11 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 def ones_(tensor: Tensor) -> Tensor:
     """Fill with ones.
 
+    Raises:
+        AttributeError: ``tensor`` is no tensor.
+
+    Source: ``w[...] = 1``.
+
     Example:
         >>> nn.init.ones_(tn.empty(2))
         tensor([1., 1.])
@@ -77,6 +88,11 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros.
+
+    Raises:
+        AttributeError: ``tensor`` is no tensor.
+
+    Source: ``w[...] = 0``.
 
     Example:
         >>> nn.init.zeros_(tn.empty(2))
@@ -90,6 +106,8 @@ def eye_(tensor: Tensor) -> Tensor:
 
     Raises:
         ValueError: the tensor has not 2 dimensions.
+
+    Source: ``w[i, j] = 1 if i == j else 0``.
 
     Example:
         >>> nn.init.eye_(tn.empty(2, 3))
@@ -110,6 +128,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
     Raises:
         ValueError: the tensor has not 3 to 5 dimensions, or ``groups`` does not divide the first.
+
+    Source: ``w[o, c, middle] = 1 if o == c else 0`` in each group, 0 beside the middle.
 
     Example:
         >>> nn.init.dirac_(tn.empty(2, 2, 3))
@@ -149,6 +169,9 @@ def uniform_(
 
     Raises:
         RuntimeError: ``a`` is larger than ``b``.
+        NotImplementedError: integers.
+
+    Source: the density is ``1 / (b - a)``.
 
     Example:
         >>> w = nn.init.uniform_(tn.empty(3, 5), -1, 1)
@@ -173,6 +196,9 @@ def normal_(
 
     Raises:
         RuntimeError: ``std`` is negative.
+        NotImplementedError: integers.
+
+    Source: the density is ``exp(-(((x - mean) / std) ** 2) / 2) / (std * sqrt(2 * pi))``.
 
     Example:
         >>> nn.init.normal_(tn.empty(3), mean=7, std=0)
@@ -203,6 +229,8 @@ def trunc_normal_(
     Raises:
         ValueError: ``std`` is not positive.
         RuntimeError: ``a`` is larger than ``b``.
+
+    Source: the density of ``normal_``, divided by its integral from a to b.
 
     Example:
         >>> w = nn.init.trunc_normal_(tn.empty(100), a=-0.5, b=0.5)
@@ -307,7 +335,7 @@ def kaiming_uniform_(
         nonlinearity: what follows the layer; gives the gain.
         generator: where the numbers come from.
 
-    Source: He et al., "Delving deep into rectifiers", 2015.
+    Source: He et al., "Delving deep into rectifiers", 2015, arXiv:1502.01852.
 
     Raises:
         ValueError: the tensor has fewer than 2 dimensions, or no such mode or nonlinearity.
@@ -352,7 +380,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     """Fill with an orthogonal matrix (dimensions after the first are taken as one) times ``gain``.
 
     Source: Saxe et al., "Exact solutions to the nonlinear dynamics of learning in deep linear
-    neural networks", 2013.
+    neural networks", 2013, arXiv:1312.6120.
 
     Raises:
         ValueError: the tensor has fewer than 2 dimensions.

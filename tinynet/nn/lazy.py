@@ -20,6 +20,11 @@ class LazyModuleMixin(Module):
 
     Make the optimizer after the first forward.
 
+    Raises:
+        NotImplementedError: it is called, and has no ``initialize_parameters``.
+        RuntimeError: ``initialize_parameters`` left some parameters without a shape.
+        ValueError: a parameter is used before the first forward.
+
     Example:
         >>> net = nn.Sequential(nn.LazyLinear(8), nn.ReLU(), nn.LazyLinear(2))
         >>> net

@@ -41,6 +41,8 @@ def get_total_norm(
         RuntimeError: see ``error_if_nonfinite``; a tensor is not floating-point, or empty where
             the norm is the largest or smallest value.
 
+    Source: ``sum(|x| ** p) ** (1 / p)`` over all elements x.
+
     Example:
         >>> nn.utils.get_total_norm([tn.tensor([3.0]), tn.tensor([4.0])])
         tensor(5.)
@@ -98,6 +100,9 @@ def clip_grads_with_norm_(
         total_norm: the norm of all gradients together, from ``get_total_norm``.
         foreach: no effect; there for PyTorch's signature.
 
+    Raises:
+        AttributeError: a parameter is no tensor.
+
     Example:
         >>> w = nn.Parameter(tn.zeros(2))
         >>> w.grad = tn.tensor([3.0, 4.0])
@@ -137,7 +142,8 @@ def clip_grad_norm_(
     Raises:
         RuntimeError: see ``error_if_nonfinite``.
 
-    Source: Pascanu et al., "On the difficulty of training recurrent neural networks", 2013.
+    Source: Pascanu et al., "On the difficulty of training recurrent neural networks", 2013,
+    arXiv:1211.5063.
 
     Example:
         >>> w = nn.Parameter(tn.zeros(2))
@@ -191,6 +197,12 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
         parameters: one or several; those without gradient do not count.
         clip_value: the largest absolute value.
         foreach: no effect; there for PyTorch's signature.
+
+    Raises:
+        ValueError, TypeError: ``clip_value`` is no number.
+        AttributeError: a parameter is no tensor.
+
+    Source: ``g = min(max(g, -clip_value), clip_value)``.
 
     Example:
         >>> w = nn.Parameter(tn.zeros(2))

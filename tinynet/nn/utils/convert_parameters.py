@@ -11,6 +11,10 @@ from tinynet.ops.joining import cat
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """Return all parameters, flattened, in one vector; gradients flow through it.
 
+    Raises:
+        ValueError: there are no parameters.
+        AttributeError: one is no tensor.
+
     Example:
         >>> nn.utils.parameters_to_vector(nn.Linear(2, 1).parameters()).shape
         tinynet.Size([3])

@@ -80,7 +80,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     Raises:
         RuntimeError: the parameter has such a hook already.
 
-    Source: Salimans and Kingma, "Weight normalization", 2016.
+    Source: Salimans and Kingma, "Weight normalization", 2016, arXiv:1602.07868.
 
     Example:
         >>> import warnings
@@ -109,7 +109,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
-    """Make a weight with ``weight_norm`` a parameter again, and return the module.
+    """Make a weight a parameter again, the inverse of ``weight_norm``, and return the module.
 
     Args:
         module: the module.
@@ -192,7 +192,8 @@ def spectral_norm(
         RuntimeError: the parameter has such a hook already.
         ValueError: the parameter is None, or the number of steps is not positive.
 
-    Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018.
+    Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018,
+    arXiv:1802.05957.
 
     Example:
         >>> layer = nn.utils.spectral_norm(nn.Linear(3, 2), n_power_iterations=50)
@@ -218,7 +219,7 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
-    """Make a weight with ``spectral_norm`` a parameter again, and return the module.
+    """Make a weight a parameter again, the inverse of ``spectral_norm``, and return the module.
 
     Args:
         module: the module.

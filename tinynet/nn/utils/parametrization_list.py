@@ -26,6 +26,9 @@ class ParametrizationList(ModuleList):
         original: the input of the first function, a parameter or buffer; ``original0``,
             ``original1``, ... if its ``right_inverse`` returns several tensors.
 
+    Raises:
+        ValueError: there are no functions; or, unless ``unsafe``, they change shape or dtype.
+
     Example:
         >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(3, 2))
         >>> functions = layer.parametrizations.weight

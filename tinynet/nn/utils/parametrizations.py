@@ -61,7 +61,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     Raises:
         ValueError: there is no such parameter.
 
-    Source: Salimans and Kingma, "Weight normalization", 2016.
+    Source: Salimans and Kingma, "Weight normalization", 2016, arXiv:1602.07868.
 
     Example:
         >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(20, 40))
@@ -180,7 +180,8 @@ def spectral_norm(
         ValueError: there is no such parameter, or the number of steps is not positive.
         IndexError: there is no such dimension.
 
-    Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018.
+    Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018,
+    arXiv:1802.05957.
 
     Example:
         >>> layer = nn.utils.parametrizations.spectral_norm(nn.Linear(20, 40))
@@ -323,7 +324,8 @@ def orthogonal(
     Raises:
         ValueError: there is no such parameter or map, or it has fewer than 2 dimensions.
 
-    Source: Lezcano-Casado, "Trivializations for gradient-based optimization on manifolds", 2019.
+    Source: Lezcano-Casado, "Trivializations for gradient-based optimization on manifolds", 2019,
+    arXiv:1909.09501.
 
     Example:
         >>> layer = nn.utils.parametrizations.orthogonal(nn.Linear(20, 40))

@@ -48,6 +48,9 @@ def cached() -> Iterator[None]:
 
     For parameters that are used several times in one forward, such as those of a recurrent cell.
 
+    Raises:
+        what is raised inside the block; the values are forgotten all the same.
+
     Example:
         >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))
         >>> with nn.utils.parametrize.cached():
@@ -262,6 +265,9 @@ def remove_parametrizations(
 def type_before_parametrizations(module: Module) -> type:
     """Return the class that a module had before it was parametrized; its class if it is not.
 
+    Raises:
+        AttributeError: it is no module and has no attributes.
+
     Example:
         >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(3, 3))
         >>> type(layer).__name__, nn.utils.parametrize.type_before_parametrizations(layer).__name__
@@ -280,6 +286,9 @@ def transfer_parametrizations_and_params(
 
     Returns:
         ``to_module``, which shares functions and originals with ``from_module`` then.
+
+    Raises:
+        KeyError: ``tensor_name`` is not parametrized, though another tensor is.
 
     Example:
         >>> from tinynet.nn.utils import parametrizations, parametrize

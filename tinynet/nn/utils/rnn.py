@@ -43,6 +43,9 @@ class PackedSequence(_Packed):
         sorted_indices: the original places of the sequences in their order here; None: the same.
         unsorted_indices: the way back.
 
+    Raises:
+        AssertionError: there are no batch sizes, and ``data`` is no pair with them.
+
     Example:
         >>> nn.utils.rnn.pack_sequence([tn.tensor([1, 2]), tn.tensor([3])])
         PackedSequence(data=tensor([1, 3, 2]), batch_sizes=tensor([2, 1]), sorted_indices=None, \
@@ -121,6 +124,9 @@ unsorted_indices=None)
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """Return the permutation that undoes another one; None for None.
+
+    Raises:
+        IndexError: what is no place, too large or no whole number.
 
     Example:
         >>> nn.utils.rnn.invert_permutation(tn.tensor([2, 0, 1]))
@@ -277,6 +283,9 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     Args:
         packed_sequences: what ``pack_sequence`` returned, or an RNN made of it.
 
+    Raises:
+        AttributeError: it is no PackedSequence.
+
     Example:
         >>> packed = nn.utils.rnn.pack_sequence([tn.tensor([1, 2]), tn.tensor([3])])
         >>> nn.utils.rnn.unpack_sequence(packed)
@@ -367,6 +376,10 @@ def unpad_sequence(
         padded_sequences: ``[steps, batch, ...]``.
         lengths: of the sequences.
         batch_first: the batch is ``[batch, steps, ...]``.
+
+    Raises:
+        ValueError: there are not as many lengths as sequences.
+        IndexError: the batch has less than two dimensions.
 
     Example:
         >>> nn.utils.rnn.unpad_sequence(tn.tensor([[1, 3], [2, 0]]), tn.tensor([2, 1]))

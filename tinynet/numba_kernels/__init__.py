@@ -16,10 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tinynet import threads
-from tinynet.numba_kernels import activations, compiler, elementary, optimizers
+import numpy as np
 
-MODULES = (elementary, activations, optimizers)  # in the order of who calls whom
+from tinynet import threads
+from tinynet.dtypes import Array
+from tinynet.numba_kernels import activations, compiler, elementary, optimizers, rows
+
+MODULES = (elementary, activations, optimizers, rows)  # in the order of who calls whom
 
 PART = 65536  # numbers: some 50 µs of work, of which threads take the next part
 _WORTH = 4 * PART  # below it, handing over work costs more than a second thread does
@@ -45,6 +48,11 @@ def disable() -> None:
     on = False
 
 
+def takes(*arrays: Array) -> bool:
+    """Return whether these kernels are used for the arrays: float32, and somebody asked for it."""
+    return on and all(a.dtype == np.float32 for a in arrays)
+
+
 def share(work: Callable[[slice], object], size: int, number: int = 1) -> None:
     """Call a kernel with slices of a length, in several threads where that pays.
 
@@ -57,3 +65,23 @@ def share(work: Callable[[slice], object], size: int, number: int = 1) -> None:
         work(slice(0, size))
     else:
         threads.share(work, threads.slices(size, max(1, PART // number)))
+
+
+def share_sums(
+    work: Callable[[slice, Array], object], size: int, number: int, shape: tuple[int, ...]
+) -> Array:
+    """Return the sum of what a kernel adds up in each part of a length.
+
+    The parts depend on the length alone, so that the sum does not depend on the threads.
+
+    Args:
+        work: takes a slice of the length, and memory for the sums of that part.
+        size: the length.
+        number: how many numbers are worked on at each place.
+        shape: of the sums, which are float32.
+    """
+    parts = threads.slices(size, max(1, PART // max(number, 1)))
+    sums = np.empty((len(parts), *shape), np.float32)
+    spread = threads.share if size * number >= _WORTH else threads.in_turn
+    spread(lambda k: work(parts[k], sums[k]), range(len(parts)))
+    return sums[0] if len(parts) == 1 else np.add.reduce(sums, axis=0)

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import threads
+from tinynet import numba_kernels, threads
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.normalization_ops import Blocks, Grads, ones, shaped, slopes, wide
+from tinynet.numba_kernels import rows
 
 _NONE = np.empty(0)
 _BLOCK = 32768  # numbers that are worked on at once in a larger input: they stay in the cache
@@ -42,7 +43,9 @@ def _row_normalized(
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean (0 unless ``centered``) and 1 / deviation of each row."""
     x = _as_rows(input, length)
-    if x.size <= _LARGE:
+    if numba_kernels.takes(x):
+        y, mean, inverse = _normalized_rows(x, weight, bias, eps, centered)
+    elif x.size <= _LARGE:
         y, mean, inverse = _normalized_part(x, weight, bias, length, eps, centered)
     else:
         y, (mean, inverse) = np.empty_like(x), np.empty((2, len(x), 1), x.dtype)
@@ -79,6 +82,9 @@ def _row_slopes(
 ) -> tuple[Array, Array, Array]:
     """Return the gradients by input, weight and bias."""
     x, g2 = _as_rows(input, length), _as_rows(g, length)
+    if numba_kernels.takes(x, g2):
+        dx, by_weight, by_bias = _slopes_of_rows(g2, x, weight, mean, inverse, centered)
+        return dx.reshape(g.shape), by_weight, by_bias
     if x.size <= _LARGE:
         dx, by_weight, by_bias = _slopes_part(g2, x, weight, mean, inverse, length, centered)
         return dx.reshape(g.shape), by_weight, by_bias
@@ -115,6 +121,42 @@ def _slopes_part(
     factor = _outer(inverse, weight)
     dx = np.multiply(g, factor, out=factor if weight.size else None)
     dx -= products
+    return dx, by_weight, by_bias
+
+
+def _weight_of(weight: Array, x: Array) -> Array:
+    return wide(weight).reshape(-1) if weight.size else ones(x.shape[1], x)
+
+
+def _normalized_rows(
+    x: Array, weight: Array, bias: Array, eps: float, centered: bool
+) -> tuple[Array, Array, Array]:
+    """Return what ``_normalized_part`` does, by one pass of a kernel that numba compiled."""
+    x, w = np.ascontiguousarray(x), np.ascontiguousarray(_weight_of(weight, x))
+    b = np.ascontiguousarray(wide(bias).reshape(-1)) if bias.size else np.zeros_like(w)
+    y, (mean, inverse) = np.empty_like(x), np.empty((2, len(x)), x.dtype)
+    small = np.float32(eps)
+
+    def work(part: slice) -> None:
+        rows.row_norm(x[part], w, b, small, centered, y[part], mean[part], inverse[part])
+
+    numba_kernels.share(work, *x.shape)
+    return y, mean[:, None], inverse[:, None]
+
+
+def _slopes_of_rows(
+    g: Array, x: Array, weight: Array, mean: Array, inverse: Array, centered: bool
+) -> tuple[Array, Array, Array]:
+    """Return what ``_slopes_part`` does, by one pass of a kernel that numba compiled."""
+    x, g, w = (np.ascontiguousarray(a) for a in (x, g, _weight_of(weight, x)))
+    r = np.ascontiguousarray(inverse.reshape(-1))
+    m = np.ascontiguousarray(mean.reshape(-1)) if centered else r
+    dx = np.empty_like(x)
+
+    def work(part: slice, sums: Array) -> None:
+        rows.row_norm_back(g[part], x[part], w, m[part], r[part], centered, dx[part], *sums)
+
+    by_weight, by_bias = numba_kernels.share_sums(work, *x.shape, (2, x.shape[1]))
     return dx, by_weight, by_bias
 
 

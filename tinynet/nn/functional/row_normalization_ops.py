@@ -140,7 +140,7 @@ def _normalized_rows(
     def work(part: slice) -> None:
         rows.row_norm(x[part], w, b, small, centered, y[part], mean[part], inverse[part])
 
-    numba_kernels.share(work, *x.shape)
+    numba_kernels.share(work, len(x), x.shape[1])
     return y, mean[:, None], inverse[:, None]
 
 
@@ -156,7 +156,7 @@ def _slopes_of_rows(
     def work(part: slice, sums: Array) -> None:
         rows.row_norm_back(g[part], x[part], w, m[part], r[part], centered, dx[part], *sums)
 
-    by_weight, by_bias = numba_kernels.share_sums(work, *x.shape, (2, x.shape[1]))
+    by_weight, by_bias = numba_kernels.share_sums(work, len(x), x.shape[1], (2, x.shape[1]))
     return dx, by_weight, by_bias
 
 

@@ -120,6 +120,9 @@ def set_default_dtype(d: dtype) -> None:
     Args:
         d: float16, float32 (as at the start) or float64.
 
+    Raises:
+        TypeError: ``d`` is not a floating-point dtype.
+
     Example:
         >>> tn.set_default_dtype(tn.float32)
     """
@@ -142,6 +145,9 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     Args:
         type1, type2: the dtypes.
 
+    Raises:
+        AttributeError: what is no dtype.
+
     Example:
         >>> tn.promote_types(tn.int64, tn.float32)
         tinynet.float32
@@ -155,6 +161,9 @@ def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     Args:
         from_: the dtype of the result.
         to: the dtype of the tensor that is written to.
+
+    Raises:
+        AttributeError: what is no dtype.
 
     Example:
         >>> tn.can_cast(tn.float32, tn.int64)

@@ -54,6 +54,7 @@ MEANINGS = {
     "memory_format": COMPATIBLE,
     "min": "the lower limit; None: there is none.",
     "n": "how many.",
+    "non_blocking": COMPATIBLE,
     "num_samples": "how many are drawn.",
     "offset": "which diagonal: 0 is the main one, positive ones are above it, negative ones below.",
     "output_size": "lengths of the output; None keeps that of the input.",

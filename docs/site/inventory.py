@@ -16,14 +16,14 @@ from tinynet.core.operation import REGISTRY, Operation
 PACKAGE = Path(tinynet.__file__).parent
 
 OPERATIONS = {
-    "making": "creation ranges legacy random random_fills grids combining conversion memory copying"
-    " filling",
+    "making": "creation likes ranges legacy random random_fills grids combining conversion memory"
+    " copying filling",
     "elementwise": "arithmetic exponential trigonometry powers logarithms rounding division limits"
     " fused comparison error_function gamma bessel special",
     "reductions": "reduction extrema statistics cumulative softmax sorting counting quantiles"
     " histograms correlation integrals",
-    "shapes": "shape reshaping rearranging joining diagonals windows indexing gathering selecting"
-    " putting scattering",
+    "shapes": "shape reshaping parts rearranging joining diagonals windows indexing gathering"
+    " selecting putting scattering",
     "products": "products blas contraction einstein distances older determinants exponential"
     " inverses lu vectors",
 }

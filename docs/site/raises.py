@@ -15,8 +15,9 @@ from docs.site.docstrings import sections
 from docs.site.inventory import Name, operation_of
 
 EVERYWHERE = (
-    "All of them raise TypeError where a tensor is missing, and for arguments that they do not"
-    " have. What else one raises stands in its entry."
+    "All of them raise TypeError for arguments that they do not have, and TypeError or"
+    " AttributeError for what is no tensor where one is needed. What else they raise stands in"
+    " their entries."
 )
 """What the pages of functions of tensors begin with."""
 
@@ -25,24 +26,35 @@ OF_PARAMETERS = {
     "dim0": "IndexError: there is no such dimension.",
     "dim1": "IndexError: there is no such dimension.",
     "reduction": 'ValueError: none of `"mean"`, `"sum"` and `"none"`.',
+    "dtype": "TypeError: `dtype` is none.",
+    "requires_grad": "RuntimeError: `requires_grad`, and the dtype is not floating-point.",
     "inplace": "RuntimeError: `inplace`, and the input is a leaf that requires grad.",
 }
 """Parameter -> the error of a wrong one. tests/docs/test_raises.py tries them."""
 
+MAKING = ("dtype", "requires_grad")
+
+TAKES_ALL = re.compile(
+    r"\w+Error\b|[Aa]ny (shape|tensor|object|value|function)|anything|\baccepted\b|\bignored\b"
+    r"|[Dd]o nothing|[Uu]sers make n|Return the tensor itself"
+)
+"""An error in the text, or that there is none: everything is taken, or nothing is done with it."""
+
 BROADCAST = "RuntimeError: the shapes do not broadcast."
-REFUSED = "NotImplementedError: integers."
 
 
 def of(value: Any) -> Iterator[str]:
     """The errors of something that its docstring does not tell: ``type: cause``."""
     op = operation_of(value) if inspect.isroutine(value) else None
-    if op is not None and op.kind == "pointwise":
-        if len(op.tensors) > 1:
-            yield BROADCAST
-        if op.ints == "error":
-            yield REFUSED
-    told = sections(inspect.getdoc(value) or "").get("Raises", "")
+    if op is not None and op.kind == "pointwise" and len(op.tensors) > 1:
+        yield BROADCAST
+    doc = inspect.getdoc(value) or ""
+    told = sections(doc).get("Raises", "")
     for parameter in parameters_of(value):
+        if parameter in MAKING and inspect.isclass(value):  # its own errors matter more
+            continue
+        if re.search(rf"\b{parameter}: .*\b(ignored|accepted)\b", doc):
+            continue
         if parameter in OF_PARAMETERS and f"``{parameter}``" not in told:
             yield OF_PARAMETERS[parameter]
 
@@ -61,18 +73,23 @@ def parameters_of(value: Any) -> list[str]:
 def can_fail(name: Name) -> bool:
     """Whether something can fail by itself; these kinds cannot.
 
-    Properties and predicates; records (dataclasses, named tuples, enumerations), which only hold
-    values; operations that look at each element of one tensor, which has any shape and dtype.
+    Properties and predicates; what takes no argument; records (dataclasses, named tuples,
+    enumerations), which only hold values; contexts, which only set a mode; operations that look at
+    each element of one tensor, which has any shape and dtype.
     """
     value = name.value
     if isinstance(value, property) or re.match(r"(is|has)_?[a-z]", name.name):
+        return False
+    if not [p for p in parameters_of(value) if p != "self" or name.module != "Tensor"]:
+        return False
+    if hasattr(value, "__enter__") or inspect.isgeneratorfunction(inspect.unwrap(value)):
         return False
     if dataclasses.is_dataclass(value) or (
         inspect.isclass(value) and issubclass(value, tuple | enum.Enum)
     ):
         return False
     op = operation_of(value) if inspect.isroutine(value) else None
-    return not (op and op.kind == "pointwise" and len(op.tensors) == 1 and op.ints != "error")
+    return not (op and op.kind == "pointwise" and len(op.tensors) == 1)
 
 
 def told(name: Name) -> bool:
@@ -81,7 +98,7 @@ def told(name: Name) -> bool:
     text = "\n".join(part for heading, part in sections(doc).items() if heading != "Example")
     if "Raises" in sections(doc) or [*of(name.value)]:
         return True
-    if re.search(r"\w+Error\b|[Aa]ny (shape|tensor|object|value)", text) or in_members(name.value):
+    if TAKES_ALL.search(text) or in_members(name.value):
         return True
     return any(told(other) for other in references.of(name, text))
 

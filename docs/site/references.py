@@ -8,13 +8,15 @@ from docs.site.inventory import MODULES, Name, public
 
 _REFERS = re.compile(
     r"(?:[Ss]ee|as in|those of|that of|as there, in|otherwise as|as|name of|like|those are of|for"
-    r"|in place of|of)\s+``([\w.]+)``"
+    r"|in place of|of|what)\s+``([\w.]+)``|^Return ``([\w.]+)\(|"
+    r"``([\w.]+)``(?:, of which this| does the same| under)"
 )
 
 
 def of(name: Name, text: str) -> Iterator[Name]:
     """The public names that a text sends its reader to, but not the name itself."""
-    for found in _REFERS.findall(text):
+    for pair in _REFERS.findall(text):
+        found = "".join(pair)
         for other in _by_name().get(found.rpartition(".")[2], ()):
             if other.name != name.name:
                 yield other

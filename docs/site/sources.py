@@ -20,10 +20,12 @@ MATHEMATICAL = {
 
 EXEMPT = {
     "makes, converts and moves elements: the first sentence is the definition": (
-        "core/* dtypes ops/aliases ops/combining ops/conversion ops/copying ops/creation"
-        " ops/filling ops/grids ops/legacy ops/memory ops/ranges ops/reshaping ops/selecting"
-        " ops/shape nn/constant_padding nn/flatten nn/padding nn/shuffle nn/functional/padding"
-        " nn/functional/shuffle nn/functional/unpooling"
+        "core/* dtypes ops/aliases ops/callables ops/combining ops/conversion ops/copying"
+        " ops/creation ops/filling ops/grids ops/indexing ops/legacy ops/likes"
+        " ops/memory ops/ranges ops/reshaping ops/selecting ops/shape nn/constant_padding"
+        " nn/flatten nn/padding nn/shuffle nn/functional/padding nn/functional/shuffle"
+        " nn/functional/unpooling"
+        " data/transforms/base data/transforms/chance data/transforms/frame"
     ),
     "compares, orders and counts: the first sentence is the definition": (
         "ops/comparison ops/counting ops/extrema ops/histograms ops/limits ops/rounding ops/sorting"
@@ -33,6 +35,7 @@ EXEMPT = {
         " nn/parameter nn/parameter_container nn/state nn/utils/convert_parameters"
         " nn/utils/parametrization_list nn/utils/parametrize nn/utils/rnn nn/utils/skipping"
         " nn/utils/stateless optim/groups optim/hooks optim/optimizer optim/swap"
+        " optim/lr_scheduler/base"
     ),
     "brings data, as they are, to the model": (
         "data/arrays data/characters data/collate data/columns data/csv_rows data/dataset"
@@ -46,7 +49,8 @@ EXEMPT = {
 
 PAPER = re.compile(r"Source:|arXiv|\b(1[6-9]|20)\d\d\b")
 SPAN = re.compile(r"``([^`]+)``")
-FORMULA = re.compile(r" [-+*/@=<>^] |\*\*|\|\w|\w\(.+\)|\w\[\w")
+FORMULA = re.compile(r" [-+*/@=<>^] | // |\*\*|\|\w|\w\(.+\)|\w\[\w|^[-+]\w")
+SHAPE = re.compile(r"\[|\([\w*]+, ")
 
 
 def needed(name: Name, page: str) -> bool:
@@ -78,4 +82,4 @@ def told(name: Name) -> bool:
 
 def is_formula(span: str) -> bool:
     """Whether something between backquotes computes: no shape, no argument."""
-    return bool(FORMULA.search(span)) and not span.startswith(("[", "("))
+    return bool(FORMULA.search(span)) and not SHAPE.match(span)

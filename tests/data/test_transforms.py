@@ -114,6 +114,16 @@ def test_normalize(image):
     assert T.Normalize(0.1, 0.2)(image).dtype is tn.float32
 
 
+def test_normalize_in_place_is_seen_by_autograd(image):
+    leaf = image.clone().requires_grad_()
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        T.Normalize(1, 2, inplace=True)(leaf)
+    grown = leaf.exp()  # which backward would take from the memory that is written to
+    T.Normalize(1, 2, inplace=True)(grown)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        grown.sum().backward()
+
+
 def test_normalize_refuses():
     with pytest.raises(TypeError, match="should be a float tensor. Got tinynet.uint8."):
         T.Normalize(1, 2)(tn.ones(1, 2, 2, dtype=tn.uint8))

@@ -209,6 +209,9 @@ class detect_anomaly(contextlib.ContextDecorator):
     Args:
         check_nan: look for nan.
 
+    Raises:
+        RuntimeError: (in backward) a gradient is nan.
+
     Example:
         >>> x = tn.tensor([0.0, 4.0], requires_grad=True)
         >>> y = tn.where(x > 1, x.sqrt(), x)
@@ -237,6 +240,9 @@ class set_detect_anomaly:
     Args:
         mode: on or off.
         check_nan: look for nan.
+
+    Raises:
+        RuntimeError: (in backward) a gradient is nan, where ``mode`` and ``check_nan`` are True.
 
     Example:
         >>> with tn.autograd.set_detect_anomaly(True):

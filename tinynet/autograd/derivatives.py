@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from tinynet.autograd.graph import GradientEdge
 from tinynet.core import backward as passes
 from tinynet.core.tensor import Tensor
-from tinynet.ops.creation import zeros_like
 from tinynet.ops.joining import stack
+from tinynet.ops.likes import zeros_like
 
 End = Tensor | GradientEdge
 Ends = End | Sequence[End]

@@ -73,6 +73,9 @@ def saved_tensors_hooks(
         pack_hook: gets a tensor that an operation saves for backward; returns anything.
         unpack_hook: gets what ``pack_hook`` returned; returns a tensor of the same contents.
 
+    Raises:
+        TypeError: (in backward) ``unpack_hook`` does not return a tensor.
+
     Example:
         >>> x = tn.tensor(3.0, requires_grad=True)
         >>> with tn.autograd.graph.saved_tensors_hooks(lambda t: t.item(), tn.tensor):
@@ -160,6 +163,10 @@ def register_multi_grad_hook(
         fn: for mode "all" gets their gradients as a list, with None for those that a pass does not
             come to; for "any" the first that is computed in a pass.
         mode: ``"all"`` or ``"any"``.
+
+    Raises:
+        RuntimeError: a tensor that does not require grad.
+        ValueError: another ``mode``.
 
     Example:
         >>> x, y = tn.ones(1, requires_grad=True), tn.ones(1, requires_grad=True)
@@ -281,6 +288,9 @@ class _Handles:
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     """Tell autograd that the memory of tensors was written to from outside.
+
+    Raises:
+        AttributeError, TypeError: not tensors.
 
     Example:
         >>> x = tn.ones(2)

@@ -20,6 +20,8 @@ MAX_BOXES = 400
 class Drawing:
     """A picture of an autograd graph; a notebook shows it.
 
+    ``board.draw`` makes it; users make none.
+
     Args:
         boxes, arrows, left_out: the attributes of these names.
 

@@ -176,6 +176,9 @@ def record(*models: Any, max_nodes: int = MAX_NODES, **named: Any) -> Recording:
         max_nodes: a graph with more nodes is folded: repeats become one node that says so.
         **named: modules, shown under these names.
 
+    Raises:
+        TypeError: something else than a module.
+
     Example:
         >>> from tinynet import board
         >>> model, x = nn.Linear(2, 1), tn.ones(4, 2)

@@ -14,7 +14,7 @@ class Arguments:
     """The arguments of a model, where a single value or a tuple cannot say it: keyword arguments.
 
     Args:
-        *args, **kwargs: what the model is called with.
+        *args, **kwargs: what the model is called with: anything.
 
     Example:
         >>> from tinynet.board import Arguments

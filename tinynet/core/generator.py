@@ -16,6 +16,9 @@ class Generator:
 
     The stream is numpy's PCG64, so numbers differ from PyTorch's for the same seed.
 
+    Raises:
+        RuntimeError: another device than the cpu.
+
     Example:
         >>> g = tn.Generator().manual_seed(7)
         >>> again = tn.Generator().manual_seed(7)
@@ -73,6 +76,9 @@ def manual_seed(seed: int) -> Generator:
     Args:
         seed: any whole number; the same one gives the same numbers.
 
+    Raises:
+        RuntimeError: ``seed`` is no whole number.
+
     Example:
         >>> _ = tn.manual_seed(0)
         >>> a = tn.rand(3)
@@ -120,6 +126,9 @@ def get_rng_state() -> dict[str, Any]:
 
 def set_rng_state(state: dict[str, Any]) -> None:
     """Set the state of the default generator.
+
+    Raises:
+        TypeError, KeyError: not the state of a generator.
 
     Example:
         >>> state = tn.get_rng_state()

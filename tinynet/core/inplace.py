@@ -38,6 +38,10 @@ def set_strict_leaf_writes(strict: bool) -> None:
     Args:
         strict: True refuses at the assignment, False (as at the start) at the backward.
 
+    Raises:
+        RuntimeError: (at the assignment) a leaf that requires grad is written to, where ``strict``
+            is True.
+
     Example:
         >>> tn.autograd.set_strict_leaf_writes(False)
     """

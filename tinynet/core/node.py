@@ -170,6 +170,8 @@ class Node:
 class AccumulateGrad(Node):
     """What ``next_functions`` shows for a leaf: the place where its gradient arrives.
 
+    Autograd makes them; users make none.
+
     Attributes:
         variable: the leaf.
 

@@ -78,6 +78,9 @@ def to_dense(self: Tensor) -> Tensor:
 def coalesce(self: Tensor) -> Tensor:
     """Return a sparse tensor in which each row stands once, in ascending order.
 
+    Raises:
+        RuntimeError: the tensor is dense.
+
     Example:
         >>> table = nn.Embedding(3, 1, sparse=True)
         >>> table(tn.tensor([2, 2, 0])).sum().backward()

@@ -84,6 +84,9 @@ def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
     Args:
         the_template: the tensor with the wanted shape; its values do not matter.
 
+    Raises:
+        RuntimeError: the tensor requires grad.
+
     Example:
         >>> tn.arange(4).resize_as_(tn.zeros(2, 2))
         tensor([[0, 1],

@@ -75,6 +75,9 @@ class SequentialSampler(Sampler[int]):
     Args:
         data_source: the dataset; only its length counts.
 
+    Raises:
+        TypeError: (in the loop) what has no length.
+
     Example:
         >>> list(tn.data.SequentialSampler("abc"))
         [0, 1, 2]
@@ -167,6 +170,9 @@ class SubsetRandomSampler(Sampler[int]):
     Args:
         indices: what to draw from.
         generator: where the order comes from (the default generator).
+
+    Raises:
+        TypeError: (in the loop) what has no length.
 
     Example:
         >>> sorted(tn.data.SubsetRandomSampler([3, 5, 8]))

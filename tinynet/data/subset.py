@@ -23,6 +23,9 @@ class Subset(Dataset[T_co]):
         dataset: the whole.
         indices: which of its samples, in which order.
 
+    Raises:
+        IndexError: (when asked) an index that the dataset does not have.
+
     Example:
         >>> odd = tn.data.Subset(["a", "b", "c", "d"], [1, 3])
         >>> len(odd), odd[1]

@@ -199,6 +199,8 @@ class AveragedModel(Module):
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     """Set the running statistics of all batch normalisations to those of a data set.
 
+    Each running mean is ``sum(mean of a batch) / number of batches``, and likewise each variance.
+
     Runs the model in training mode over all batches, and puts its mode back.
 
     Args:
@@ -206,6 +208,9 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
         model: the model, such as an ``AveragedModel``, whose statistics are not those of its
             weights.
         device: the cpu.
+
+    Raises:
+        TypeError: ``loader`` cannot be iterated.
 
     Example:
         >>> from tinynet.nn.averaging import update_bn

@@ -14,11 +14,13 @@ from tinynet.ops import (
     conversion,
     creation,
     legacy,
+    likes,
     random,
     ranges,
 )
 from tinynet.ops import bessel as bessel
 from tinynet.ops import blas as blas
+from tinynet.ops import callables as callables
 from tinynet.ops import combining as combining
 from tinynet.ops import comparison as comparison
 from tinynet.ops import contraction as contraction
@@ -45,6 +47,7 @@ from tinynet.ops import limits as limits
 from tinynet.ops import linalg as linalg
 from tinynet.ops import logarithms as logarithms
 from tinynet.ops import memory as memory
+from tinynet.ops import parts as parts
 from tinynet.ops import powers as powers
 from tinynet.ops import products as products
 from tinynet.ops import putting as putting
@@ -64,19 +67,14 @@ from tinynet.ops import trigonometry as trigonometry
 from tinynet.ops import windows as windows
 
 _ONLY_FUNCTIONS = {
-    creation: (
-        "tensor as_tensor from_numpy zeros ones empty full eye "
-        "zeros_like ones_like empty_like full_like"
-    ),
+    creation: "tensor as_tensor from_numpy zeros ones empty full eye",
+    likes: "zeros_like ones_like empty_like full_like rand_like randn_like randint_like",
     ranges: "arange linspace logspace scalar_tensor asarray frombuffer empty_strided",
     legacy: (
         "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor "
         "ByteTensor BoolTensor"
     ),
-    random: (
-        "rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial "
-        "normal poisson binomial"
-    ),
+    random: ("rand randn randint randperm bernoulli multinomial normal poisson binomial"),
 }
 _ONLY_METHODS = {
     "view", "view_as", "expand", "expand_as", "reshape_as", "repeat", "contiguous", "type", "cpu",

@@ -77,6 +77,11 @@ mul.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
 def div(self: Array, other: Array, /) -> Array:
     """Return the elementwise quotient; integers give floats.
 
+    ``self / other``; integers give floating-point numbers unless rounded.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
     Example:
         >>> tn.tensor([1, 2]) / 2
         tensor([0.5000, 1.0000])
@@ -177,6 +182,9 @@ def _with_alpha(name: str, op: Any) -> Any:
         other: a tensor (the two broadcast), or a number.
         alpha: a factor.
 
+    Raises:
+        RuntimeError: the shapes do not broadcast; integers and a fraction as ``alpha``.
+
     Example:
         >>> tn.{name}(tn.tensor([3.0, 4.0]), tn.tensor([2.0, 3.0]), alpha=2)
         tensor({shown})
@@ -193,6 +201,8 @@ tensor_sub = subtract = _with_alpha("sub", sub)
 
 def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked.
+
+    ``self / other``; integers give floating-point numbers unless rounded.
 
     Args:
         rounding_mode: ``"floor"`` rounds down, ``"trunc"`` towards 0; None does not round.
@@ -212,6 +222,9 @@ def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None
 
 def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``other - alpha * self``.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast, or both are of bools.
 
     Example:
         >>> tn.rsub(tn.tensor([1.0, 2.0]), 3)
@@ -250,6 +263,8 @@ _MISSING = object()
 
 def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> Any:
     """Return ``self`` where the condition holds and ``other`` elsewhere.
+
+    With three: ``result[i] = self[i] if condition[i] else other[i]``, where the shapes broadcast.
 
     With the condition alone: the indices where it holds, one tensor per dimension.
 

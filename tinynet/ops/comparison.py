@@ -277,6 +277,9 @@ def allclose(
 def equal(self: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape and elements (NaN equals nothing).
 
+    Raises:
+        TypeError: one of them is no tensor.
+
     Example:
         >>> tn.tensor([1, 2]).equal(tn.tensor([1, 2]))
         True

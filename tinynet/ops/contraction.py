@@ -43,6 +43,8 @@ def _contracted(dims: Any, a: Tensor, b: Tensor) -> tuple[list[int], list[int]]:
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Return the sums of products over dimensions of two tensors.
 
+    With ``dims=1``: ``result[i, j] = sum over k of a[i, k] * b[k, j]``.
+
     The result has the other dimensions of ``a``, then those of ``b``. A dimension of length 1
     meets one of any length.
 
@@ -105,6 +107,8 @@ public(tensordot, as_method=False)
 def inner(self: Tensor, other: Tensor) -> Tensor:
     """Return the sums of products over the last dimensions; with a scalar, the product.
 
+    ``result[i, j] = sum over k of self[i, k] * other[j, k]``.
+
     Raises:
         RuntimeError: the last dimensions differ, or the dtypes.
 
@@ -130,6 +134,11 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
 @public
 def kron(self: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: each element of ``self`` times all of ``other``.
+
+    Takes any shape.
+
+    Of matrices, with p rows and q columns in ``other``: ``result[i * p + k, j * q + l] = self[i, j]
+    * other[k, l]``.
 
     The lengths of the dimensions multiply, counted from the last.
 
@@ -205,6 +214,9 @@ def _best_splits(lengths: list[int]) -> list[list[int]]:
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Return the product of matrices, multiplied in the order that needs the fewest operations.
 
+    ``tensors[0] @ tensors[1] @ ...``; the order is found by dynamic programming (Cormen et al.,
+    "Introduction to algorithms", matrix-chain multiplication).
+
     Args:
         tensors: two or more matrices; the first may be a vector (a row), the last one, too (a
             column), and their dimensions are dropped from the result.
@@ -232,8 +244,13 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """Return the product of matrices; prefer ``linalg.multi_dot``, which takes them as a list.
 
+    ``matrices[0] @ matrices[1] @ ...``.
+
     Args:
         *matrices: each with as many rows as the one before has columns.
+
+    Raises:
+        RuntimeError: fewer than two, not matrices, or sizes that do not fit.
 
     Example:
         >>> import warnings

@@ -40,9 +40,13 @@ def to(self: Tensor, *args: Any, dtype: DtypeLike = None, copy: bool = False, **
         dtype: of the result.
         copy: return a new tensor also where nothing changes.
 
+    Raises:
+        RuntimeError: a device that is not the cpu.
+        TypeError: something else that is not a dtype.
+
     Example:
-        >>> tn.tensor([1.5, 2.5]).to(tn.int64)
-        tensor([1, 2])
+        >>> tn.tensor([1.5, 2.5]).to(tn.int64), tn.tensor([1]).to(dtype=tn.bool)
+        (tensor([1, 2]), tensor([True]))
     """
     for a in args:
         if isinstance(a, Tensor):
@@ -63,6 +67,9 @@ def to(self: Tensor, *args: Any, dtype: DtypeLike = None, copy: bool = False, **
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Return the tensor in the dtype of another one.
 
+    Raises:
+        AttributeError: no tensor.
+
     Example:
         >>> tn.tensor([1, 2]).type_as(tn.tensor(1.0))
         tensor([1., 2.])
@@ -73,6 +80,9 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 @public
 def type(self: Tensor, dtype: DtypeLike = None) -> Any:
     """Return the name of the tensor's type, or the tensor in another dtype.
+
+    Raises:
+        TypeError: neither None nor a dtype.
 
     Example:
         >>> tn.tensor([1, 2]).type(tn.float32), tn.tensor([1, 2]).type()
@@ -145,6 +155,9 @@ def is_floating_point(input: Tensor) -> bool:
 def numel(input: Tensor) -> int:
     """Return the number of elements.
 
+    Raises:
+        AttributeError: no tensor.
+
     Example:
         >>> tn.numel(tn.zeros(2, 3))
         6
@@ -157,6 +170,9 @@ def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
 
     Args:
         tensor1, tensor2: tensors, or Python numbers, which give way to the dtype of a tensor.
+
+    Raises:
+        AttributeError: neither tensors nor numbers.
 
     Example:
         >>> tn.result_type(tn.tensor([1]), 1.0)

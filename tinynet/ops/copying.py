@@ -65,6 +65,9 @@ def _unrepeat(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
 def tril(self: Array, /, diagonal: int = 0) -> Array:
     """Return the part on and below a diagonal; zeros elsewhere.
 
+    Raises:
+        RuntimeError: fewer than two dimensions.
+
     Example:
         >>> tn.ones(2, 2).tril()
         tensor([[1., 0.],
@@ -82,6 +85,9 @@ tril.grad(self=lambda g, diagonal: tril(g, diagonal))
 def triu(self: Array, /, diagonal: int = 0) -> Array:
     """Return the part on and above a diagonal; zeros elsewhere.
 
+    Raises:
+        RuntimeError: fewer than two dimensions.
+
     Example:
         >>> tn.ones(2, 2).triu()
         tensor([[1., 1.],
@@ -98,6 +104,8 @@ triu.grad(self=lambda g, diagonal: triu(g, diagonal))
 @operation()
 def clone(self: Array, /, *, memory_format: Any = None) -> Array:
     """Return a copy with the same history.
+
+    Takes any shape and dtype.
 
     Example:
         >>> a = tn.tensor([1.0, 2.0])

@@ -62,6 +62,9 @@ def cov(
 ) -> Tensor:
     """Return the covariances of the rows (variables) over the columns (observations).
 
+    ``c[i, j] = sum of w * (x[i] - mean[i]) * (x[j] - mean[j]) / (sum of w - correction)``, with the
+    weights w (1 unless given).
+
     Args:
         self: ``[variables, observations]``, or a vector of observations of one variable.
         correction: subtracted from the number of observations before dividing by it.
@@ -121,8 +124,13 @@ def _degrees_of_freedom(total: Any, correction: int, weights: Any, aweights: Any
 def corrcoef(self: Tensor) -> Tensor:
     """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1.
 
+    ``c[i, j] / sqrt(c[i, i] * c[j, j])`` of the covariances c.
+
     Args:
         self: ``[variables, observations]``, or a vector of observations of one variable.
+
+    Raises:
+        RuntimeError: more than two dimensions, or bools.
 
     Example:
         >>> tn.corrcoef(tn.tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))

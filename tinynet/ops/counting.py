@@ -22,6 +22,8 @@ from tinynet.ops.shape import axis_of
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the indices of the nonzero elements, one row each, or one tensor per dimension.
 
+    Takes any shape and dtype.
+
     Example:
         >>> tn.tensor([[0, 1], [2, 0]]).nonzero()
         tensor([[0, 1],
@@ -40,6 +42,8 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
 def argwhere(self: Tensor) -> Tensor:
     """Return the indices of the nonzero elements, one row each.
 
+    Takes any shape and dtype.
+
     Example:
         >>> tn.argwhere(tn.tensor([0, 3, 5]))
         tensor([[1],
@@ -51,6 +55,9 @@ def argwhere(self: Tensor) -> Tensor:
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return, for places in a flattened tensor of a shape, the indices along each dimension.
+
+    Raises:
+        TypeError: indices that are not whole numbers.
 
     Example:
         >>> tn.unravel_index(tn.tensor([3, 5]), (2, 3))

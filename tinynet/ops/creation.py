@@ -1,4 +1,4 @@
-"""Making tensors: from data, of constants, like others."""
+"""Making tensors: from data, of constants."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes
 from tinynet.core.device import DeviceLike
-from tinynet.core.tensor import Tensor, method, wrap
+from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.shape import Ints, sizes
 
@@ -135,6 +135,10 @@ def tensor(
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Return ``data`` as a tensor, sharing memory with a tensor or array where it can.
 
+    Raises:
+        ValueError: nested sequences of unequal length.
+        TypeError: something that is not a number.
+
     Example:
         >>> tn.as_tensor([1.0, 2.0])
         tensor([1., 2.])
@@ -149,6 +153,9 @@ def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> 
 
 def from_numpy(array: Array) -> Tensor:
     """Return a tensor that shares the memory of a numpy array.
+
+    Raises:
+        TypeError: no array, or one of a dtype that tensors do not have.
 
     Example:
         >>> a = np.ones(2)
@@ -202,6 +209,9 @@ def zeros(
 ) -> Tensor:
     """Return a tensor of zeros.
 
+    Raises:
+        RuntimeError: a length is negative.
+
     Example:
         >>> tn.zeros(2, 3).shape
         tinynet.Size([2, 3])
@@ -213,6 +223,9 @@ def ones(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor of ones.
+
+    Raises:
+        RuntimeError: a length is negative.
 
     Example:
         >>> tn.ones(2, 3)
@@ -226,6 +239,9 @@ def empty(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor with unspecified values.
+
+    Raises:
+        RuntimeError: a length is negative.
 
     Example:
         >>> tn.empty(2, 3).shape
@@ -272,6 +288,9 @@ def full(
 ) -> Tensor:
     """Return a tensor of one value; its dtype is that of the value unless given.
 
+    Raises:
+        RuntimeError: a length is negative.
+
     Example:
         >>> tn.full((2,), 7.0)
         tensor([7., 7.])
@@ -298,6 +317,9 @@ def eye(
         dtype: the default dtype unless given.
         requires_grad: whether operations on the result are recorded.
 
+    Raises:
+        RuntimeError: ``n`` or ``m`` is negative.
+
     Example:
         >>> tn.eye(2)
         tensor([[1., 0.],
@@ -307,144 +329,3 @@ def eye(
         if count is not None and count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
     return finish(np.eye(n, m, dtype=float_kind(dtype)), requires_grad)
-
-
-# ---- like another tensor ------------------------------------------------------------------------
-
-
-def _kind_like(name: str, t: Tensor, dtype: Any) -> Any:
-    if not isinstance(t, Tensor):
-        raise errors.must_be_tensor(name, "input", 1, t)
-    return t._array.dtype if dtype is None else dtypes.as_numpy(dtype)
-
-
-def _like(make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
-    kind = _kind_like(name, t, dtype)
-    return finish(make(t._array.shape, kind), requires_grad)
-
-
-def zeros_like(
-    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
-) -> Tensor:
-    """Return zeros in the shape and dtype of a tensor.
-
-    Example:
-        >>> tn.zeros_like(tn.tensor([1, 2]))
-        tensor([0, 0])
-    """
-    return _like(np.zeros, "zeros_like", input, dtype, requires_grad)
-
-
-def ones_like(
-    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
-) -> Tensor:
-    """Return ones in the shape and dtype of a tensor.
-
-    Example:
-        >>> tn.ones_like(tn.tensor([1, 2]))
-        tensor([1, 1])
-    """
-    return _like(np.ones, "ones_like", input, dtype, requires_grad)
-
-
-def empty_like(
-    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
-) -> Tensor:
-    """Return unspecified values in the shape and dtype of a tensor.
-
-    Example:
-        >>> tn.empty_like(tn.zeros(2, 3)).shape
-        tinynet.Size([2, 3])
-    """
-    return _like(np.empty, "empty_like", input, dtype, requires_grad)
-
-
-def full_like(
-    input: Tensor,
-    fill_value: Any,
-    *,
-    dtype: DtypeLike = None,
-    requires_grad: bool = False,
-    **_: Any,
-) -> Tensor:
-    """Return one value in the shape and dtype of a tensor.
-
-    Example:
-        >>> tn.full_like(tn.tensor([1, 2]), 7)
-        tensor([7, 7])
-    """
-    kind = _kind_like("full_like", input, dtype)
-    value = representable(fill_value, kind)
-    return finish(np.full(input._array.shape, value, kind), requires_grad)
-
-
-@method
-def new_tensor(
-    self: Tensor, data: Any, *, dtype: DtypeLike = None, requires_grad: bool = False
-) -> Tensor:
-    """Return a new tensor of ``data`` in this tensor's dtype.
-
-    Example:
-        >>> tn.tensor([1, 2]).new_tensor([3.7])
-        tensor([3])
-    """
-    return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
-
-
-@method
-def new_zeros(
-    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
-) -> Tensor:
-    """Return zeros of a size in this tensor's dtype.
-
-    Example:
-        >>> tn.tensor([1, 2]).new_zeros(3)
-        tensor([0, 0, 0])
-    """
-    kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
-    return finish(np.zeros(shape_of(size, "new_zeros"), kind), requires_grad)
-
-
-@method
-def new_ones(
-    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
-) -> Tensor:
-    """Return ones of a size in this tensor's dtype.
-
-    Example:
-        >>> tn.tensor([1, 2]).new_ones(3)
-        tensor([1, 1, 1])
-    """
-    return ones(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
-
-
-@method
-def new_empty(
-    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
-) -> Tensor:
-    """Return unspecified values of a size in this tensor's dtype.
-
-    Example:
-        >>> tn.tensor([1, 2]).new_empty(3).dtype
-        tinynet.int64
-    """
-    return empty(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
-
-
-@method
-def new_full(
-    self: Tensor,
-    size: Sequence[int],
-    fill_value: Any,
-    *,
-    dtype: DtypeLike = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Return one value of a size in this tensor's dtype.
-
-    Example:
-        >>> tn.tensor([1, 2]).new_full((2,), 7)
-        tensor([7, 7])
-    """
-    kind = self.dtype if dtype is None else dtype
-    return full(size, fill_value, dtype=kind, requires_grad=requires_grad)

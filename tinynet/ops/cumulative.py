@@ -213,6 +213,8 @@ def diff(
 ) -> Tensor:
     """Return the differences between neighbours along a dimension, ``n`` times.
 
+    Once: ``result[i] = x[i + 1] - x[i]``.
+
     Args:
         n: how often.
         dim: the dimension.
@@ -273,6 +275,9 @@ def gradient(
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
     """Return the slopes of sampled values along each dimension: central differences inside.
+
+    Inside, with the distance h: ``(x[i + 1] - x[i - 1]) / (2 * h)``; where distances differ, the
+    slope of the parabola through three neighbours.
 
     Args:
         spacing: the distance between samples, one per dimension, or tensors of coordinates.

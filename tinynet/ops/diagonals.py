@@ -120,7 +120,7 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
 
 @public
 def diagflat(self: Tensor, offset: int = 0) -> Tensor:
-    """Return the matrix that has all elements of a tensor on a diagonal.
+    """Return the matrix that has all elements of a tensor, of any shape, on a diagonal.
 
     Example:
         >>> tn.diagflat(tn.tensor([[1.0], [2.0]]))
@@ -212,6 +212,10 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None
         offset: which diagonal: above the main one if positive, below if negative.
         dtype: int64 unless given, or int32.
 
+    Raises:
+        RuntimeError: a negative length.
+        NotImplementedError: a floating-point dtype.
+
     Example:
         >>> tn.tril_indices(2, 2)
         tensor([[0, 1, 1],
@@ -227,6 +231,10 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None
         row, col: size of the matrix.
         offset: which diagonal: above the main one if positive, below if negative.
         dtype: int64 unless given, or int32.
+
+    Raises:
+        RuntimeError: a negative length.
+        NotImplementedError: a floating-point dtype.
 
     Example:
         >>> tn.triu_indices(2, 2)

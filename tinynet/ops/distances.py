@@ -84,6 +84,8 @@ def cdist(
 ) -> Tensor:
     """Return the distances between all rows of one matrix and all rows of another.
 
+    ``result[i, j] = sum(abs(x1[i] - x2[j]) ** p) ** (1 / p)``.
+
     Its derivative is its own: for Euclidean distances it needs no array of all differences. It is
     zero where two points are the same.
 
@@ -161,6 +163,11 @@ distance.grad(
 @public
 def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the p-norm of the difference of two tensors.
+
+    ``sum(abs(self - other) ** p) ** (1 / p)``.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
 
     Example:
         >>> tn.dist(tn.tensor([1.0, 5.0]), tn.tensor([4.0, 1.0]))

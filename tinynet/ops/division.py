@@ -33,6 +33,8 @@ def _underivable(g: Any) -> Any:
 def floor_divide(self: Array, other: Array, /) -> Array:
     """Return the quotient rounded down; it has no derivative.
 
+    ``floor(self / other)``.
+
     Example:
         >>> tn.tensor([-7, 7]) // 2
         tensor([-4,  3])

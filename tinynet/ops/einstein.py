@@ -253,6 +253,8 @@ def _subscripts(given: Any) -> str:
 def einsum(*args: Any) -> Tensor:
     """Return sums of products of tensors whose dimensions an equation names.
 
+    ``"ij,jk->ik"``: ``result[i, k] = sum over j of x[i, j] * y[j, k]``.
+
     Dimensions of one name are multiplied element by element; those that the output does not name
     are summed over. A name twice in one operand takes a diagonal; ``...`` stands for any number of
     dimensions, which broadcast. Without an arrow the output has the dimensions of the ellipsis,

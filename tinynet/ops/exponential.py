@@ -191,6 +191,9 @@ neg.grad(self=lambda g: -g)
 def positive(self: Tensor) -> Tensor:
     """Return the tensor itself: ``+x``.
 
+    Raises:
+        RuntimeError: the tensor is of bools.
+
     Example:
         >>> +tn.tensor([1.0, -2.0])
         tensor([ 1., -2.])

@@ -66,6 +66,9 @@ def fill_(self: Tensor, value: Tensor | float) -> Tensor:
 def fill(self: Array, /, value: float) -> Array:
     """Return the shape and dtype of ``self`` full of one value.
 
+    Raises:
+        ValueError: no number, nor a tensor without dimensions.
+
     Example:
         >>> tn.fill(tn.zeros(2), 3)
         tensor([3., 3.])
@@ -112,6 +115,9 @@ diagonal_filled.grad(self=lambda g, wrap: diagonal_filled(g, 0.0, wrap))
 @public
 def zero_(self: Tensor) -> Tensor:
     """Write zeros to this tensor and return it.
+
+    Raises:
+        RuntimeError: the tensor is a leaf that requires grad.
 
     Example:
         >>> tn.ones(2).zero_()

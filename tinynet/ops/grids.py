@@ -21,6 +21,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         indexing: ``"ij"``: the first vector runs along the first dimension; ``"xy"``: along the
             second.
 
+    Raises:
+        RuntimeError: no tensors, one with two dimensions or more, or another ``indexing``.
+
     Example:
         >>> tn.meshgrid(tn.tensor([1, 2]), tn.tensor([3, 4, 5]), indexing="ij")[1]
         tensor([[3, 4, 5],
@@ -63,6 +66,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Return views of the tensors, all expanded to the shape that they broadcast to.
 
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
     Example:
         >>> [t.shape for t in tn.broadcast_tensors(tn.ones(3), tn.ones(2, 1))]
         [tinynet.Size([2, 3]), tinynet.Size([2, 3])]
@@ -91,6 +97,9 @@ def _common(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """Return the shape that tensors of these shapes broadcast to.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
 
     Example:
         >>> tn.broadcast_shapes((2, 1), (3,))

@@ -145,6 +145,11 @@ def histogram(
         weight: what each element counts.
         density: divide so that the integral over the intervals is 1.
 
+    Raises:
+        RuntimeError: no bins, edges of more than one dimension, a range that ends before it begins,
+            weights of another shape.
+        NotImplementedError: integers.
+
     Example:
         >>> tn.histogram(tn.tensor([1.0, 2.0, 1.0]), bins=2, range=(0.0, 3.0)).hist
         tensor([2., 1.])
@@ -172,6 +177,10 @@ def histogramdd(
         range: the outer edges of each coordinate, one after the other.
         weight: what each point counts.
         density: divide so that the integral over the grid is 1.
+
+    Raises:
+        RuntimeError: not as many bins as coordinates; otherwise as in ``histogram``.
+        NotImplementedError: integers.
 
     Example:
         >>> points = tn.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -261,6 +270,10 @@ def searchsorted(
         side: ``"left"`` or ``"right"``.
         sorter: the indices that put the sequence in order.
 
+    Raises:
+        RuntimeError: rows that do not fit the values; another ``side``, or one that contradicts
+            ``right``; a sorter that does not fit the sequence.
+
     Example:
         >>> tn.searchsorted(tn.tensor([1, 3, 5]), tn.tensor([0, 3, 6]))
         tensor([0, 1, 3])
@@ -307,6 +320,9 @@ def bucketize(
         boundaries: one dimension, in order.
         out_int32: return int32 instead of int64.
         right: an interval contains its left boundary instead of its right one.
+
+    Raises:
+        RuntimeError: boundaries of more than one dimension.
 
     Example:
         >>> tn.bucketize(tn.tensor([0, 3, 6]), tn.tensor([1, 3, 5]))

@@ -387,7 +387,9 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
     Args:
         src: what is written; its gradient is that of this tensor.
-        non_blocking: accepted for compatibility; changes nothing.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast; the tensor is a leaf that requires grad.
 
     Example:
         >>> tn.zeros(2).copy_(tn.tensor([1, 2]))

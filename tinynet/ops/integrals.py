@@ -56,6 +56,8 @@ def trapezoid(
 ) -> Tensor:
     """Return the integral along a dimension by the trapezoidal rule.
 
+    ``sum((y[i] + y[i + 1]) / 2 * (x[i + 1] - x[i]))``.
+
     Args:
         y: the samples.
         x: where they were taken: a vector, or a tensor that broadcasts with ``y``.
@@ -95,6 +97,8 @@ def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
     """Return the integrals up to each point but the first, by the trapezoidal rule.
+
+    ``result[k] = sum((y[i] + y[i + 1]) / 2 * (x[i + 1] - x[i]))`` over i up to k.
 
     Arguments are those of ``trapezoid``.
 

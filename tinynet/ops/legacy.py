@@ -20,6 +20,10 @@ def _legacy(dtype: dtypes.dtype) -> Any:
     Args:
         *data: lengths, one or several; or one sequence of values.
 
+    Raises:
+        RuntimeError: a length is negative.
+        TypeError: data that are no numbers.
+
     Example:
         >>> tn.{dtype.tensor_name}(2, 3).shape, tn.{dtype.tensor_name}([1, 0]).tolist()
         (tinynet.Size([2, 3]), {np.array([1, 0], dtype.numpy).tolist()})

@@ -91,6 +91,8 @@ def nan_to_num(
 ) -> Array:
     """Return the elements with numbers in the place of NaN and infinities.
 
+    Takes any shape and dtype.
+
     Args:
         nan: for NaN; 0 unless given.
         posinf: for infinity; the largest number of the dtype unless given.

@@ -1,14 +1,12 @@
-"""What can be asked about a tensor and its memory; Python functions element by element."""
+"""What can be asked about a tensor and its memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tinynet import errors
-from tinynet.core.inplace import wrote
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor, legacy_array, method, wrap
 from tinynet.dtypes import DtypeLike
@@ -300,6 +298,10 @@ def storage_offset(self: Tensor) -> int:
 def new(self: Tensor, *data: Any) -> Tensor:
     """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data.
 
+    Raises:
+        RuntimeError: a length is negative.
+        TypeError: data that are no numbers.
+
     Example:
         >>> tn.tensor([1, 2]).new(3).dtype
         tinynet.int64
@@ -317,6 +319,9 @@ def new_empty_strided(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return unspecified values of a size, with strides of your own, in this tensor's dtype.
+
+    Raises:
+        RuntimeError: not as many strides as lengths.
 
     Example:
         >>> tn.zeros(1).new_empty_strided((2, 3), (1, 2)).stride()
@@ -345,74 +350,3 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     if not fits:
         raise RuntimeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(own)}}}.")
     return self if wanted == own else sum_to.function(self, wanted)
-
-
-# ---- element by element, in Python --------------------------------------------------------------
-
-
-def _each(self: Tensor, name: str, others: tuple[Any, ...], call: Callable[..., Any]) -> Tensor:
-    for t in (self, *others):
-        if isinstance(t, Tensor) and t.requires_grad:
-            raise RuntimeError(
-                f"Can't call {name}() on Variable that requires grad. Use "
-                f"var.detach().{name}() instead."
-            )
-    for t in others:
-        if not isinstance(t, Tensor):
-            raise errors.must_be_tensor(name, "other", 1, t)
-        if t._array.dtype != self._array.dtype:
-            raise TypeError(
-                f"{name}: expected tinynet.{self.dtype.tensor_name} for 'other' (got "
-                f"tinynet.{t.dtype.tensor_name})"
-            )
-    arrays = (np.broadcast_to(t._array, self._array.shape) for t in others)
-    rows = zip(self._array.flat, *(a.flat for a in arrays), strict=True)
-    values = [call(*(v.item() for v in row)) for row in rows]
-    self._array[...] = np.asarray(values).reshape(self._array.shape)
-    wrote(self, name)
-    return self
-
-
-@method
-def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replace each element by what a Python function makes of it; slow. Returns the tensor.
-
-    Args:
-        callable: gets and returns a Python number.
-
-    Example:
-        >>> tn.tensor([1.0, 2.0]).apply_(lambda v: v * 10)
-        tensor([10., 20.])
-    """
-    return _each(self, "apply_", (), callable)
-
-
-@method
-def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replace each element by what a Python function makes of it and that of another tensor.
-
-    Args:
-        tensor: broadcast to this one.
-        callable: gets a number of this tensor and one of the other; returns the new one.
-
-    Example:
-        >>> tn.tensor([1.0, 2.0]).map_(tn.tensor([3.0, 4.0]), lambda x, y: x * y)
-        tensor([3., 8.])
-    """
-    return _each(self, "map_", (tensor,), callable)
-
-
-@method
-def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
-    """Replace each element by what a Python function makes of it and those of two tensors.
-
-    Args:
-        x, y: broadcast to this tensor.
-        callable: gets a number of each of the three tensors; returns the new one.
-
-    Example:
-        >>> a = tn.tensor([1.0, 2.0])
-        >>> a.map2_(a + 1, a + 2, lambda x, y, z: x + y + z)
-        tensor([6., 9.])
-    """
-    return _each(self, "map2_", (x, y), callable)

@@ -78,6 +78,12 @@ def _log_of(base: float) -> float:
 def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor).
 
+    ``self ** exponent``, where the shapes broadcast.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        RuntimeError: integers to a negative integer power.
+
     Example:
         >>> tn.tensor([1.0, 2.0]).pow(3)
         tensor([1., 8.])
@@ -120,6 +126,11 @@ def _double(x: Any, name: str, position: int) -> Any:
 @public
 def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Return ``self`` to the power of ``exponent``, computed and returned as float64.
+
+    ``self ** exponent``, where the shapes broadcast.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
 
     Example:
         >>> tn.float_power(tn.tensor([2, 3]), -1)

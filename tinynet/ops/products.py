@@ -333,6 +333,8 @@ method(_reflected, "__rmatmul__")
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
     """Return the matrix of the products of all pairs of elements of two vectors.
 
+    ``result[i, j] = self[i] * vec2[j]``.
+
     Raises:
         RuntimeError: not vectors.
 
@@ -351,6 +353,9 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
 @public
 def ger(self: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it.
+
+    Raises:
+        RuntimeError: not vectors.
 
     Example:
         >>> tn.ger(tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0]))

@@ -34,6 +34,10 @@ def index_put(
 ) -> Tensor:
     """Return a copy with values written (or added) at the indices.
 
+    Raises:
+        IndexError: an index that is out of range, of another dtype, or one too many.
+        RuntimeError: the values do not broadcast to what the indices name.
+
     Example:
         >>> tn.zeros(3).index_put((tn.tensor([0, 2]),), tn.tensor([5.0, 7.0]))
         tensor([5., 0., 7.])

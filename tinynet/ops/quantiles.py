@@ -85,6 +85,9 @@ def quantile(
 ) -> Tensor:
     """Return the values below which shares ``q`` of the elements lie; NaN where any element is.
 
+    ``"linear"``, of n elements in order: ``x[i] + (x[i + 1] - x[i]) * f`` with ``i + f = q * (n -
+    1)``, the whole part i and the fraction f.
+
     Args:
         q: a number from 0 to 1, or several in a tensor; they become the first dimension.
         dim: the dimension; all elements unless given.

@@ -67,6 +67,12 @@ def rand(
 ) -> Tensor:
     """Return numbers drawn uniformly from [0, 1).
 
+    The density is ``p(x) = 1`` there.
+
+    Raises:
+        RuntimeError: a length is negative.
+        NotImplementedError: a dtype that is not floating-point.
+
     Example:
         >>> tn.rand(2, 3).shape
         tinynet.Size([2, 3])
@@ -83,6 +89,12 @@ def randn(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return numbers drawn from the normal distribution with mean 0 and variance 1.
+
+    The density is ``exp(-x ** 2 / 2) / sqrt(2 * pi)``.
+
+    Raises:
+        RuntimeError: a length is negative.
+        NotImplementedError: a dtype that is not floating-point.
 
     Example:
         >>> tn.randn(2, 3).shape
@@ -104,7 +116,12 @@ def randint(
 ) -> Tensor:
     """Return whole numbers drawn uniformly from ``low`` (0) to before ``high``.
 
+    Each of them has the probability ``1 / (high - low)``.
+
     Called as ``randint(high, size)`` or ``randint(low, high, size)``.
+
+    Raises:
+        RuntimeError: ``low`` is not below ``high``; what the dtype does not hold.
 
     Example:
         >>> tn.randint(0, 6, (2, 3)).shape
@@ -134,6 +151,11 @@ def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
 def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = None) -> Tensor:
     """Return the numbers 0 to n - 1 in random order.
 
+    Each order has the probability ``1 / n!``.
+
+    Raises:
+        RuntimeError: ``n`` is negative.
+
     Example:
         >>> tn.randperm(4).sort().values
         tensor([0, 1, 2, 3])
@@ -141,66 +163,6 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = N
     _shape((n,))
     kind = dtypes.int64 if dtype is None else dtype
     return _made(numbers_of(generator).permutation(n), kind, False)
-
-
-def rand_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: DtypeLike = None,
-    requires_grad: bool = False,
-    **_: Any,
-) -> Tensor:
-    """Return uniform numbers in the shape and dtype of a tensor.
-
-    Example:
-        >>> tn.rand_like(tn.zeros(2, 3)).shape
-        tinynet.Size([2, 3])
-    """
-    kind = input.dtype if dtype is None else dtype
-    return rand(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
-
-
-def randn_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: DtypeLike = None,
-    requires_grad: bool = False,
-    **_: Any,
-) -> Tensor:
-    """Return normal numbers in the shape and dtype of a tensor.
-
-    Example:
-        >>> tn.randn_like(tn.zeros(2, 3)).shape
-        tinynet.Size([2, 3])
-    """
-    kind = input.dtype if dtype is None else dtype
-    return randn(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
-
-
-def randint_like(
-    input: Tensor,
-    low: int,
-    high: int | None = None,
-    *,
-    generator: Generator | None = None,
-    dtype: DtypeLike = None,
-    requires_grad: bool = False,
-    **_: Any,
-) -> Tensor:
-    """Return whole numbers in the shape and dtype of a tensor.
-
-    Example:
-        >>> tn.randint_like(tn.zeros(2, 3), 6).shape
-        tinynet.Size([2, 3])
-    """
-    if high is None:
-        low, high = 0, low
-    kind = input.dtype if dtype is None else dtype
-    return randint(
-        low, high, input.shape, generator=generator, dtype=kind, requires_grad=requires_grad
-    )
 
 
 # ---- drawn with probabilities of their own ------------------------------------------------------
@@ -241,6 +203,12 @@ def bernoulli(
 ) -> Tensor:
     """Return ones with the given probabilities (or with ``p``), zeros otherwise.
 
+    An element is 1 with probability ``p``, and 0 with ``1 - p``.
+
+    Raises:
+        RuntimeError: a probability is outside [0, 1].
+        NotImplementedError: probabilities that are not floating-point.
+
     Example:
         >>> tn.bernoulli(tn.tensor([0.0, 1.0]))
         tensor([0., 1.])
@@ -256,6 +224,8 @@ def bernoulli(
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Return numbers drawn from Poisson distributions with the given rates.
+
+    The probability of k at the rate r is ``r ** k * exp(-r) / k!``.
 
     Raises:
         RuntimeError: a rate is negative.
@@ -274,6 +244,11 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
     """Return how many of ``count`` attempts succeed, each with probability ``prob``.
+
+    The probability of k is ``n! / (k! (n - k)!) * p ** k * (1 - p) ** (n - k)``.
+
+    Raises:
+        ValueError: ``prob`` is not floating-point; the shapes do not broadcast.
 
     Example:
         >>> tn.binomial(tn.tensor([3.0, 5.0]), tn.tensor([0.0, 1.0]))
@@ -328,6 +303,8 @@ def multinomial(
 ) -> Tensor:
     """Return indices drawn with the given weights, from each row.
 
+    The next index is i with the probability ``w[i] / sum(w)`` of the weights w that are left.
+
     Without replacement it is a race: the indices whose exponential waiting times, at rates that
     are the weights, end first.
 
@@ -366,8 +343,13 @@ def normal(
 ) -> Tensor:
     """Return normal numbers with given means and standard deviations (numbers or tensors).
 
+    The density is ``exp(-((x - mean) / std) ** 2 / 2) / (std * sqrt(2 * pi))``.
+
     Args:
         size: the shape, where both are numbers.
+
+    Raises:
+        RuntimeError: a ``std`` is negative; the shapes of means and deviations do not broadcast.
 
     Example:
         >>> tn.normal(tn.tensor([1.0, 2.0]), 0.0)
@@ -390,7 +372,7 @@ def normal(
             "normal() received an invalid combination of arguments: two numbers without a size"
         )
     else:
-        shape = sizes((size,))
+        shape = _shape((size,))
     return _made(m + s * numbers_of(generator).standard_normal(shape), dtype, requires_grad)
 
 

@@ -50,6 +50,12 @@ def uniform_(
 ) -> Tensor:
     """Fill this tensor with uniform numbers from ``[from_, to)`` and return it.
 
+    The density is ``1 / (to - from_)`` there.
+
+    Raises:
+        RuntimeError: ``from_`` is greater than ``to``.
+        NotImplementedError: the tensor is not floating-point.
+
     Example:
         >>> x = tn.empty(100).uniform_(-1, 1)
         >>> bool((x >= -1).all() and (x < 1).all())
@@ -95,6 +101,9 @@ def random_(
     Called as ``random_()``: from 0 to what the dtype holds exactly; ``random_(high)``: from 0; or
     with both bounds.
 
+    Raises:
+        RuntimeError: ``low`` is not below ``high``, or a bound is none of the dtype.
+
     Example:
         >>> x = tn.empty(100).random_(6)
         >>> bool((x < 6).all())
@@ -128,6 +137,11 @@ def bernoulli_(
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Fill this tensor with numbers of attempts until one succeeds, with probability ``p`` each.
 
+    The probability of k is ``(1 - p) ** (k - 1) * p``.
+
+    Raises:
+        RuntimeError: ``p`` is not in (0, 1).
+
     Example:
         >>> bool((tn.empty(100).geometric_(0.5) >= 1).all())
         True
@@ -147,6 +161,12 @@ def normal_(
 ) -> Tensor:
     """Fill this tensor with normal numbers and return it.
 
+    The density is ``exp(-((x - mean) / std) ** 2 / 2) / (std * sqrt(2 * pi))``.
+
+    Raises:
+        RuntimeError: ``std`` is negative.
+        NotImplementedError: the tensor is not floating-point.
+
     Example:
         >>> tn.zeros(2, 3).normal_(mean=5.0, std=0.1).shape
         tinynet.Size([2, 3])
@@ -163,6 +183,12 @@ def log_normal_(
     self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill this tensor with numbers whose logarithms are normal, and return it.
+
+    ``exp(z)`` of numbers z with the density of ``normal_``.
+
+    Raises:
+        RuntimeError: ``std`` is not positive.
+        NotImplementedError: the tensor is not floating-point.
 
     Example:
         >>> bool((tn.empty(100).log_normal_() > 0).all())
@@ -187,6 +213,11 @@ def _refuse_discrete(t: Tensor, name: str, shown: str) -> None:
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill this tensor with exponentially distributed numbers and return it.
 
+    The density is ``lambd * exp(-lambd * x)``.
+
+    Raises:
+        RuntimeError: ``lambd`` is not positive; the tensor is not floating-point.
+
     Example:
         >>> bool((tn.empty(100).exponential_() > 0).all())
         True
@@ -203,6 +234,8 @@ def cauchy_(
     self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill this tensor with numbers from Cauchy's distribution and return it.
+
+    The density is ``sigma / (pi * ((x - median) ** 2 + sigma ** 2))``.
 
     Args:
         median: the middle of the distribution, which has no mean.

@@ -12,7 +12,7 @@ from tinynet import dtypes
 from tinynet.core.device import DeviceLike
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.creation import as_tensor, finish, float_kind, tensor
+from tinynet.ops.creation import as_tensor, finish, float_kind, shape_of, tensor
 
 # ---- ranges -------------------------------------------------------------------------------------
 
@@ -32,7 +32,12 @@ def arange(
 ) -> Tensor:
     """Return the values from ``start`` (0) to before ``end``, ``step`` (1) apart.
 
+    Element i is ``start + i * step``.
+
     Called as ``arange(end)``, ``arange(start, end)`` or ``arange(start, end, step)``.
+
+    Raises:
+        RuntimeError: ``step`` is 0 or leads away from ``end``; a bound is not finite.
 
     Example:
         >>> tn.arange(1, 2, 0.5)
@@ -88,6 +93,11 @@ def linspace(
 ) -> Tensor:
     """Return ``steps`` values, evenly spaced from ``start`` to ``end`` inclusive.
 
+    Element i is ``start + i * (end - start) / (steps - 1)``.
+
+    Raises:
+        RuntimeError: ``steps`` is negative; a tensor with several elements.
+
     Example:
         >>> tn.linspace(0, 1, 3)
         tensor([0.0000, 0.5000, 1.0000])
@@ -109,6 +119,8 @@ def logspace(
 ) -> Tensor:
     """Return ``steps`` powers of ``base``, whose exponents are evenly spaced.
 
+    Element i is ``base ** (start + i * (end - start) / (steps - 1))``.
+
     Args:
         start, end: the first and the last exponent: numbers, or tensors without dimensions.
         steps: how many elements.
@@ -116,6 +128,9 @@ def logspace(
         dtype: of the result; the default dtype unless given.
         device: only the cpu.
         requires_grad: whether operations on the result are recorded.
+
+    Raises:
+        RuntimeError: ``steps`` is negative; a tensor with several elements.
 
     Example:
         >>> tn.logspace(0, 2, 3)
@@ -207,7 +222,8 @@ def frombuffer(
         >>> tn.frombuffer(bytearray([1, 0, 2, 0]), dtype=tn.int16)
         tensor([1, 2], dtype=tinynet.int16)
     """
-    length, size = memoryview(buffer).nbytes, dtype.itemsize
+    kind = dtypes.as_numpy(dtype)
+    length, size = memoryview(buffer).nbytes, kind.itemsize
     if length == 0 or count == 0:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
     if not 0 <= offset < length:
@@ -225,7 +241,7 @@ def frombuffer(
             f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must "
             f"not be greater than actual buffer length ({length} bytes)"
         )
-    return finish(np.frombuffer(buffer, dtype.numpy, count, offset), requires_grad)
+    return finish(np.frombuffer(buffer, kind, count, offset), requires_grad)
 
 
 def empty_strided(
@@ -238,13 +254,17 @@ def empty_strided(
 ) -> Tensor:
     """Return a tensor with unspecified values, and strides (in elements) of your own.
 
+    Raises:
+        RuntimeError: not as many strides as lengths.
+
     Example:
         >>> tn.empty_strided((2, 3), (1, 2)).stride()
         (1, 2)
     """
-    if len(size) != len(stride):
+    shape = shape_of((size,), "empty_strided")
+    if len(shape) != len(stride):
         raise RuntimeError(
-            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides "
             f"({len(stride)})"
         )
     kind = float_kind(dtype)

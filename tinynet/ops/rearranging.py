@@ -11,7 +11,7 @@ import numpy as np
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
-from tinynet.ops import copying, reshaping, shape
+from tinynet.ops import copying, parts, reshaping, shape
 from tinynet.ops.joining import cat
 from tinynet.ops.refuse import refuse_kinds, refuse_others
 from tinynet.ops.selecting import index_select
@@ -34,7 +34,7 @@ def _at_least(name: str, grow: Any) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Return the tensor with dimensions of length 1 added: {name[8]} at least.
 
-    Of several tensors (as arguments, or in one sequence) a tuple.
+    Of several tensors (as arguments, or in one sequence) a tuple. Takes any shape and dtype.
 
     Example:
         >>> tn.{name}(tn.tensor(1.0)).dim()
@@ -81,6 +81,9 @@ def nonempty(name: str, tensors: Sequence[Tensor]) -> list[Tensor]:
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors side by side: joined along the second dimension, vectors along the first.
 
+    Raises:
+        RuntimeError: no tensors, or lengths that do not fit.
+
     Example:
         >>> tn.hstack([tn.ones(2), tn.zeros(1)])
         tensor([1., 1., 0.])
@@ -91,6 +94,9 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors one below the other: joined along the first dimension, vectors as rows.
+
+    Raises:
+        RuntimeError: no tensors, or lengths that do not fit.
 
     Example:
         >>> tn.vstack([tn.ones(2), tn.zeros(2)])
@@ -103,6 +109,9 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors one behind the other: joined along the third dimension.
 
+    Raises:
+        RuntimeError: no tensors, or lengths that do not fit.
+
     Example:
         >>> tn.dstack([tn.ones(2), tn.zeros(2)]).shape
         tinynet.Size([1, 2, 2])
@@ -112,6 +121,9 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors side by side, vectors as columns.
+
+    Raises:
+        RuntimeError: no tensors, or lengths that do not fit.
 
     Example:
         >>> tn.column_stack([tn.ones(2), tn.zeros(2)])
@@ -127,6 +139,9 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors one below the other: ``vstack``.
+
+    Raises:
+        RuntimeError: no tensors, or lengths that do not fit.
 
     Example:
         >>> tn.row_stack([tn.tensor([1, 2]), tn.tensor([3, 4])])
@@ -232,7 +247,7 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
         >>> tn.arange(5).split_with_sizes([2, 3])
         (tensor([0, 1]), tensor([2, 3, 4]))
     """
-    return reshaping.split(self, list(split_sizes), dim)
+    return parts.split(self, list(split_sizes), dim)
 
 
 # ---- turned -------------------------------------------------------------------------------------
@@ -241,6 +256,9 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
 @public
 def fliplr(self: Tensor) -> Tensor:
     """Return a copy with the order along the second dimension reversed.
+
+    Raises:
+        RuntimeError: fewer than two dimensions.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).fliplr()
@@ -255,6 +273,9 @@ def fliplr(self: Tensor) -> Tensor:
 @public
 def flipud(self: Tensor) -> Tensor:
     """Return a copy with the order along the first dimension reversed.
+
+    Raises:
+        RuntimeError: no dimension.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).flipud()
@@ -271,6 +292,10 @@ def rot90(self: Array, /, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
     """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions.
 
     It is turned from the first towards the second dimension.
+
+    Raises:
+        IndexError: there is no such dimension.
+        RuntimeError: not two different dimensions.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).rot90()

@@ -152,6 +152,8 @@ def sum(
 ) -> Tensor:
     """Return the sum over the given dimensions (all unless given); integers sum as int64.
 
+    ``x[0] + x[1] + ...``, 0 of no elements.
+
     Args:
         dim: dimension or dimensions to sum over.
         keepdim: keep them with length 1.
@@ -202,6 +204,8 @@ def mean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the mean over the given dimensions (all unless given); NaN of no elements.
+
+    ``sum(x) / n`` of n elements.
 
     Args:
         dim: dimension or dimensions to average over.
@@ -258,6 +262,9 @@ def nanmean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the mean of what is not NaN; arguments are those of ``mean``.
+
+    Raises:
+        RuntimeError: the tensor is not floating-point.
 
     Example:
         >>> tn.tensor([1.0, float("nan"), 2.0]).nanmean()
@@ -340,6 +347,8 @@ def prod(
     self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the product over one dimension (all elements unless given); of integers as int64.
+
+    ``x[0] * x[1] * ...``; 1 of no elements.
 
     Example:
         >>> tn.tensor([2.0, 3.0, 4.0]).prod()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import warnings
 from collections.abc import Sequence
@@ -31,14 +30,17 @@ def view(self: Tensor, *size: Ints | dtypes.dtype, dtype: DtypeLike = None) -> T
         tinynet.Size([2, 3])
     """
     kind = dtype if dtype is not None else size[0] if len(size) == 1 else None
-    if isinstance(kind, dtypes.dtype):
-        return windows.viewed_as.function(self.detach(), kind.numpy)
+    if dtype is not None or isinstance(kind, dtypes.dtype):
+        return windows.viewed_as.function(self.detach(), dtypes.as_numpy(kind))
     return shape.view_as_shape.function(self, infer(sizes(size), self._array.size))
 
 
 @public
 def reshape(self: Tensor, *size: Ints) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy.
+
+    Raises:
+        RuntimeError: the shape does not fit the number of elements.
 
     Example:
         >>> tn.arange(6).reshape(2, -1)
@@ -52,6 +54,9 @@ def reshape(self: Tensor, *size: Ints) -> Tensor:
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view of the shape of another tensor.
 
+    Raises:
+        RuntimeError: another number of elements, or the memory does not allow a view.
+
     Example:
         >>> tn.arange(6).view_as(tn.zeros(2, 3)).shape
         tinynet.Size([2, 3])
@@ -63,6 +68,9 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """Return the tensor in the shape of another one.
 
+    Raises:
+        RuntimeError: another number of elements.
+
     Example:
         >>> tn.arange(6).reshape_as(tn.zeros(2, 3)).shape
         tinynet.Size([2, 3])
@@ -73,6 +81,10 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 @public
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return the tensor with a range of dimensions made into one.
+
+    Raises:
+        IndexError: there is no such dimension.
+        RuntimeError: ``start_dim`` comes after ``end_dim``.
 
     Example:
         >>> tn.ones(2, 3, 4).flatten(1).shape
@@ -92,6 +104,8 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @public
 def ravel(self: Tensor) -> Tensor:
     """Return the elements in one dimension.
+
+    Takes any shape.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).ravel()
@@ -141,6 +155,9 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 def expand(self: Tensor, *size: Ints) -> Tensor:
     """Return a view in which dimensions of length 1 repeat; -1 keeps a length.
 
+    Raises:
+        RuntimeError: fewer dimensions than before, or another length where it was not 1.
+
     Example:
         >>> tn.ones(2, 1).expand(-1, 3).shape
         tinynet.Size([2, 3])
@@ -152,6 +169,9 @@ def expand(self: Tensor, *size: Ints) -> Tensor:
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view expanded to the shape of another tensor.
 
+    Raises:
+        RuntimeError: fewer dimensions than before, or another length where it was not 1.
+
     Example:
         >>> tn.tensor([1, 2]).expand_as(tn.zeros(3, 2)).shape
         tinynet.Size([3, 2])
@@ -162,6 +182,9 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 @public
 def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
     """Return a view expanded to a shape.
+
+    Raises:
+        RuntimeError: fewer dimensions than before, or another length where it was not 1.
 
     Example:
         >>> tn.tensor([1, 2]).broadcast_to((2, 2))
@@ -177,6 +200,10 @@ def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
 @public
 def permute(self: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order.
+
+    Raises:
+        RuntimeError: not each dimension once.
+        IndexError: there is no such dimension.
 
     Example:
         >>> tn.zeros(2, 3, 4).permute(2, 0, 1).shape
@@ -267,112 +294,16 @@ method(property(_reversed), "T")
 method(property(_matrix_transposed), "mT")
 method(shape.transpose.function, "swapaxes")
 
-# ---- parts --------------------------------------------------------------------------------------
-
-
-@public
-def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """Return a view of ``length`` slices of a dimension, from ``start`` on.
-
-    Example:
-        >>> tn.arange(5).narrow(0, 1, 3)
-        tensor([1, 2, 3])
-    """
-    if self._array.ndim == 0:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    axis = axis_of(dim, self._array.ndim)
-    n = self._array.shape[axis]
-    if length < 0:
-        raise RuntimeError("narrow(): length must be non-negative.")
-    if not -n <= start <= n:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-n}, {n}], but got {start})"
-        )
-    start = start + n if start < 0 else start
-    if start + length > n:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
-    return shape.cut.function(self, axis, slice(start, start + length))
-
-
-@public
-def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of consecutive parts: of one size (the last may be smaller), or of given sizes.
-
-    Example:
-        >>> [p.tolist() for p in tn.arange(5).split(2)]
-        [[0, 1], [2, 3], [4]]
-    """
-    n = _length(self, "split", dim)
-    axis = axis_of(dim, self._array.ndim)
-    if isinstance(split_size, int):
-        if split_size < 0:
-            raise RuntimeError(
-                f"split expects split_size be non-negative, but got split_size={split_size}"
-            )
-        if split_size == 0 and n:
-            raise RuntimeError(
-                f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
-            )
-        starts = [*range(0, n, split_size or 1), n] if n else [0, 0]
-        return shape.split_at.function(self, tuple(starts), axis)
-    if any(size < 0 for size in split_size):
-        raise RuntimeError(
-            "split_with_sizes expects split_sizes have only non-negative entries, but got "
-            f"split_sizes={list(split_size)}"
-        )
-    if sum(split_size) != n:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size "
-            f"at dimension {dim}), but got split_sizes={list(split_size)}"
-        )
-    starts = [0, *itertools.accumulate(split_size)]
-    return shape.split_in_sizes.function(self, tuple(starts), axis)
-
-
-def _length(t: Tensor, name: str, dim: int) -> int:
-    if t._array.ndim == 0:
-        raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
-    return int(t._array.shape[axis_of(dim, t._array.ndim)])
-
-
-@public
-def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return at most ``chunks`` views of equal size (the last may be smaller).
-
-    Example:
-        >>> tn.arange(5).chunk(2)
-        (tensor([0, 1, 2]), tensor([3, 4]))
-    """
-    _length(self, "chunk", dim)
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    n = _length(self, "chunk", dim)
-    if n == 0:
-        return split(self, [0] * chunks, dim)
-    return split(self, -(-n // chunks), dim)
-
-
-@public
-def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """Return a view of a diagonal.
-
-    Example:
-        >>> tn.tensor([[1, 2], [3, 4]]).diagonal()
-        tensor([1, 4])
-    """
-    n = self._array.ndim
-    first, second = axis_of(dim1, n), axis_of(dim2, n)
-    if first == second:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return shape.diagonal_view.function(self, offset, first, second)
-
-
 # ---- copies -------------------------------------------------------------------------------------
 
 
 @public
 def flip(self: Tensor, *dims: Ints) -> Tensor:
     """Return a copy with the order along the dimensions reversed.
+
+    Raises:
+        IndexError: there is no such dimension.
+        RuntimeError: a dimension is named twice.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).flip(0)
@@ -385,6 +316,10 @@ def flip(self: Tensor, *dims: Ints) -> Tensor:
 @public
 def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Return a copy with the elements moved along the dimensions; what leaves enters again.
+
+    Raises:
+        IndexError: there is no such dimension.
+        RuntimeError: not as many shifts as dimensions.
 
     Example:
         >>> tn.arange(4).roll(1)
@@ -403,6 +338,9 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 def repeat(self: Tensor, *repeats: Ints) -> Tensor:
     """Return a copy, repeated along each dimension.
 
+    Raises:
+        RuntimeError: fewer numbers than dimensions, or a negative one.
+
     Example:
         >>> tn.tensor([1, 2]).repeat(2, 2)
         tensor([[1, 2, 1, 2],
@@ -415,6 +353,9 @@ def repeat(self: Tensor, *repeats: Ints) -> Tensor:
 def tile(self: Tensor, *dims: Ints) -> Tensor:
     """Return a copy, repeated; missing repeats are 1.
 
+    Raises:
+        RuntimeError: a negative number.
+
     Example:
         >>> tn.tensor([1, 2]).tile(2)
         tensor([1, 2, 1, 2])
@@ -426,6 +367,8 @@ def tile(self: Tensor, *dims: Ints) -> Tensor:
 @public
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """Return the tensor itself if it is contiguous, else a contiguous copy.
+
+    Takes any shape.
 
     Example:
         >>> x = tn.zeros(2, 3).t()

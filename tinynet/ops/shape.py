@@ -145,7 +145,7 @@ transpose.grad(self=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 
 @view()
 def t(self: Array, /) -> Array:
-    """Return a matrix transposed; vectors and scalars as they are.
+    """Return a matrix transposed, vectors and scalars as they are; else it is a RuntimeError.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).t()

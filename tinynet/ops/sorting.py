@@ -63,6 +63,8 @@ def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: boo
 def msort(self: Tensor) -> Tensor:
     """Return the elements in order along the first dimension.
 
+    Takes any shape.
+
     Example:
         >>> tn.tensor([[3.0, 1.0], [2.0, 4.0]]).msort()
         tensor([[2., 1.],

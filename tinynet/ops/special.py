@@ -62,6 +62,11 @@ def _halves(p: int) -> list[float]:
 def mvlgamma(self: Array, /, p: int) -> Array:
     """Return the logarithm of the multivariate gamma function of dimension ``p``.
 
+    ``p * (p - 1) / 4 * log(pi) + sum(lgamma(x - i / 2))`` over i below p.
+
+    Raises:
+        RuntimeError: ``p`` is below 1.
+
     Example:
         >>> tn.mvlgamma(tn.tensor(3.0), 2)
         tensor(1.5502)

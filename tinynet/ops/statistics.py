@@ -126,6 +126,8 @@ def var(
 ) -> Tensor:
     """Return the variance over the given dimensions (all unless given).
 
+    ``sum((x - mean(x)) ** 2) / (n - correction)`` of n elements.
+
     Args:
         dim: dimension or dimensions.
         unbiased: True (the default) stands for ``correction=1``, False for ``correction=0``.
@@ -153,6 +155,8 @@ def std(
     correction: float | None = None,
 ) -> Tensor:
     """Return the standard deviation over the given dimensions (all unless given).
+
+    ``sqrt(sum((x - mean(x)) ** 2) / (n - correction))`` of n elements.
 
     Arguments are those of ``var``. Where the result is zero, so is the gradient.
 
@@ -288,6 +292,8 @@ def norm(
     dtype: DtypeLike = None,
 ) -> Tensor:
     """Return the p-norm of the elements over the given dimensions (all unless given).
+
+    ``sum(abs(x) ** p) ** (1 / p)``.
 
     Args:
         p: the order: 2 or ``"fro"`` (root of the sum of squares), 1 (sum of absolute values),

@@ -19,6 +19,9 @@ from tinynet.optim.optimizer import Optimizer
 class SWALR(LRScheduler):
     """Moves the learning rate to a constant one, at which weights are then averaged.
 
+    ``lr = swa_lr * a + initial_lr * (1 - a)`` with ``t = min(epoch / anneal_epochs, 1)``, and ``a =
+    t`` or ``a = (1 - cos(pi * t)) / 2``.
+
     Args:
         optimizer: the optimizer.
         swa_lr: the constant, or one for each group.
@@ -28,6 +31,9 @@ class SWALR(LRScheduler):
 
     Raises:
         ValueError: an argument is out of range.
+
+    Source: Izmailov et al., "Averaging weights leads to wider optima and better generalization",
+    2018, arXiv 1803.05407.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)

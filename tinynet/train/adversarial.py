@@ -8,8 +8,8 @@ from typing import Any
 from tinynet import nn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
-from tinynet.ops.creation import full_like
 from tinynet.ops.joining import cat
+from tinynet.ops.likes import full_like
 from tinynet.train.method import Batch, Loss, Method, Task
 
 

@@ -210,6 +210,9 @@ def evaluate(
         seed: what random numbers drawn meanwhile follow from.
         method: what is measured; by default outputs, targets and their loss.
 
+    Raises:
+        ValueError: there is no such metric.
+
     Example:
         >>> always_first = nn.Linear(1, 2)
         >>> with tn.no_grad():

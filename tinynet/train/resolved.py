@@ -19,6 +19,9 @@ def to_toml(config: Config) -> str:
     Args:
         config: what `load_config` returned.
 
+    Raises:
+        AttributeError: something else than a config.
+
     Example:
         >>> from tinynet.train import load_config, to_toml
         >>> print(to_toml(load_config("configs/digits_mlp.toml")))

@@ -80,6 +80,9 @@ class Compose(Transform):
     Args:
         transforms: functions of one argument.
 
+    Raises:
+        TypeError: not functions.
+
     Example:
         >>> T = tn.data.transforms
         >>> brighter = T.Compose([T.ConvertImageDtype(tn.float32), T.Normalize([0.5], [0.5])])
@@ -110,6 +113,9 @@ class Lambda(Transform):
 
     Args:
         lambd: the function.
+
+    Raises:
+        TypeError: not a function.
 
     Example:
         >>> tn.data.transforms.Lambda(lambda x: x.flatten())(tn.ones(2, 2))

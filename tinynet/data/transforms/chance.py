@@ -102,6 +102,10 @@ class RandomHorizontalFlip(_Sometimes):
         p: the probability.
         generator: where chance comes from (the default generator).
 
+    Raises:
+        ValueError: ``p`` is not from 0 to 1.
+        TypeError: (when called) not an image.
+
     Example:
         >>> tn.data.transforms.RandomHorizontalFlip(p=1)(tn.tensor([[1, 2]]))
         tensor([[2, 1]])
@@ -118,6 +122,10 @@ class RandomVerticalFlip(_Sometimes):
     Args:
         p: the probability.
         generator: where chance comes from (the default generator).
+
+    Raises:
+        ValueError: ``p`` is not from 0 to 1.
+        TypeError: (when called) not an image.
 
     Example:
         >>> tn.data.transforms.RandomVerticalFlip(p=1)(tn.tensor([[1], [2]]))
@@ -137,6 +145,9 @@ class RandomRotation90(_Random):
 
     Args:
         generator: where chance comes from (the default generator).
+
+    Raises:
+        TypeError: (when called) not an image.
 
     Example:
         >>> tn.data.transforms.RandomRotation90()(tn.ones(3, 8, 8)).shape
@@ -160,6 +171,10 @@ class RandomErasing(_Sometimes):
         ratio: the least and largest height of the rectangle, divided by its width.
         value: what is written: a number, one per channel, or ``"random"`` for normal noise.
         generator: where chance comes from (the default generator).
+
+    Raises:
+        ValueError: an argument is out of range.
+        TypeError: (when called) not an image.
 
     Source: Zhong et al., Random Erasing Data Augmentation (2017), https://arxiv.org/abs/1708.04896
 
@@ -222,6 +237,9 @@ class RandomApply(_Sometimes):
         transforms: functions of one argument.
         p: the probability.
         generator: where this chance comes from (the default generator).
+
+    Raises:
+        ValueError: ``p`` is not from 0 to 1.
 
     Example:
         >>> T = tn.data.transforms

@@ -55,6 +55,10 @@ class CenterCrop(Transform):
     Args:
         size: height and width, or one number for both.
 
+    Raises:
+        ValueError: the size is not positive.
+        TypeError: (when called) not an image.
+
     Example:
         >>> tn.data.transforms.CenterCrop(1)(tn.arange(9).reshape(1, 3, 3))
         tensor([[[4]]])

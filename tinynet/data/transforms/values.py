@@ -14,6 +14,8 @@ from tinynet.dtypes import Array
 class ToTensor(Transform):
     """An image of height x width (x channels) as a tensor of channels x height x width.
 
+    ``result[c, y, x] = image[y, x, c] / 255`` of 8 bits.
+
     Takes a numpy array or a Pillow image. Numbers of 8 bits become float32 from 0 to 1, bools too;
     others stay as they are (unsigned 16 bits become int32). A tensor keeps its layout, as what
     tinynet's readers deliver has its channels first; torchvision refuses tensors.
@@ -52,6 +54,10 @@ def _unit(array: Array) -> Array:
 
 class ConvertImageDtype(Transform):
     """An image with other numbers: integers span their type's range, floats 0 to 1.
+
+    With the largest numbers M of the input's and m of the result's dtype: ``x / M`` to floats,
+    ``floor(x * (m + 0.999))`` from floats, else ``x // ((M + 1) // (m + 1))`` or
+    ``x * ((m + 1) // (M + 1))``.
 
     Args:
         dtype: what to convert to.
@@ -116,6 +122,10 @@ class ToDtype(Transform):
         dtype: what to convert to.
         scale: do what ``ConvertImageDtype`` does instead.
 
+    Raises:
+        TypeError: not a dtype.
+        RuntimeError: (when called) what ``ConvertImageDtype`` refuses, with ``scale``.
+
     Example:
         >>> tn.data.transforms.ToDtype(tn.float32)(tn.tensor([0, 255]))
         tensor([  0., 255.])
@@ -177,9 +187,11 @@ class Normalize(Transform):
             )
         # Not (image - mean) * (1 / std): its rounding would differ from torchvision's.
         mean, std = (v.astype(array.dtype) for v in (self._mean, self._std))
-        out = np.subtract(array, mean, out=array if self._inplace else None)
+        if self._inplace:  # as operations, which autograd sees
+            return image.sub_(wrap(mean)).div_(wrap(std))
+        out = np.subtract(array, mean)
         np.divide(out, std, out=out)
-        return image if self._inplace else wrap(out)
+        return wrap(out)
 
 
 def _per_channel(value: float | Sequence[float]) -> Array:
@@ -190,6 +202,8 @@ def _per_channel(value: float | Sequence[float]) -> Array:
 
 class OneHot(Transform):
     """Class numbers as vectors that are 1 at the class and 0 elsewhere.
+
+    ``result[..., c] = 1 if x == c else 0``.
 
     Args:
         num_classes: the length of the vectors.

@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 from tinynet.core.tensor import Tensor
-from tinynet.nn.functional import activations as F
+from tinynet.nn.functional import activations as straight
+from tinynet.nn.functional import smooth_activations as smooth
 
 
 def relu_(input: Tensor) -> Tensor:
     """Write ``relu`` of the input to the input, and return it."""
-    return F.relu(input, inplace=True)
+    return straight.relu(input, inplace=True)
 
 
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """Write ``leaky_relu`` of the input to the input, and return it."""
-    return F.leaky_relu(input, negative_slope, inplace=True)
+    return straight.leaky_relu(input, negative_slope, inplace=True)
 
 
 def rrelu_(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
 ) -> Tensor:
     """Write ``rrelu`` of the input to the input, and return it."""
-    return F.rrelu(input, lower, upper, training, inplace=True)
+    return straight.rrelu(input, lower, upper, training, inplace=True)
 
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """Write ``threshold`` of the input to the input, and return it."""
-    return F.threshold(input, threshold, value, inplace=True)
+    return straight.threshold(input, threshold, value, inplace=True)
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """Write ``hardtanh`` of the input to the input, and return it."""
-    return F.hardtanh(input, min_val, max_val, inplace=True)
+    return straight.hardtanh(input, min_val, max_val, inplace=True)
 
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """Write ``elu`` of the input to the input, and return it."""
-    return F.elu(input, alpha, inplace=True)
+    return smooth.elu(input, alpha, inplace=True)
 
 
 def selu_(input: Tensor) -> Tensor:
     """Write ``selu`` of the input to the input, and return it."""
-    return F.selu(input, inplace=True)
+    return smooth.selu(input, inplace=True)
 
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """Write ``celu`` of the input to the input, and return it."""
-    return F.celu(input, alpha, inplace=True)
+    return smooth.celu(input, alpha, inplace=True)

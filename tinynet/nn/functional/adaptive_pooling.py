@@ -108,6 +108,9 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Size) -> Tensor:
 def adaptive_avg_pool2d(input: Tensor, output_size: Size) -> Tensor:
     """Return averages over even shares of the last two dimensions.
 
+    ``result[i, j] = sum(x[a:b, c:d]) / ((b - a) * (d - c))``, a to b being share i of the rows, c
+    to d share j of the columns.
+
     Args:
         input: ``[batch, channels, height, width]``, or without batch.
         output_size: how many shares, one number or one for each dimension; None keeps a dimension.
@@ -170,6 +173,8 @@ def adaptive_max_pool1d(input: Tensor, output_size: Size, return_indices: bool =
 
 def adaptive_max_pool2d(input: Tensor, output_size: Size, return_indices: bool = False) -> Any:
     """Return maxima of even shares of the last two dimensions.
+
+    ``result[i, j] = max(x[a:b, c:d])``; the shares are those of ``adaptive_avg_pool2d``.
 
     Args:
         input: ``[batch, channels, height, width]``, or without batch.

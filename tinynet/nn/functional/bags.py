@@ -34,6 +34,9 @@ def embedding_bag(
 ) -> Tensor:
     """Return the sum, mean or maximum of the rows that each bag of indices names.
 
+    The sum is ``weight[i1] + weight[i2] + ...``, each row times its factor in
+    ``per_sample_weights``.
+
     Args:
         input: bags of one length, ``[bags, length]``; or all indices one after the other, ``[n]``.
         weight: ``[rows, width]``.

@@ -249,6 +249,9 @@ def ctc_loss(
     Raises:
         RuntimeError: shapes or lengths do not fit, or a target is no class.
 
+    Source: Graves et al., "Connectionist temporal classification: labelling unsegmented sequence
+    data with recurrent neural networks", 2006.
+
     Example:
         >>> even = tn.zeros(3, 1, 2).log_softmax(2)  # 3 steps of 2 classes, 6 of 8 paths read "1"
         >>> F.ctc_loss(even, tn.tensor([[1]]), (3,), (1,)).exp()

@@ -103,6 +103,9 @@ def unfold(
 ) -> Tensor:
     """Return the windows of images, each as a column.
 
+    Column l is the window at ``(y, x)``: ``result[:, l] = input[:, y : y + height, x : x +
+    width]``, flattened.
+
     Args:
         input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
         kernel_size: size of a window; this and the others are one number or (height, width).

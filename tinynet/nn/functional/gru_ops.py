@@ -31,7 +31,7 @@ from tinynet.nn.functional.recurrent_ops import (
 )
 from tinynet.ops.exponential import sigmoid, tanh
 from tinynet.ops.joining import stack
-from tinynet.ops.reshaping import chunk
+from tinynet.ops.parts import chunk
 
 # The record of a step. At first the products with the input stand in the places of r z n, those
 # with the hidden state in the three places from h - n on.

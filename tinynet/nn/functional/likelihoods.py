@@ -9,7 +9,7 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
 from tinynet.ops.arithmetic import where
-from tinynet.ops.creation import full_like
+from tinynet.ops.likes import full_like
 
 
 def poisson_nll_loss(
@@ -30,6 +30,9 @@ def poisson_nll_loss(
         full: add Stirling's approximation of ``log(y!)`` for ``y > 1``.
         eps: see ``log_input``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
 
     Example:
         >>> F.poisson_nll_loss(tn.zeros(2), tn.tensor([0.0, 3.0]))

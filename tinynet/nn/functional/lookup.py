@@ -193,6 +193,8 @@ def embedding(
 ) -> Tensor:
     """Return row ``i`` of the weight for each index ``i`` of the input.
 
+    ``result[...] = weight[input[...]]``.
+
     Args:
         input: indices, of any shape.
         weight: ``[rows, width]``.

@@ -70,10 +70,15 @@ def mse_loss(
 ) -> Tensor:
     """Return the squared difference.
 
+    ``(x - y) ** 2``.
+
     Args:
         input, target: of one shape.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         weight: a factor per element; the mean is divided by their sum.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
 
     Example:
         >>> F.mse_loss(tn.tensor([1.0, 3.0]), tn.zeros(2))
@@ -94,6 +99,11 @@ def l1_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
 ) -> Tensor:
     """Return the absolute difference; the arguments are those of ``mse_loss``.
+
+    ``abs(x - y)``.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
 
     Example:
         >>> F.l1_loss(tn.tensor([1.0, 3.0]), tn.zeros(2))
@@ -280,6 +290,9 @@ def kl_div(
         reduction: ``"batchmean"`` (the divergence itself: the sum over all divided by the length of
             the first dimension), ``"mean"``, ``"sum"`` or ``"none"``.
         log_target: whether the target is given as logarithms.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
 
     Example:
         >>> F.kl_div(tn.tensor([[0.5, 0.5]]).log(), tn.tensor([[1.0, 0.0]]), reduction="batchmean")

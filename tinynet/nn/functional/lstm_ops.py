@@ -30,7 +30,7 @@ from tinynet.nn.functional.recurrent_ops import (
 )
 from tinynet.ops.exponential import sigmoid, tanh
 from tinynet.ops.joining import stack
-from tinynet.ops.reshaping import chunk
+from tinynet.ops.parts import chunk
 
 # The record of a step: its gates, the cell state that entered it, and products for the derivative.
 # The sigmoids stand together, and so do i f and the g c that they are multiplied by.

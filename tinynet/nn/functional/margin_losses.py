@@ -62,6 +62,9 @@ def hinge_embedding_loss(
         margin: how far apart what is different shall be.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
     Example:
         >>> F.hinge_embedding_loss(tn.tensor([0.25, 0.25]), tn.tensor([1.0, -1.0]))
         tensor(0.5000)
@@ -118,6 +121,9 @@ def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") 
         target: 1 or -1.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
     Example:
         >>> F.soft_margin_loss(tn.tensor([0.0]), tn.tensor([1.0]))
         tensor(0.6931)
@@ -135,11 +141,16 @@ def multilabel_soft_margin_loss(
 ) -> Tensor:
     """Return the mean over the classes of the cross-entropy of "is it one of them?".
 
+    ``-y * log(s) - (1 - y) * log(1 - s)`` for each class, with ``s = 1 / (1 + exp(-x))``.
+
     Args:
         input: logits, ``[..., classes]``.
         target: 0 or 1 for each.
         weight: a factor per class.
         reduction: ``"mean"``, ``"sum"`` or ``"none"`` over what is not classes.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
 
     Example:
         >>> F.multilabel_soft_margin_loss(tn.zeros(1, 2), tn.tensor([[1.0, 0.0]]))

@@ -222,6 +222,10 @@ def multi_head_attention_forward(
         The output, shaped like the query, and the weights, ``[batch, L, S]`` or
         ``[batch, heads, L, S]``.
 
+    Raises:
+        AssertionError: sizes or numbers of dimensions that do not fit.
+        RuntimeError: ``is_causal`` without the mask.
+
     Source: Vaswani et al., "Attention is all you need", 2017.
 
     Example:

@@ -127,6 +127,8 @@ def feature_alpha_dropout(
 ) -> Tensor:
     """Return ``alpha_dropout`` with one draw for all places of a channel.
 
+    ``a * x + b`` for the channels that stay, see ``alpha_dropout``.
+
     Args:
         input: ``[batch, channels, ...]``.
         p: probability that a channel is dropped.

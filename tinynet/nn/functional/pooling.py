@@ -92,6 +92,9 @@ def max_pool2d(
 ) -> Any:
     """Return the maximum of each window of the last two dimensions.
 
+    ``result[i, j] = max of x[stride * i + dilation * k, stride * j + dilation * l]`` over k and l
+    below the kernel size.
+
     Args:
         input: ``[batch, channels, height, width]``, or without batch.
         kernel_size: of the window, one number or one for each dimension.
@@ -187,6 +190,9 @@ def avg_pool2d(
 ) -> Tensor:
     """Return the average of each window of the last two dimensions.
 
+    ``result[i, j] = sum of x[stride * i + k, stride * j + l] / kernel_size ** 2`` over k and l
+    below the kernel size.
+
     Args:
         input: ``[batch, channels, height, width]``, or without batch.
         kernel_size: of the window, one number or one for each dimension.
@@ -271,6 +277,10 @@ def lp_pool1d(
         kernel_size: of the window.
         stride: from window to window; the kernel size unless given.
         ceil_mode: also windows that reach over the right edge: they count as full ones.
+
+    Raises:
+        RuntimeError: options that make no sense, or do not fit the input.
+        ZeroDivisionError: ``norm_type`` is 0.
 
     Example:
         >>> F.lp_pool1d(tn.tensor([[3.0, 4.0, 6.0, 8.0]]), 2, 2)

@@ -133,6 +133,10 @@ def interpolate(
 ) -> Tensor:
     """Return the input resampled to another size.
 
+    Bilinear, a fraction f between two neighbours: ``x[i] * (1 - f) + x[i + 1] * f`` in each
+    dimension; bicubic: Keys, "Cubic convolution interpolation for digital image processing", 1981,
+    with a = -0.75 (-0.5 with antialias).
+
     Args:
         input: ``[batch, channels, ...]`` with one to three spatial dimensions.
         size: the new lengths; or
@@ -196,6 +200,8 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Tensor:
     """Return what ``interpolate`` returns, with a warning: this is its older name.
+
+    See ``interpolate``.
 
     Args:
         input, size, scale_factor, mode, align_corners: as in ``interpolate``.

@@ -17,6 +17,11 @@ from tinynet.nn.functional.checks import broadcast, tensor_only
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """Return the input divided by its p-norm along a dimension (by at least ``eps``).
 
+    ``x / max(norm(x), eps)``.
+
+    Raises:
+        RuntimeError: the tensor is not floating-point.
+
     Example:
         >>> F.normalize(tn.tensor([[3.0, 4.0]]))
         tensor([[0.6000, 0.8000]])
@@ -28,8 +33,13 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Return the cosine of the angle between vectors along a dimension; lengths count as >= eps.
 
+    ``sum(x1 * x2) / (max(norm(x1), eps) * max(norm(x2), eps))``.
+
     Args:
         x1, x2: broadcast against each other.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
 
     Example:
         >>> F.cosine_similarity(tn.tensor([[1.0, 0.0]]), tn.tensor([[1.0, 1.0]]))
@@ -58,11 +68,16 @@ def pairwise_distance(
 ) -> Tensor:
     """Return the p-norm of ``x1 - x2 + eps`` along the last dimension.
 
+    ``sum(abs(x1 - x2 + eps) ** p) ** (1 / p)``.
+
     Args:
         x1, x2: vectors, ``[batch, n]`` or ``[n]``, broadcast against each other.
         p: the order of the norm.
         eps: keeps the derivative finite where the vectors are equal.
         keepdim: keep the last dimension, with length 1.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast, or there is no such norm.
 
     Example:
         >>> F.pairwise_distance(tn.tensor([[3.0, 4.0]]), tn.zeros(1, 2))
@@ -109,6 +124,8 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Return vectors of zeros with a one at the place that each element names.
+
+    ``result[..., c] = 1 if tensor[...] == c else 0``.
 
     Args:
         tensor: classes as int64, of any shape.

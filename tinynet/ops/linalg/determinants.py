@@ -56,6 +56,8 @@ cofactors.grad(A=_of_cofactors)
 def linalg_det(A: Tensor) -> Tensor:
     """Return the determinants of matrices.
 
+    ``prod(diag(U))`` of ``A = P @ L @ U``, negative if P swaps an odd number of rows.
+
     The derivative holds for singular matrices, too; the second one needs an inverse.
 
     Args:
@@ -75,6 +77,11 @@ def linalg_det(A: Tensor) -> Tensor:
 @public
 def det(self: Tensor) -> Tensor:
     """Return the determinants of matrices; ``linalg.det`` does the same.
+
+    ``prod(diag(U))`` of ``A = P @ L @ U``, negative if P swaps an odd number of rows.
+
+    Raises:
+        RuntimeError: not square matrices of floats.
 
     Example:
         >>> tn.det(tn.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -102,6 +109,8 @@ _SlogdetOfTensor = named("slogdet", ("sign", "logabsdet"))
 def linalg_slogdet(A: Tensor) -> Any:
     """Return the signs of determinants, and the logarithms of their absolute values.
 
+    ``log(abs(det(A)))`` is a sum of logarithms, so that nothing overflows.
+
     Args:
         A: ``[..., n, n]``.
 
@@ -124,6 +133,11 @@ def linalg_slogdet(A: Tensor) -> Any:
 def slogdet(self: Tensor) -> Any:
     """Return the signs of determinants, and the logarithms of their absolute values.
 
+    ``log(abs(det(A)))`` is a sum of logarithms, so that nothing overflows.
+
+    Raises:
+        RuntimeError: not square matrices of floats.
+
     Example:
         >>> tn.slogdet(tn.eye(2)).logabsdet
         tensor(0.)
@@ -134,6 +148,11 @@ def slogdet(self: Tensor) -> Any:
 @public
 def logdet(self: Tensor) -> Tensor:
     """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones.
+
+    ``log(abs(det(A)))`` is a sum of logarithms, so that nothing overflows.
+
+    Raises:
+        RuntimeError: not square matrices of floats.
 
     Example:
         >>> tn.logdet(tn.eye(3))

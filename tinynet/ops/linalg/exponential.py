@@ -21,6 +21,8 @@ from tinynet.ops.products import matmul
 def matrix_power(self: Tensor, n: int) -> Tensor:
     """Return the n-th powers of square matrices, by repeated squaring.
 
+    ``A @ A @ ... @ A``, n factors.
+
     Args:
         self: ``[..., m, m]``.
         n: a whole number; a negative one needs an inverse, 0 gives unit matrices.

@@ -97,6 +97,8 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
 def inv(A: Tensor) -> Tensor:
     """Return the inverses of matrices.
 
+    ``A @ inv(A) = eye(n)``.
+
     Args:
         A: ``[..., n, n]``.
 
@@ -123,6 +125,12 @@ def checked_inverse(A: Tensor, name: str) -> Tensor:
 @public
 def inverse(self: Tensor) -> Tensor:
     """Return the inverses of matrices; ``linalg.inv`` does the same.
+
+    ``A @ inverse(A) = eye(n)``.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+        RuntimeError: not square matrices of floats.
 
     Example:
         >>> tn.inverse(tn.tensor([[4.0]]))

@@ -135,6 +135,8 @@ _LuFactorEx = named("linalg_lu_factor_ex", ("LU", "pivots", "info"))
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """Return what ``lu_factor`` does, and for each matrix whether U has an inverse.
 
+    ``A = P @ L @ U``, see ``lu_factor``.
+
     Args:
         A: ``[..., m, n]``.
         pivot: must be True: rows are swapped for the largest pivots.
@@ -142,6 +144,10 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
 
     Returns:
         ``(LU, pivots, info)``: info is 0, or the number of a pivot that is zero.
+
+    Raises:
+        RuntimeError: not matrices of floats, or ``pivot`` is False.
+        LinAlgError: U has no inverse, and ``check_errors`` is True.
 
     Example:
         >>> tn.linalg.lu_factor_ex(tn.zeros(2, 2)).info
@@ -227,10 +233,15 @@ def lu_unpack(
 ) -> Any:
     """Return P, L and U of what ``lu_factor`` returned.
 
+    ``A = P @ L @ U``: a permutation, a lower triangle with ones on its diagonal, an upper triangle.
+
     Args:
         LU_data, LU_pivots: what ``lu_factor`` returned.
         unpack_data: whether to return L and U; else they are empty.
         unpack_pivots: whether to return P; else it is empty.
+
+    Raises:
+        RuntimeError: pivots that are not int32.
 
     Example:
         >>> tn.lu_unpack(*tn.linalg.lu_factor(tn.tensor([[1.0, 2.0], [2.0, 6.0]]))).P

@@ -93,6 +93,8 @@ def matrix_norm(
 ) -> Tensor:
     """Return norms of matrices.
 
+    ``"fro"``: ``sqrt(sum(A ** 2))``.
+
     Args:
         A: at least two dimensions.
         ord: ``"fro"`` (root of the sum of squares), ``"nuc"`` (sum of the singular values), 2 and

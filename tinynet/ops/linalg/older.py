@@ -35,9 +35,15 @@ def _deprecated(name: str, better: str) -> None:
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype.
 
+    Otherwise as ``linalg.pinv``.
+
     Args:
         self: ``[..., m, n]``.
         rcond: singular values below this share of the largest count as 0.
+
+    Raises:
+        RuntimeError: not matrices of floats.
+        LinAlgError: a number is not finite.
 
     Example:
         >>> tn.pinverse(tn.tensor([[2.0], [0.0]]))
@@ -52,6 +58,8 @@ def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
 @public
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """Return Cholesky factors; prefer ``linalg.cholesky``.
+
+    ``A = L @ L.mT`` with a lower triangle L, or ``A = U.mT @ U`` with an upper one.
 
     Args:
         self: symmetric positive definite matrices, ``[..., n, n]``.
@@ -125,6 +133,8 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
 def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
     """Return the inverse of a matrix, given its Cholesky factor.
 
+    ``inv(L @ L.mT)`` with a lower triangle L, or ``inv(U.mT @ U)`` with an upper one.
+
     Args:
         self: the factor, ``[..., n, n]``; only its triangle is read.
         upper: whether it is an upper triangle.
@@ -158,9 +168,14 @@ _Svd = named("svd", ("U", "S", "V"))
 def qr(self: Tensor, some: bool = True) -> Any:
     """Return Q and R; prefer ``linalg.qr``.
 
+    ``A = Q @ R``: orthonormal columns, and an upper triangle.
+
     Args:
         self: ``[..., m, n]``.
         some: return only the first k columns of Q and rows of R, k the smaller of m and n.
+
+    Raises:
+        RuntimeError: not matrices of floats.
 
     Example:
         >>> import warnings
@@ -183,6 +198,10 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
         some: return only the first k columns of U and V, k the smaller of m and n.
         compute_uv: whether to compute U and V; else they are zeros.
 
+    Raises:
+        RuntimeError: not matrices of floats.
+        LinAlgError: a number is not finite.
+
     Example:
         >>> tn.svd(tn.tensor([[0.0, 2.0], [1.0, 0.0]])).S
         tensor([2., 1.])
@@ -200,6 +219,8 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
 @public
 def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``.
+
+    ``A = P @ L @ U``: a permutation, a lower triangle with ones on its diagonal, an upper triangle.
 
     Args:
         self: ``[..., m, n]``.
@@ -232,9 +253,14 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tenso
 def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Return the solution with factored matrices; prefer ``linalg.lu_solve``.
 
+    X of ``A @ X = B``.
+
     Args:
         self: the right hand side B, ``[..., n, k]``.
         LU_data, LU_pivots: what ``linalg.lu_factor`` returned.
+
+    Raises:
+        RuntimeError: shapes or dtypes that do not fit.
 
     Example:
         >>> import warnings

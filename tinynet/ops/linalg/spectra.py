@@ -106,6 +106,8 @@ def _triangle(UPLO: str) -> str:
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Return the eigenvalues and eigenvectors of symmetric matrices.
 
+    ``A = V @ diag(w) @ V.mT`` with orthonormal columns in V.
+
     Each eigenvector may as well be its negative; the derivative is that of functions that do not
     depend on this. It is finite only where the eigenvalues differ, unless the eigenvectors are
     not used.
@@ -133,9 +135,14 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """Return the eigenvalues of symmetric matrices, in ascending order.
 
+    The w of ``A @ v = w * v``.
+
     Args:
         A: ``[..., n, n]``, symmetric.
         UPLO: the triangle that is read, ``"L"`` or ``"U"``.
+
+    Raises:
+        RuntimeError: not square matrices of floats, or another ``UPLO``.
 
     Example:
         >>> tn.linalg.eigvalsh(tn.tensor([[2.0, 1.0], [1.0, 2.0]]))
@@ -222,9 +229,15 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """Return the singular values of matrices, in descending order.
 
+    The S of ``A = U @ diag(S) @ V.mT``: roots of the eigenvalues of ``A.mT @ A``.
+
     Args:
         A: ``[..., m, n]``.
         driver: must be None.
+
+    Raises:
+        RuntimeError: not matrices of floats, or a driver.
+        LinAlgError: a number is not finite.
 
     Example:
         >>> tn.linalg.svdvals(tn.tensor([[0.0, 2.0], [1.0, 0.0]]))
@@ -295,6 +308,9 @@ def pinv(
 ) -> Tensor:
     """Return the pseudoinverses (Moore-Penrose inverses) of matrices.
 
+    ``V @ diag(1 / S) @ U.mT`` of ``A = U @ diag(S) @ V.mT``, with 0 in the place of ``1 / S`` where
+    S counts as zero (Penrose, "A generalized inverse for matrices", 1955).
+
     The derivative holds where the rank does not change.
 
     Args:
@@ -307,6 +323,10 @@ def pinv(
 
     Returns:
         ``[..., n, m]``.
+
+    Raises:
+        RuntimeError: not matrices of floats; not square ones, and ``hermitian`` is True.
+        LinAlgError: a number is not finite.
 
     Example:
         >>> tn.linalg.pinv(tn.tensor([[2.0, 0.0], [0.0, 0.0]]))
@@ -336,11 +356,16 @@ def matrix_rank(
 ) -> Tensor:
     """Return the numbers of singular values that are not zero, as int64.
 
+    ``sum(S > max(atol, rtol * max(S)))`` of the singular values S.
+
     Args:
         A: ``[..., m, n]``.
         tol: an older name of ``atol``.
         hermitian: the matrices are symmetric; eigenvalues are used.
         atol, rtol: what counts as zero; see ``pinv``.
+
+    Raises:
+        RuntimeError: not matrices of floats; not square ones, and ``hermitian`` is True.
 
     Example:
         >>> tn.linalg.matrix_rank(tn.ones(3, 3))

@@ -11,7 +11,7 @@ from tinynet import errors
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops import reshaping
+from tinynet.ops import parts
 from tinynet.ops.combining import powers_of
 from tinynet.ops.copying import tril
 from tinynet.ops.linalg.checks import floating
@@ -45,6 +45,8 @@ cross_product.grad(
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the cross products of vectors of three elements.
 
+    ``(x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0])``.
+
     Args:
         input, other: of as many dimensions; they broadcast.
         dim: the dimension of length 3.
@@ -77,6 +79,8 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the cross products of vectors of three elements.
 
+    ``(x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0])``.
+
     Args:
         self, other: of as many dimensions; they broadcast.
         dim: the dimension of length 3; the first such one unless given (prefer to give it).
@@ -102,6 +106,8 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the inner products of vectors along a dimension.
+
+    ``sum(x * y)``.
 
     Args:
         x, y: of one dtype; they broadcast.
@@ -135,6 +141,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return views of diagonals of matrices.
 
+    ``result[..., i] = A[..., i, i + offset]`` (not below the main diagonal).
+
     Args:
         A: ``[..., m, n]``.
         offset: which diagonal: 0 is the main one, positive ones are above it.
@@ -144,15 +152,20 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
         >>> tn.linalg.diagonal(tn.ones(4, 2, 3)).shape
         tinynet.Size([4, 2])
     """
-    return reshaping.diagonal(A, offset, dim1, dim2)
+    return parts.diagonal(A, offset, dim1, dim2)
 
 
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """Return Vandermonde matrices: the powers 0 to ``N`` - 1 of each element in a row.
 
+    ``result[..., i, j] = x[..., i] ** j``.
+
     Args:
         x: ``[..., n]``.
         N: how many powers, at least 2; n unless given.
+
+    Raises:
+        RuntimeError: no dimension, or ``N`` is below 2.
 
     Example:
         >>> tn.linalg.vander(tn.tensor([2.0, 3.0]), N=3)

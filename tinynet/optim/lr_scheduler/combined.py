@@ -51,6 +51,8 @@ class Combined(LRScheduler):
 class SequentialLR(Combined):
     """Runs schedules after each other, such as a warm-up and then the rest.
 
+    In epoch t: ``lr = schedule_i(t - milestones[i - 1])``, i being how many milestones are passed.
+
     Args:
         optimizer: the optimizer.
         schedulers: the schedules, of this optimizer.
@@ -131,6 +133,8 @@ class SequentialLR(Combined):
 
 class ChainedScheduler(Combined):
     """Runs schedules all at once: each changes what the one before has made of the learning rate.
+
+    ``lr = f2(f1(lr))``, where f1 and f2 are what the schedules do in this epoch.
 
     Args:
         schedulers: the schedules, of one optimizer.

@@ -39,6 +39,8 @@ class Factor(LRScheduler):
 class StepLR(Factor):
     """Multiplies the learning rate by ``gamma`` every ``step_size`` epochs.
 
+    ``lr = initial_lr * gamma ** (epoch // step_size)``.
+
     Args:
         optimizer: the optimizer.
         step_size: number of epochs between two changes.
@@ -84,6 +86,8 @@ class StepLR(Factor):
 class MultiStepLR(Factor):
     """Multiplies the learning rate by ``gamma`` at each of the ``milestones``.
 
+    ``lr = initial_lr * gamma ** n``, n being how many milestones are passed.
+
     Args:
         optimizer: the optimizer.
         milestones: epochs; one that is given twice counts twice.
@@ -123,6 +127,8 @@ class MultiStepLR(Factor):
 
 class ConstantLR(Factor):
     """Multiplies the learning rate by ``factor`` for the first ``total_iters`` epochs.
+
+    ``lr = initial_lr * (factor if epoch < total_iters else 1)``.
 
     Args:
         optimizer: the optimizer.
@@ -165,6 +171,9 @@ class ConstantLR(Factor):
 
 class LinearLR(Factor):
     """Moves a factor of the learning rate in a line, over the first ``total_iters`` epochs.
+
+    ``lr = initial_lr * (start_factor + (end_factor - start_factor) * min(epoch / total_iters,
+    1))``.
 
     Args:
         optimizer: the optimizer.
@@ -222,6 +231,8 @@ class LinearLR(Factor):
 
 class ExponentialLR(Factor):
     """Multiplies the learning rate by ``gamma`` every epoch.
+
+    ``lr = initial_lr * gamma ** epoch``.
 
     Args:
         optimizer: the optimizer.

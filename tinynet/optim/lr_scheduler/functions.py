@@ -13,6 +13,8 @@ from tinynet.optim.optimizer import Optimizer
 class LambdaLR(LRScheduler):
     """Sets the learning rate to the initial one times a function of the epoch.
 
+    ``lr = initial_lr * lr_lambda(epoch)``.
+
     Args:
         optimizer: the optimizer.
         lr_lambda: the function, or one for each group.
@@ -60,6 +62,8 @@ class LambdaLR(LRScheduler):
 
 class MultiplicativeLR(LambdaLR):
     """Multiplies the learning rate by a function of the epoch.
+
+    ``lr = lr * lr_lambda(epoch)``, from epoch 1 on.
 
     Args:
         optimizer: the optimizer.

@@ -21,6 +21,9 @@ from tinynet.optim.options import number
 class ReduceLROnPlateau(LRScheduler):
     """Multiplies the learning rate by ``factor`` when a metric has stopped getting better.
 
+    ``lr = max(lr * factor, min_lr)``. With ``"min"`` and ``"rel"``, better is ``metric < best * (1
+    - threshold)``.
+
     Args:
         optimizer: the optimizer.
         mode: ``"min"``: the metric should fall; ``"max"``: it should rise.

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from tinynet import nn
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.ops.random import randn, randn_like
+from tinynet.ops.likes import randn_like
+from tinynet.ops.random import randn
 from tinynet.train.models.perceptron import mlp
 
 

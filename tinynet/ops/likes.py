@@ -1,0 +1,272 @@
+"""Making tensors like others: of their shape, or their dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.device import DeviceLike
+from tinynet.core.generator import Generator
+from tinynet.core.tensor import Tensor, method
+from tinynet.dtypes import DtypeLike
+from tinynet.ops.creation import empty, finish, full, ones, representable, shape_of, tensor
+from tinynet.ops.random import rand, randint, randn
+from tinynet.ops.shape import Ints
+
+
+def _kind_like(name: str, t: Tensor, dtype: Any) -> Any:
+    if not isinstance(t, Tensor):
+        raise errors.must_be_tensor(name, "input", 1, t)
+    return t._array.dtype if dtype is None else dtypes.as_numpy(dtype)
+
+
+def _like(make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
+    kind = _kind_like(name, t, dtype)
+    return finish(make(t._array.shape, kind), requires_grad)
+
+
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return zeros in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.zeros_like(tn.tensor([1, 2]))
+        tensor([0, 0])
+    """
+    return _like(np.zeros, "zeros_like", input, dtype, requires_grad)
+
+
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return ones in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.ones_like(tn.tensor([1, 2]))
+        tensor([1, 1])
+    """
+    return _like(np.ones, "ones_like", input, dtype, requires_grad)
+
+
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return unspecified values in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.empty_like(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
+    return _like(np.empty, "empty_like", input, dtype, requires_grad)
+
+
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return one value in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.full_like(tn.tensor([1, 2]), 7)
+        tensor([7, 7])
+    """
+    kind = _kind_like("full_like", input, dtype)
+    value = representable(fill_value, kind)
+    return finish(np.full(input._array.shape, value, kind), requires_grad)
+
+
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return uniform numbers in the shape and dtype of a tensor.
+
+    Their density is that of ``rand``.
+
+    Raises:
+        NotImplementedError: a dtype that is not floating-point.
+
+    Example:
+        >>> tn.rand_like(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
+    kind = input.dtype if dtype is None else dtype
+    return rand(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
+
+
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return normal numbers in the shape and dtype of a tensor.
+
+    Their density is that of ``randn``.
+
+    Raises:
+        NotImplementedError: a dtype that is not floating-point.
+
+    Example:
+        >>> tn.randn_like(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
+    kind = input.dtype if dtype is None else dtype
+    return randn(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
+
+
+def randint_like(
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return whole numbers in the shape and dtype of a tensor.
+
+    Each from ``low`` (0) to before ``high`` has the probability ``1 / (high - low)``.
+
+    Raises:
+        RuntimeError: ``low`` is not below ``high``, or a bound is none of the dtype.
+
+    Example:
+        >>> tn.randint_like(tn.zeros(2, 3), 6).shape
+        tinynet.Size([2, 3])
+    """
+    if high is None:
+        low, high = 0, low
+    kind = input.dtype if dtype is None else dtype
+    return randint(
+        low, high, input.shape, generator=generator, dtype=kind, requires_grad=requires_grad
+    )
+
+
+@method
+def new_tensor(
+    self: Tensor, data: Any, *, dtype: DtypeLike = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a new tensor of ``data`` in this tensor's dtype.
+
+    Raises:
+        ValueError: nested sequences of unequal length.
+        TypeError: something that is not a number.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_tensor([3.7])
+        tensor([3])
+    """
+    return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+
+
+@method
+def new_zeros(
+    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
+) -> Tensor:
+    """Return zeros of a size in this tensor's dtype.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_zeros(3)
+        tensor([0, 0, 0])
+    """
+    kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
+    return finish(np.zeros(shape_of(size, "new_zeros"), kind), requires_grad)
+
+
+@method
+def new_ones(
+    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
+) -> Tensor:
+    """Return ones of a size in this tensor's dtype.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_ones(3)
+        tensor([1, 1, 1])
+    """
+    return ones(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+
+
+@method
+def new_empty(
+    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
+) -> Tensor:
+    """Return unspecified values of a size in this tensor's dtype.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_empty(3).dtype
+        tinynet.int64
+    """
+    return empty(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+
+
+@method
+def new_full(
+    self: Tensor,
+    size: Sequence[int],
+    fill_value: Any,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return one value of a size in this tensor's dtype.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_full((2,), 7)
+        tensor([7, 7])
+    """
+    kind = self.dtype if dtype is None else dtype
+    return full(size, fill_value, dtype=kind, requires_grad=requires_grad)

@@ -149,19 +149,14 @@ def test_a_layer_that_refers_to_another_gets_no_general_meanings(layer):
     assert {"device", "dtype"} <= glossary.of(tinynet.zeros).keys()
 
 
-BY_LAYERS = {"nn", "init"}
-
-
 @pytest.mark.parametrize("page", TITLES)
 def test_every_name_says_which_errors_it_raises(page):
-    if page not in BY_LAYERS:
-        assert not gaps.without_errors(page), "these need `Raises:`, see docs/site/raises.py"
+    assert not gaps.without_errors(page), "these need `Raises:`, see docs/site/raises.py"
 
 
 @pytest.mark.parametrize("page", TITLES)
 def test_every_name_says_where_its_mathematics_comes_from(page):
-    if page not in BY_LAYERS:
-        assert not gaps.without_source(page), "these need a formula or a paper"
+    assert not gaps.without_source(page), "these need a formula or a paper"
 
 
 def test_docstrings_become_markdown():

@@ -300,38 +300,14 @@ class TensorMethods:
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
     def t(self) -> Tensor:
-        """Return a matrix transposed; vectors and scalars as they are."""
+        """Return a matrix transposed, vectors and scalars as they are; else it is a
+        RuntimeError."""
     def unsqueeze(self, dim: builtins.int) -> Tensor:
         """Return a view with a new dimension of length 1 at ``dim``."""
     def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
         """Return a view of one slice, without the dimension."""
     def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """Return views of all slices along a dimension; iterating over a tensor does the same."""
-    def new_tensor(
-        self, data: Any, *, dtype: DtypeLike = None, requires_grad: builtins.bool = False
-    ) -> Tensor:
-        """Return a new tensor of ``data`` in this tensor's dtype."""
-    def new_zeros(
-        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
-    ) -> Tensor:
-        """Return zeros of a size in this tensor's dtype."""
-    def new_ones(
-        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
-    ) -> Tensor:
-        """Return ones of a size in this tensor's dtype."""
-    def new_empty(
-        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
-    ) -> Tensor:
-        """Return unspecified values of a size in this tensor's dtype."""
-    def new_full(
-        self,
-        size: Sequence[builtins.int],
-        fill_value: Any,
-        *,
-        dtype: DtypeLike = None,
-        requires_grad: builtins.bool = False,
-    ) -> Tensor:
-        """Return one value of a size in this tensor's dtype."""
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """Return the part on and below a diagonal; zeros elsewhere."""
     def tril_(self, diagonal: builtins.int = 0) -> Self:
@@ -409,19 +385,6 @@ class TensorMethods:
         """The tensor with its last two dimensions swapped."""
     def swapaxes(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
-    def narrow(self, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
-        """Return a view of ``length`` slices of a dimension, from ``start`` on."""
-    def split(
-        self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
-    ) -> tuple[Tensor, ...]:
-        """Return views of consecutive parts: of one size (the last may be smaller), or of given
-        sizes."""
-    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
-        """Return at most ``chunks`` views of equal size (the last may be smaller)."""
-    def diagonal(
-        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
-    ) -> Tensor:
-        """Return a view of a diagonal."""
     def flip(self, *dims: Ints) -> Tensor:
         """Return a copy with the order along the dimensions reversed."""
     def roll(self, shifts: Any, dims: Any = None) -> Tensor:
@@ -440,6 +403,19 @@ class TensorMethods:
         """Transpose this matrix and return it."""
     def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
         """Swap two dimensions of this tensor and return it."""
+    def narrow(self, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
+        """Return a view of ``length`` slices of a dimension, from ``start`` on."""
+    def split(
+        self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of consecutive parts: of one size (the last may be smaller), or of given
+        sizes."""
+    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+    def diagonal(
+        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> Tensor:
+        """Return a view of a diagonal."""
     def gather(
         self, dim: builtins.int, index: Tensor, *, sparse_grad: builtins.bool = False
     ) -> Tensor:
@@ -541,6 +517,31 @@ class TensorMethods:
         self, p: builtins.float | None = None, *, generator: Generator | None = None
     ) -> Tensor:
         """Return ones with the given probabilities (or with ``p``), zeros otherwise."""
+    def new_tensor(
+        self, data: Any, *, dtype: DtypeLike = None, requires_grad: builtins.bool = False
+    ) -> Tensor:
+        """Return a new tensor of ``data`` in this tensor's dtype."""
+    def new_zeros(
+        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
+    ) -> Tensor:
+        """Return zeros of a size in this tensor's dtype."""
+    def new_ones(
+        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
+    ) -> Tensor:
+        """Return ones of a size in this tensor's dtype."""
+    def new_empty(
+        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
+    ) -> Tensor:
+        """Return unspecified values of a size in this tensor's dtype."""
+    def new_full(
+        self,
+        size: Sequence[builtins.int],
+        fill_value: Any,
+        *,
+        dtype: DtypeLike = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return one value of a size in this tensor's dtype."""
     def i0(self) -> Tensor:
         """Return the modified Bessel function of order 0."""
     def i0_(self) -> Self:
@@ -608,6 +609,12 @@ class TensorMethods:
         self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Self:
         """Write the result of ``addbmm`` to this tensor and return it."""
+    def apply_(self, callable: Callable[[Any], Any]) -> Self:
+        """Replace each element by what a Python function makes of it; slow. Returns the tensor."""
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Self:
+        """Replace each element by what a Python function makes of it and that of another tensor."""
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Self:
+        """Replace each element by what a Python function makes of it and those of two tensors."""
     def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
     def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
@@ -888,7 +895,7 @@ class TensorMethods:
         """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a
         diagonal."""
     def diagflat(self, offset: builtins.int = 0) -> Tensor:
-        """Return the matrix that has all elements of a tensor on a diagonal."""
+        """Return the matrix that has all elements of a tensor, of any shape, on a diagonal."""
     def adjoint(self) -> Tensor:
         """Return a view with the last two dimensions swapped; for real numbers that is ``mT``."""
     @property
@@ -1107,12 +1114,6 @@ class TensorMethods:
         """Return unspecified values of a size, with strides of your own, in this tensor's dtype."""
     def sum_to_size(self, *size: Any) -> Tensor:
         """Return the sum to a size that broadcasts to that of the tensor."""
-    def apply_(self, callable: Callable[[Any], Any]) -> Self:
-        """Replace each element by what a Python function makes of it; slow. Returns the tensor."""
-    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Self:
-        """Replace each element by what a Python function makes of it and that of another tensor."""
-    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Self:
-        """Replace each element by what a Python function makes of it and those of two tensors."""
     def index_put_(
         self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
     ) -> Self:

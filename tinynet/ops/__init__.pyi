@@ -858,7 +858,7 @@ def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
     """Return matrices of zeros with the last dimension of a tensor on a diagonal."""
 
 def diagflat(self: Tensor, offset: int = 0) -> Tensor:
-    """Return the matrix that has all elements of a tensor on a diagonal."""
+    """Return the matrix that has all elements of a tensor, of any shape, on a diagonal."""
 
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal."""
@@ -907,7 +907,13 @@ def empty(
     """Return a tensor with unspecified values."""
 
 def empty_like(
-    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
+    input: Tensor,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
 ) -> Tensor:
     """Return unspecified values in the shape and dtype of a tensor."""
 
@@ -1048,7 +1054,9 @@ def full_like(
     *,
     dtype: DtypeLike = None,
     requires_grad: bool = False,
-    **_: Any,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
 ) -> Tensor:
     """Return one value in the shape and dtype of a tensor."""
 
@@ -1522,7 +1530,13 @@ def ones(
     """Return a tensor of ones."""
 
 def ones_like(
-    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
+    input: Tensor,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
 ) -> Tensor:
     """Return ones in the shape and dtype of a tensor."""
 
@@ -1589,7 +1603,9 @@ def rand_like(
     generator: Generator | None = None,
     dtype: DtypeLike = None,
     requires_grad: bool = False,
-    **_: Any,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
 ) -> Tensor:
     """Return uniform numbers in the shape and dtype of a tensor."""
 
@@ -1613,7 +1629,9 @@ def randint_like(
     generator: Generator | None = None,
     dtype: DtypeLike = None,
     requires_grad: bool = False,
-    **_: Any,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
 ) -> Tensor:
     """Return whole numbers in the shape and dtype of a tensor."""
 
@@ -1632,7 +1650,9 @@ def randn_like(
     generator: Generator | None = None,
     dtype: DtypeLike = None,
     requires_grad: bool = False,
-    **_: Any,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
 ) -> Tensor:
     """Return normal numbers in the shape and dtype of a tensor."""
 
@@ -1867,7 +1887,7 @@ def swapdims(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions swapped."""
 
 def t(self: Tensor) -> Tensor:
-    """Return a matrix transposed; vectors and scalars as they are."""
+    """Return a matrix transposed, vectors and scalars as they are; else it is a RuntimeError."""
 
 def take(self: Tensor, index: Tensor) -> Tensor:
     """Return the elements at places in the flattened tensor, in the shape of ``index``."""
@@ -2021,6 +2041,12 @@ def zeros(
     """Return a tensor of zeros."""
 
 def zeros_like(
-    input: Tensor, *, dtype: DtypeLike = None, requires_grad: bool = False, **_: Any
+    input: Tensor,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
 ) -> Tensor:
     """Return zeros in the shape and dtype of a tensor."""

@@ -22,6 +22,10 @@ from benchmarks import race
 from benchmarks.tables import Table
 from benchmarks.workloads import ROWS
 
+MISSING = (
+    "python -m benchmarks measures tinynet beside PyTorch, which is not installed here.\n"
+    "In the clone: pip install '.[benchmarks]'    (PyTorch 2.13.0 and matplotlib)"
+)
 NAMES = [row.name for row in ROWS]
 
 
@@ -108,6 +112,9 @@ def measured(arguments: argparse.Namespace) -> list[Table]:
         torch.set_num_threads(threads)
         tables.append(operations.report(torch, rounds, arguments.only))
         tables.append(messages.report(rounds, arguments.only))
+        if not any(table.rows for table in tables):
+            names = ", ".join(case.__name__ for case in operations.CASES)
+            raise SystemExit(f"no case's name contains {arguments.only!r}; there are {names}")
     return tables
 
 
@@ -136,7 +143,7 @@ def main() -> int:
     """Run the benchmarks that the command line asks for."""
     arguments = parsed()
     if util.find_spec("torch") is None:
-        print("The opponent is missing: pip install torch==2.13.0", file=sys.stderr)
+        print(MISSING, file=sys.stderr)
         return 2
     about = machine(arguments.threads, arguments.rounds)
     print(about)

@@ -1,8 +1,11 @@
 """What the README shows is what happens."""
 
 import linecache
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,6 +16,7 @@ from tinynet.train import cli
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, re.S)
 PROGRAMS = [text for language, text in BLOCKS if language == "python"]
 
@@ -96,6 +100,66 @@ def test_the_config_is_one(project, monkeypatch, capsys):
     (text,) = (text for language, text in BLOCKS if language == "toml")
     Path("configs/mine.toml").write_text(text, encoding="utf-8")
     assert cli.main(["check", "configs/mine.toml"]) == 0, capsys.readouterr()
+
+
+# ---- installed, and beside PyTorch ----
+
+STEP = """
+import sys, tinynet as tn
+net = tn.nn.Linear(3, 1)
+optimizer = tn.optim.SGD(net.parameters(), lr=0.1)
+before = net.weight.detach().clone()
+net(tn.ones(2, 3)).square().sum().backward()
+optimizer.step()
+assert not tn.equal(before, net.weight)
+assert len(tn.data.Digits(train=False)) > 300, "the data set is not in the package"
+print(tn.__file__)
+"""
+
+
+def test_it_installs_as_a_package(tmp_path):
+    """`pip install .`, but into a folder of its own, and without a network."""
+    pytest.importorskip("hatchling", reason="builds the package: pip install tinynet[dev]")
+    pytest.importorskip("pip", reason="installs the package")
+    offline = ["--no-deps", "--no-build-isolation", "--no-index", "--no-compile", "--quiet"]
+    command = [sys.executable, "-m", "pip", "install", *offline, "--target", str(tmp_path), "."]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    alone = {**os.environ, "PYTHONPATH": str(tmp_path), "OPENBLAS_NUM_THREADS": "1"}
+    step, command = ["-c", STEP], ["bin/tinynet", "list", "optimizer"]
+    for arguments, shown in ((step, str(tmp_path / "tinynet")), (command, "AdamW")):
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path, env=alone, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert shown in done.stdout
+
+
+def test_the_benchmarks_say_what_they_miss():
+    without = "import sys; sys.modules['torch'] = None; from benchmarks.__main__ import main; "
+    done = subprocess.run(
+        [sys.executable, "-c", without + "sys.exit(main())"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2 and not done.stdout
+    assert "PyTorch, which is not installed" in done.stderr
+    (extra,) = re.findall(r"pip install '\.\[(\w+)\]'", done.stderr)
+    (pinned,) = re.findall(rf'^{extra} = \["torch==([\d.]+)"', PYPROJECT, re.M)
+    assert f"PyTorch {pinned}" in done.stderr and f"with the `{extra}` extra" in README
+
+
+@pytest.mark.oracle
+def test_the_benchmarks_measure_the_cases_of_the_table():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--rounds", "1"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    first = done.stdout.partition("**What messages cost**")[0]
+    rows = re.findall(r"^\| (\w+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", first, re.M)
+    shown = README.partition("| case | tinynet µs | PyTorch µs |")[2].partition("\n\n")[0]
+    assert len(rows) == shown.count("\n| ") and all(float(x) > 0 for row in rows for x in row[1:])
 
 
 # ---- pictures and links ----

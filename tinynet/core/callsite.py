@@ -41,9 +41,11 @@ def here() -> Site | None:
 
 def outward(frame: FrameType | None) -> Site | None:
     """Return the site of the nearest frame outside tinynet, from ``frame`` on."""
+    known = OUTSIDE
     while frame is not None:
         code = frame.f_code
-        if is_outside(code.co_filename):
+        found = known.get(code.co_filename)
+        if found or found is None and is_outside(code.co_filename):
             return code, frame.f_lasti
         frame = frame.f_back
     return None

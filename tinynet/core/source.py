@@ -210,7 +210,7 @@ class Forward:
             "c = f.f_code",
             "try: o = OUTSIDE[c.co_filename]",
             "except KeyError: o = is_outside(c.co_filename)",
-            "n.site = (c, f.f_lasti) if o else outward(f)",
+            "n.site = (c, f.f_lasti) if o else outward(f.f_back)",
             "n.scope = running.scope",
             *self.describe(),
             *self.save(),

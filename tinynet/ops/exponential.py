@@ -274,7 +274,12 @@ def relu_backward(self: Array, result: Array, /) -> Array:
     """Return the gradient where relu's result is above zero; recorded in both, as in PyTorch."""
     if self.shape != result.shape:
         self, result = np.broadcast_arrays(self, result)
-    g, r = self.reshape(-1).view(f"i{self.itemsize}"), result.reshape(-1)
+    bits = _BITS[self.itemsize]
+    if result.size <= _PART and result.ndim:
+        kept = np.not_equal(result, 0).astype(bits)
+        np.multiply(kept, self.view(bits), out=kept)
+        return kept.view(self.dtype)
+    g, r = self.reshape(-1).view(bits), result.reshape(-1)
     made = np.empty_like(g)
 
     def work(part: slice) -> None:
@@ -324,6 +329,7 @@ def relu(self: Array, /) -> Array:
 
 _LARGE = 8192  # elements from which zeros in an array are twice as fast as a zero in `maximum`
 _PART = 1 << 16  # elements of a part
+_BITS = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -89,6 +90,15 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
 
 # ---- faster sums of many numbers ----------------------------------------------------------------
 
+
+@functools.lru_cache(maxsize=64)  # a layer of a net needs the same ones at each call
+def ones(count: int, kind: np.dtype[Any]) -> Array:
+    """Return a vector of ones, whose product with an array is a sum. It is never written to."""
+    made = np.ones(count, kind)
+    made.flags.writeable = False
+    return made
+
+
 _MANY, _ROW = 2**12, 1024  # numbers from which it is worth it; how many make a row
 _MATRIX = 512  # of each of the matrices whose columns are added
 
@@ -110,7 +120,7 @@ def _sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> 
             first, last = min(axes), max(axes) + 1
             many, after = math.prod(x.shape[first:last]), math.prod(x.shape[last:])
             if many * after >= _MATRIX:
-                sums = np.matmul(np.ones(many, x.dtype), x.reshape(-1, many, after))
+                sums = np.matmul(ones(many, x.dtype), x.reshape(-1, many, after))
                 kept = (1,) * (keepdim * len(axes))
                 return sums.reshape(x.shape[:first] + kept + x.shape[last:])
     return add_up(x, axis=axes, keepdims=keepdim)
@@ -122,7 +132,7 @@ def _row_sums(x: Array, length: int) -> Array:
     As products with a vector of ones: BLAS is several times faster than numpy here. It adds in
     as many lanes, so the rounding is no worse.
     """
-    return np.dot(x.reshape(-1, length), np.ones(length, x.dtype))
+    return np.dot(x.reshape(-1, length), ones(length, x.dtype))
 
 
 # ---- sums and means -----------------------------------------------------------------------------

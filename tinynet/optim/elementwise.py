@@ -35,6 +35,7 @@ class Elementwise(Optimizer):
     """
 
     scratch = 1  # arrays of the block's shape that the update may overwrite
+    together_from = 2  # small parameters that are worth copying side by side for one update
 
     def _set_up(self) -> None:
         super()._set_up()
@@ -107,7 +108,7 @@ class Elementwise(Optimizer):
                     one[...] = value
             slot.run(block, grad)
         slots = [self._slots[id(p)] for p in params]
-        self._plans[id(group)] = Plan.of(params, slots, self.scratch)
+        self._plans[id(group)] = Plan.of(params, slots, self.scratch, self.together_from)
 
     def _slot(self, p: Tensor, group: Group, names: tuple[str, ...]) -> Slot:
         """Return the slot of a parameter; what its state lacks is made."""

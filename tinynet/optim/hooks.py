@@ -65,7 +65,8 @@ def hooked(step: F) -> F:
             return step(*args, **kwargs)
         optimizer._running = True
         try:
-            for hook in [*everywhere[0].values(), *optimizer._before.values()]:
+            before = everywhere[0] or optimizer._before
+            for hook in [*everywhere[0].values(), *optimizer._before.values()] if before else ():
                 result = hook(optimizer, args, kwargs)
                 if result is not None:
                     if not (isinstance(result, tuple) and len(result) == 2):
@@ -76,7 +77,8 @@ def hooked(step: F) -> F:
                     args, kwargs = result
             out = step(*args, **kwargs)
             optimizer.stepped = True
-            for hook in [*optimizer._after.values(), *everywhere[1].values()]:
+            after = everywhere[1] or optimizer._after
+            for hook in [*optimizer._after.values(), *everywhere[1].values()] if after else ():
                 hook(optimizer, args, kwargs)
         finally:
             optimizer._running = False

@@ -212,8 +212,10 @@ class Optimizer:
             for group in self.param_groups
         ]
         for group, ready in todo:
-            for sparse in {not isinstance(grad, np.ndarray) for _, grad in ready}:
-                self.refuse(sparse, group)
+            kinds = [grad.__class__ is np.ndarray for _, grad in ready]
+            for dense in (True, False):
+                if dense in kinds:
+                    self.refuse(not dense, group)
         site = here()
         for group, ready in todo:
             began = time.perf_counter_ns()

@@ -40,7 +40,9 @@ class Plan:
         "shapes", "state", "tensors",
     )  # fmt: skip
 
-    def __init__(self, slots: list[Slot], params: Sequence[Tensor], scratch: int):
+    def __init__(
+        self, slots: list[Slot], params: Sequence[Tensor], scratch: int, together_from: int
+    ):
         self.params = params
         self.names = slots[0].names
         self.arrays = [slot.array for slot in slots]
@@ -52,7 +54,7 @@ class Plan:
         self.numbers = slots[0].numbers
         self.others = [[*slot.numbers.values()] for slot in slots[1:]]
         together = [i for i, slot in enumerate(slots) if slot.is_small]
-        cuts = _cut([slots[i].array.size for i in together])
+        cuts = _cut([slots[i].array.size for i in together], together_from)
         self.packs = [
             Pack([slots[i] for i in together[cut]], together[cut], scratch) for cut in cuts
         ]
@@ -60,19 +62,22 @@ class Plan:
         self.alone = [(i, slot) for i, slot in enumerate(slots) if i not in packed]
 
     @classmethod
-    def of(cls, params: Sequence[Tensor], slots: list[Slot], scratch: int) -> Plan | None:
+    def of(
+        cls, params: Sequence[Tensor], slots: list[Slot], scratch: int, together_from: int
+    ) -> Plan | None:
         """Return a plan for the next step; None if it needs a look at each parameter.
 
         Args:
             params: all that take part in a step.
             slots: what is kept of each.
             scratch: how many arrays the update may overwrite.
+            together_from: how many small parameters it takes to update them together.
         """
         state = chain.from_iterable((slot.held or {}).values() for slot in slots)
         alike = {slot.kind for slot in slots}
         if len(alike) > 1 or not all(isinstance(value, Tensor) for value in state):
             return None
-        return cls(slots, params, scratch)
+        return cls(slots, params, scratch, together_from)
 
     def fits(self, params: Any, grads: Any, state: Any, names: tuple[str, ...]) -> bool:
         """Return whether everything is as it was after the last step, and can be updated alike."""
@@ -143,8 +148,8 @@ class Pack:
             their[...] = part
 
 
-def _cut(sizes: list[int]) -> list[slice]:
-    """Return where to cut a row of small parameters into packs; one that stays alone is in none."""
+def _cut(sizes: list[int], together_from: int) -> list[slice]:
+    """Return where to cut a row of small parameters into packs; too few are in none."""
     cuts, start, room = [], 0, TOGETHER
     for i, size in enumerate(sizes):
         if size > room:
@@ -152,4 +157,4 @@ def _cut(sizes: list[int]) -> list[slice]:
             start, room = i, TOGETHER
         room -= size
     cuts.append(slice(start, len(sizes)))
-    return [cut for cut in cuts if cut.stop - cut.start > 1]
+    return [cut for cut in cuts if cut.stop - cut.start >= together_from]

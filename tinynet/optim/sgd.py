@@ -56,6 +56,7 @@ class SGD(Elementwise):
 
     shaped = ("momentum_buffer",)
     scratch = 2
+    together_from = 5  # an update of so few passes costs little more than the copies
 
     def __init__(
         self,

@@ -19,10 +19,10 @@ def applied(
     op: Any, input: Tensor, inplace: bool, *attributes: Any, name: str | None = None
 ) -> Tensor:
     """Apply an operation, in place if asked; messages call it ``name``."""
-    name = name or op.name
-    tensor_only(name, input=input)
+    if not isinstance(input, Tensor):
+        tensor_only(name or op.name, input=input)
     if inplace:
-        return run_inplace(op, input, attributes, {}, what=f"{name}_")
+        return run_inplace(op, input, attributes, {}, what=f"{name or op.name}_")
     return op.function(input, *attributes)
 
 

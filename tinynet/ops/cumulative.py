@@ -17,9 +17,9 @@ from tinynet.ops.extrema import pair
 from tinynet.ops.gathering import gather_sum
 from tinynet.ops.half import HALF, in_single
 from tinynet.ops.joining import cat
-from tinynet.ops.reduction import sum_kind
 from tinynet.ops.refuse import refuse_others, refuse_whole
 from tinynet.ops.shape import axis_of, cut, embed
+from tinynet.ops.sums import sum_kind
 
 # ---- running sums -------------------------------------------------------------------------------
 

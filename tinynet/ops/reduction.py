@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,11 +16,11 @@ from tinynet.ops.half import HALF, in_single
 from tinynet.ops.joining import cat, stack
 from tinynet.ops.refuse import bad_dim, name_of, refuse_others
 from tinynet.ops.shape import axis_of, expand, reshape
+from tinynet.ops.sums import sum_kind, sums
 
 Dims = int | Sequence[int] | None
 
 # numpy's types know no ``keepdims: bool``
-add_up: Callable[..., Array] = np.add.reduce
 multiply_up: Callable[..., Array] = np.multiply.reduce
 largest: Callable[..., Array] = np.maximum.reduce
 smallest: Callable[..., Array] = np.minimum.reduce
@@ -71,13 +70,6 @@ def count_of(shape: tuple[int, ...], dim: Dims) -> int:
     return math.prod(shape[a] for a in axes_of(dim, len(shape)))
 
 
-def sum_kind(array: Array, dtype: Any) -> Any:
-    """Return the dtype to sum in: as given, else int64 for integers and booleans."""
-    if dtype is not None:
-        return dtypes.as_numpy(dtype)
-    return array.dtype if array.dtype.kind == "f" else np.dtype(np.int64)
-
-
 def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
     kind = array.dtype if dtype is None else dtypes.as_numpy(dtype)
     if kind.kind != "f":
@@ -88,60 +80,13 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
     return kind
 
 
-# ---- faster sums of many numbers ----------------------------------------------------------------
-
-
-@functools.lru_cache(maxsize=64)  # a layer of a net needs the same ones at each call
-def ones(count: int, kind: np.dtype[Any]) -> Array:
-    """Return a vector of ones, whose product with an array is a sum. It is never written to."""
-    made = np.ones(count, kind)
-    made.flags.writeable = False
-    return made
-
-
-_MANY, _ROW = 2**12, 1024  # numbers from which it is worth it; how many make a row
-_MATRIX = 512  # of each of the matrices whose columns are added
-
-
-def _sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any) -> Array:
-    """Return sums over the axes (None: over all)."""
-    if dtype is not None or x.dtype.kind != "f":
-        return add_up(x, axis=axes, keepdims=keepdim, dtype=sum_kind(x, dtype))
-    if x.size >= _MANY and x.flags.c_contiguous and x.itemsize >= 4:
-        if axes is None and x.size >= 8 * _MANY:
-            whole = x.size // _ROW * _ROW
-            flat = x.reshape(-1)
-            return add_up(_row_sums(flat[:whole], _ROW)) + add_up(flat[whole:])
-        first = x.ndim - len(axes or ())
-        if axes and 0 < first == min(axes):
-            sums = _row_sums(x, math.prod(x.shape[first:]))
-            return sums.reshape(x.shape[:first] + (1,) * (keepdim * len(axes)))
-        if axes and max(axes) - min(axes) + 1 == len(axes) and max(axes) + 1 < x.ndim:
-            first, last = min(axes), max(axes) + 1
-            many, after = math.prod(x.shape[first:last]), math.prod(x.shape[last:])
-            if many * after >= _MATRIX:
-                sums = np.matmul(ones(many, x.dtype), x.reshape(-1, many, after))
-                kept = (1,) * (keepdim * len(axes))
-                return sums.reshape(x.shape[:first] + kept + x.shape[last:])
-    return add_up(x, axis=axes, keepdims=keepdim)
-
-
-def _row_sums(x: Array, length: int) -> Array:
-    """Return the sums of numbers that follow each other in memory, so many at a time.
-
-    As products with a vector of ones: BLAS is several times faster than numpy here. It adds in
-    as many lanes, so the rounding is no worse.
-    """
-    return np.dot(x.reshape(-1, length), ones(length, x.dtype))
-
-
 # ---- sums and means -----------------------------------------------------------------------------
 
 
 @operation(node="SumBackward0", methods=False)
 def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the sum of all elements."""
-    return _sums(self, None, False, dtype)
+    return sums(self, None, False, dtype)
 
 
 sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
@@ -150,7 +95,7 @@ sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
 @operation(node="SumBackward1", methods=False)
 def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the sums over dimensions."""
-    return _sums(self, axes_of(dim, self.ndim, "sum"), keepdim, dtype)
+    return sums(self, axes_of(dim, self.ndim, "sum"), keepdim, dtype)
 
 
 sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim))
@@ -186,7 +131,7 @@ def mean_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     if self.dtype is HALF and dtype is None:
         return in_single(mean_all, self)
     kind = _mean_kind(self, dtype)
-    return _sums(self, None, False, dtype) / kind.type(self.size)
+    return sums(self, None, False, dtype) / kind.type(self.size)
 
 
 mean_all.grad(self=lambda g, self_shape: expand(g / max(math.prod(self_shape), 1), self_shape))
@@ -199,7 +144,7 @@ def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike
         return in_single(mean_dims, self, dim, keepdim)
     kind = _mean_kind(self, dtype)
     axes = axes_of(dim, self.ndim, "mean")
-    return _sums(self, axes, keepdim, dtype) / kind.type(count_of(self.shape, dim))
+    return sums(self, axes, keepdim, dtype) / kind.type(count_of(self.shape, dim))
 
 
 mean_dims.grad(

@@ -15,9 +15,10 @@ from tinynet.core.operation import operation
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.exponential import exp
 from tinynet.ops.half import HALF, in_single
-from tinynet.ops.reduction import Dims, add_up, axes_of, largest, restore, smallest, sum_dims
+from tinynet.ops.reduction import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.refuse import bad_dim, name_of
 from tinynet.ops.shape import axis_of
+from tinynet.ops.sums import add_up
 
 
 def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:

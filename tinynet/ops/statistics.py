@@ -19,7 +19,6 @@ from tinynet.ops.exponential import sign
 from tinynet.ops.half import HALF, in_single
 from tinynet.ops.reduction import (
     Dims,
-    add_up,
     axes_of,
     count_of,
     largest,
@@ -31,6 +30,7 @@ from tinynet.ops.reduction import (
     sum_dims,
 )
 from tinynet.ops.refuse import name_of, refuse_others
+from tinynet.ops.sums import add_up
 
 # ---- variance and standard deviation ------------------------------------------------------------
 

@@ -16,8 +16,8 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.products import matmul, mm
-from tinynet.ops.reduction import ones
 from tinynet.ops.refuse import c_name, name_of
+from tinynet.ops.sums import ones
 
 # ---- operations ---------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ add several times faster than ``np.add.reduce``, and what is constant along plac
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from tinynet import threads
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.ops import sums
 from tinynet.ops.exponential import rsqrt
 from tinynet.ops.reduction import mean_dims, sum_dims
 from tinynet.ops.shape import reshape
@@ -57,12 +57,7 @@ def wide(x: Array) -> Array:
 
 def ones(count: int, x: Array) -> Array:
     """Return a vector of ones, whose product with an array is a sum."""
-    return _ones(count, x.dtype)
-
-
-@functools.lru_cache(maxsize=64)  # a layer of a net needs the same ones at each call
-def _ones(count: int, kind: Any) -> Array:
-    return np.ones(count, kind)
+    return sums.ones(count, x.dtype)
 
 
 def slopes(

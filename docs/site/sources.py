@@ -41,7 +41,7 @@ EXEMPT = {
         "data/arrays data/characters data/collate data/columns data/csv_rows data/dataset"
         " data/distributed data/files data/folder data/image_folder data/images data/loader"
         " data/options data/passes data/processes data/rows data/sampler data/seeding data/stack"
-        " data/subset data/tables data/text data/threads data/worker"
+        " data/subset data/tables data/text data/threads data/tokenizer data/worker"
     ),
     "runs, keeps and reports a training": "train/*",
 }
@@ -49,7 +49,7 @@ EXEMPT = {
 
 PAPER = re.compile(r"Source:|arXiv|\b(1[6-9]|20)\d\d\b")
 SPAN = re.compile(r"``([^`]+)``")
-FORMULA = re.compile(r" [-+*/@=<>^] | // |\*\*|\|\w|\w\(.+\)|\w\[\w|^[-+]\w")
+FORMULA = re.compile(r" [-+*/@=<>^] | // |\*\*|\|\w|\b[a-z]\w*\(.+\)|\w\[\w|^[-+][a-z]$|^-[a-z]+\(")
 SHAPE = re.compile(r"\[|\([\w*]+, ")
 
 
@@ -73,13 +73,15 @@ def told(name: Name) -> bool:
     doc = inspect.getdoc(name.value) or ""
     parts = {h: text for h, text in sections(doc).items() if h in ("", "Args", "Returns")}
     text = "\n".join(parts.values())
-    if PAPER.search(text) or any(is_formula(s) for s in SPAN.findall(text)):
+    if PAPER.search(text) or any(is_formula(s, name.name) for s in SPAN.findall(text)):
         return True
     if re.search(r"^    .* = ", parts[""], re.M):  # in a block of its own
         return True
     return any(told(other) for other in references.of(name, text))
 
 
-def is_formula(span: str) -> bool:
-    """Whether something between backquotes computes: no shape, no argument."""
-    return bool(FORMULA.search(span)) and not SHAPE.match(span)
+def is_formula(span: str, name: str) -> bool:
+    """Whether something between backquotes computes: no shape, no argument, no call of itself."""
+    if SHAPE.match(span) or span.startswith(f"{name}("):
+        return False
+    return bool(FORMULA.search(span))

@@ -72,7 +72,7 @@ def test_infos_of_a_batch_tell_which_matrix_failed():
     assert L.solve_ex(batch, tn.ones(3, 3, 1).double()).info.tolist() == [0, 2, 0]
     assert L.cholesky_ex(batch).info.tolist() == [0, 2, 0]
     assert L.lu_factor_ex(batch).info.tolist() == [0, 2, 0]
-    for call in (L.inv, L.cholesky, lambda a: L.solve(a, a)):
+    for call in (L.inv, L.cholesky, L.lu_factor, lambda a: L.solve(a, a)):
         with pytest.raises(L.LinAlgError, match=r"\(Batch element 1\)"):
             call(batch)
 

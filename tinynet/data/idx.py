@@ -95,6 +95,8 @@ class IDX(Rows):
     Raises:
         FormatError: a file is damaged or no IDX file, or the lengths differ.
 
+    For the format see ``read_idx``.
+
     Example:
         >>> import tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "x.idx2")
@@ -154,6 +156,8 @@ class MNIST(LabelledImages):
     Raises:
         FileNotFoundError: with the names that were looked for.
         FormatError: a file is damaged, or labels and images do not fit together.
+
+    Source: LeCun et al., "Gradient-based learning applied to document recognition", 1998.
 
     Example:
         >>> folder = getfixture("tmp_path")

@@ -27,6 +27,8 @@ def _refuse_decay(decay: float) -> None:
 def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
     """Return ``f(averages, values, count)``, which moves averages to values by ``1 - decay``.
 
+    ``average = decay * average + (1 - decay) * value``.
+
     Raises:
         ValueError: decay is not in [0, 1].
 
@@ -53,6 +55,8 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
 def get_swa_multi_avg_fn() -> AverageAll:
     """Return ``f(averages, values, count)``, which makes averages of one more value each.
 
+    ``average = average + (value - average) / (count + 1)``.
+
     Example:
         >>> from tinynet.nn.averaging import get_swa_multi_avg_fn
         >>> average = tn.ones(1)
@@ -76,6 +80,8 @@ def get_swa_multi_avg_fn() -> AverageAll:
 def get_ema_avg_fn(decay: float = 0.999) -> AverageOne:
     """Return ``f(average, value, count)``: a share ``decay`` of the average, the rest of the value.
 
+    It returns ``decay * average + (1 - decay) * value``.
+
     Raises:
         ValueError: decay is not in [0, 1].
 
@@ -95,6 +101,8 @@ def get_ema_avg_fn(decay: float = 0.999) -> AverageOne:
 
 def get_swa_avg_fn() -> AverageOne:
     """Return ``f(average, value, count)``, which returns the average of one more value.
+
+    It returns ``average + (value - average) / (count + 1)``.
 
     Example:
         >>> average = optim.swa_utils.get_swa_avg_fn()

@@ -98,6 +98,8 @@ def random_(
 ) -> Tensor:
     """Fill this tensor with whole numbers from ``[low, high)`` and return it.
 
+    Each has the probability ``1 / (high - low)``.
+
     Called as ``random_()``: from 0 to what the dtype holds exactly; ``random_(high)``: from 0; or
     with both bounds.
 

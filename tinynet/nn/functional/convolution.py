@@ -240,6 +240,9 @@ def conv_transpose2d(
 ) -> Tensor:
     """Return the transposed convolution over two dimensions: the gradient of ``conv2d``.
 
+    In each dimension ``result[stride * y + dilation * i - padding] += weight[i] * input[y]``, over
+    all i.
+
     Each element of the input, times the weight, is added to a window of the result; the windows are
     those from which ``conv2d`` with the same options would compute the elements of the input.
 

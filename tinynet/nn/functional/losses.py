@@ -247,6 +247,8 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """Return the binary cross-entropy of ``sigmoid(input)``, without overflow or cancellation.
 
+    ``max(x, 0) - x * y + log(1 + exp(-|x|))`` for logits x and targets y.
+
     Args:
         input: logits.
         target: from 0 to 1, of the same shape.

@@ -31,6 +31,8 @@ def softmax(
 ) -> Tensor:
     """Return ``exp(x)`` divided by its sum along a dimension.
 
+    ``exp(x) / sum(exp(x))``.
+
     Args:
         input: any shape.
         dim: the dimension along which the result sums to 1. Leaving it out is deprecated.

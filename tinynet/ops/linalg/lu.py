@@ -132,6 +132,13 @@ _LuFactor = named("linalg_lu_factor", ("LU", "pivots"))
 _LuFactorEx = named("linalg_lu_factor_ex", ("LU", "pivots", "info"))
 
 
+_SINGULAR = (
+    "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero. If you still "
+    "want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+    "linalg.lu_factor_ex(A, pivot)"
+)
+
+
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """Return what ``lu_factor`` does, and for each matrix whether U has an inverse.
 
@@ -156,11 +163,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     _pivoting("tinynet.lu_factor", A, pivot)
     LU, pivots, info = packed_factors.function(A)
     if check_errors:
-        failed(
-            "linalg.lu_factor_ex",
-            info._array,
-            "U[{0},{0}] is zero and using it on lu_solve would result in a division by zero.",
-        )
+        failed("tinynet.linalg.lu_factor_ex", info._array, _SINGULAR)
     return _LuFactorEx(LU, pivots, info)
 
 
@@ -175,12 +178,17 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
         ``(LU, pivots)``: both triangles in one matrix; the row (from 1) that each row was
         swapped with, in order.
 
+    Raises:
+        RuntimeError: not matrices of floats, or ``pivot`` is False.
+        LinAlgError: U has no inverse.
+
     Example:
         >>> tn.linalg.lu_factor(tn.tensor([[1.0, 2.0], [2.0, 6.0]])).LU
         tensor([[ 2.0000,  6.0000],
                 [ 0.5000, -1.0000]])
     """
     LU, pivots, info = lu_factor_ex(A, pivot=pivot)
+    failed("tinynet.linalg.lu_factor", info._array, _SINGULAR)
     return _LuFactor(LU, pivots)
 
 

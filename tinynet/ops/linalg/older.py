@@ -228,7 +228,7 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tenso
         get_infos: also return, for each matrix, the number of a pivot that is zero, or 0.
 
     Raises:
-        LinAlgError: a matrix is singular and no infos are asked for.
+        RuntimeError: not matrices of floats, or ``pivot`` is False.
 
     Example:
         >>> import warnings

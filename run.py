@@ -272,15 +272,24 @@ def count_ran(junit: Path) -> int:
     return sum(int(suite.get("tests", 0)) - int(suite.get("skipped", 0)) for suite in suites)
 
 
+def in_parallel() -> list[str]:
+    """What makes pytest use all processors, up to four."""
+    count = min(os.cpu_count() or 1, 4)
+    return ["-n", str(count), "--dist", "worksteal"] if count > 1 else []
+
+
 def check(arguments: list[str]) -> int:
     """Run every check, also after one has failed; 0 if all passed and at least one test ran."""
     failed = []
+    # The processes of pytest share the processors: one thread of BLAS for each.
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "tests.xml")
         tests = ["pytest", "-q", "--ignore=tests/test_architecture.py", f"--junitxml={report}"]
-        for name, command in (CHECKS | {"tests": tests + arguments}).items():
+        tests += [*in_parallel(), *arguments]
+        for name, command in (CHECKS | {"tests": tests}).items():
             print(f"==== {name}: {' '.join(command)}", flush=True)
-            if subprocess.call([str(VENV_PYTHON), "-m", *command], cwd=ROOT) != 0:
+            if subprocess.call([str(VENV_PYTHON), "-m", *command], cwd=ROOT, env=environment) != 0:
                 failed.append(name)
         ran = count_ran(report)
     if ran == 0:

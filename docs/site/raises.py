@@ -15,9 +15,8 @@ from docs.site.docstrings import sections
 from docs.site.inventory import Name, operation_of
 
 EVERYWHERE = (
-    "All of them raise TypeError for arguments that they do not have, and TypeError or"
-    " AttributeError for what is no tensor where one is needed. What else they raise stands in"
-    " their entries."
+    "All of them raise TypeError for arguments that they do not have, and for what is no tensor"
+    " where one is needed. What else they raise stands in their entries."
 )
 """What the pages of functions of tensors begin with."""
 

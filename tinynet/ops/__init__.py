@@ -65,6 +65,7 @@ from tinynet.ops import special as special
 from tinynet.ops import statistics as statistics
 from tinynet.ops import trigonometry as trigonometry
 from tinynet.ops import windows as windows
+from tinynet.ops.refuse import tensor_first
 
 _ONLY_FUNCTIONS = {
     creation: "tensor as_tensor from_numpy zeros ones empty full eye",
@@ -97,6 +98,14 @@ _COMPOSITES_WITH_OUT = (
     "subtract svd take_along_dim var var_mean vdot vstack where xlogy zeros "
 ).split()
 
+# Composites that look at no argument themselves; as methods they have a tensor anyway.
+_TENSOR_FIRST = (
+    "adjoint cholesky_solve chunk conj diagonal dsplit flatten fliplr flipud hsplit is_complex "
+    "is_conj is_floating_point is_neg moveaxis movedim narrow numel positive rand_like "
+    "randint_like randn_like ravel real reshape resolve_conj resolve_neg split tensor_split tile "
+    "unflatten vsplit zero_"
+).split()
+
 functions = {
     **{name: op.function for name, op in REGISTRY.items() if hasattr(Tensor, name)},
     **{name: REGISTRY[name].function for name in _FUNCTIONS_OF_OPERATIONS},
@@ -116,5 +125,6 @@ functions |= aliases.functions()
 for _name in _ONLY_METHODS:
     functions.pop(_name, None)
 functions |= {name: with_out(functions[name]) for name in _COMPOSITES_WITH_OUT if name in functions}
+functions |= {name: tensor_first(functions[name]) for name in _TENSOR_FIRST}
 globals().update(functions)
 __all__ = sorted([*functions, "special"])

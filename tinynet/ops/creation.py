@@ -278,6 +278,15 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
     return value if kind.kind == "f" else dtypes.number(int(value), kind)
 
 
+def refuse_no_number(function: str, value: Any) -> None:
+    """Raise TypeError for a value to fill with that is none."""
+    if not isinstance(value, (int, float, np.generic, Tensor)):
+        kind = type(value).__name__
+        raise TypeError(
+            f"{function}(): argument 'fill_value' (position 2) must be Number, not {kind}"
+        )
+
+
 def full(
     size: Sequence[int],
     fill_value: Any,
@@ -297,6 +306,7 @@ def full(
     """
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
+    refuse_no_number("full", fill_value)
     kind = dtypes.as_numpy(type(fill_value) if dtype is None else dtype)
     if not isinstance(size, (tuple, list)):
         raise TypeError(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -328,6 +329,8 @@ def bucketize(
         >>> tn.bucketize(tn.tensor([0, 3, 6]), tn.tensor([1, 3, 5]))
         tensor([0, 1, 3])
     """
+    if not isinstance(input, (Tensor, int, float, np.generic)):
+        raise errors.must_be_tensor("bucketize", "input", 1, input)
     if boundaries._array.ndim != 1:
         raise RuntimeError(
             f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})"

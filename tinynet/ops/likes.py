@@ -12,7 +12,16 @@ from tinynet.core.device import DeviceLike
 from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.creation import empty, finish, full, ones, representable, shape_of, tensor
+from tinynet.ops.creation import (
+    empty,
+    finish,
+    full,
+    ones,
+    refuse_no_number,
+    representable,
+    shape_of,
+    tensor,
+)
 from tinynet.ops.random import rand, randint, randn
 from tinynet.ops.shape import Ints
 
@@ -99,6 +108,7 @@ def full_like(
         tensor([7, 7])
     """
     kind = _kind_like("full_like", input, dtype)
+    refuse_no_number("full_like", fill_value)
     value = representable(fill_value, kind)
     return finish(np.full(input._array.shape, value, kind), requires_grad)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,18 @@ def refuse_others(function: str, **given: Any) -> None:
         if not isinstance(x, Tensor):
             shown = "input" if name == "self" else name
             raise errors.must_be_tensor(function, shown, position + 1, x)
+
+
+def tensor_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a composite, called as a function, refuse a first argument that is no tensor."""
+
+    @functools.wraps(function)
+    def looking(*args: Any, **kwargs: Any) -> Any:
+        if args and not isinstance(args[0], Tensor):
+            raise errors.must_be_tensor(function.__name__, "input", 1, args[0])
+        return function(*args, **kwargs)
+
+    return looking
 
 
 def refuse_outside(index: Array, n: int, dim: int) -> None:

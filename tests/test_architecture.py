@@ -39,6 +39,7 @@ EDGE = {
     "board/tensorboardx.py": {"tensorboardX"},
     "data/pillow.py": {"PIL"},
     "numba_kernels/compiler.py": {"numba"},
+    "numba_kernels/vectors.py": {"numba", "llvmlite"},  # code in LLVM's language
     "train/progress.py": {"tqdm"},
 }
 # Modules whose names are known only at run time: what a user's config names.

@@ -20,9 +20,18 @@ import numpy as np
 
 from tinynet import threads
 from tinynet.dtypes import Array
-from tinynet.numba_kernels import activations, compiler, elementary, optimizers, rows
+from tinynet.numba_kernels import (
+    activations,
+    compiler,
+    elementary,
+    lstm,
+    optimizers,
+    products,
+    rows,
+)
 
-MODULES = (elementary, activations, optimizers, rows)  # in the order of who calls whom
+# in the order of who calls whom
+MODULES = (elementary, activations, optimizers, rows, products, lstm)
 
 PART = 65536  # numbers: some 50 µs of work, of which threads take the next part
 _WORTH = 4 * PART  # below it, handing over work costs more than a second thread does

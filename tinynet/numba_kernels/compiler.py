@@ -1,4 +1,4 @@
-"""The one file that imports numba."""
+"""Compiles modules: with ``vectors``, the one that imports numba."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
+
+from tinynet.numba_kernels import vectors
 
 MISSING = 'numba is not installed: pip install "tinynet[numba]", or leave it off'
 # Sums may be taken in another order and products fused with sums; NaN and infinity are kept.
@@ -53,6 +55,8 @@ def compile_functions(module: ModuleType) -> None:
     )
     for name, value in [*vars(module).items()]:
         if not isinstance(value, FunctionType) or not value.__module__.startswith(__package__):
+            continue
+        if vectors.register(value):
             continue
         home = sys.modules[value.__module__]
         if home is module:

@@ -16,6 +16,7 @@ import numpy as np
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.nn.functional import lstm_compiled
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.recorded import recorded
 from tinynet.nn.functional.recurrent_ops import (
@@ -53,6 +54,10 @@ def lstm_sequence(
     """
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
+    if lstm_compiled.takes(input, size):
+        states = as_matrix(h_0), as_matrix(c_0)
+        output, *last, record = lstm_compiled.forward(input, *states, w_ih, w_hh, bias, reverse)
+        return output, *(x.reshape(h_0.shape).copy() for x in last), record
     from_input, from_hidden = (panels(w, 4, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
     record = np.empty((steps + 1, 8, batch, size), kind)  # c of the end goes to the place -1
     np.matmul(input[:, None, None], from_input, out=by_panel(record[:steps, :4], from_input))
@@ -167,10 +172,17 @@ def _gradients(
     if isinstance(g[0], Tensor):
         inputs = (input, h_0, c_0, w_ih, w_hh, bias)
         return recorded(lambda tensors: lstm_steps(tensors, reverse), inputs, g, needs)
-    d, dh, dc = _back(g, output, record, w_hh, reverse)
+    dx: Array | None
+    if record.ndim == 1:
+        last = as_matrix(g[1]), as_matrix(g[2])
+        d, dx, dh, dc = lstm_compiled.backward(g[0], *last, record, w_ih, w_hh, reverse)
+        dh, dc = dh.reshape(h_0.shape), dc.reshape(c_0.shape)
+    else:
+        d, dh, dc = _back(g, output, record, w_hh, reverse)
+        dx = np.dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
     flat = rows(d)
     return (
-        np.dot(flat, w_ih).reshape(input.shape) if needs[0] else None,
+        dx,
         dh,
         dc,
         np.dot(flat.T, rows(input)) if needs[3] else None,

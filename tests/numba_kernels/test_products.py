@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from tinynet.numba_kernels import products
+from tinynet.numba_kernels.panels import aligned, packed, padded
+
+
+def product(a, b, multiply):
+    out = aligned(len(a), padded(b.shape[1]))
+    multiply(a, packed(b), out)
+    return out[:, : b.shape[1]]
+
+
+def draw(*shape):
+    return np.random.default_rng(4).standard_normal(shape).astype("f4")
+
+
+@pytest.mark.parametrize(
+    "rows, inputs, columns", [(1, 1, 1), (3, 70, 33), (8, 0, 32), (8, 5, 64), (21, 9, 100)]
+)
+def test_multiply(compiled, rows, inputs, columns):
+    a, b = draw(rows, inputs), draw(inputs, columns)
+    found = product(a, b, products.multiply)
+    np.testing.assert_allclose(found, a @ b, atol=1e-5)
+    np.testing.assert_allclose(product(a, b, products.multiply.py_func), found, atol=1e-5)
+
+
+def test_a_row_depends_on_no_other_row(compiled):
+    a, b = draw(19, 50), draw(50, 40)
+    whole = product(a, b, products.multiply)
+    for low, high in [(0, 1), (1, 4), (3, 19)]:
+        part = product(a[low:high], b, products.multiply)
+        np.testing.assert_array_equal(part, whole[low:high])

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tests.numba_kernels.both import assert_alike, gradients
+from tinynet.nn.functional.lstm_ops import lstm_sequence
+
+SEQUENCES = {"lstm": (lstm_sequence.function, 4, 2, 1)}  # gates, states, biases
+# steps, batch, inputs, size
+SHAPES = [(4, 1, 1, 1), (3, 5, 3, 4), (5, 3, 7, 9), (9, 11, 32, 40), (6, 0, 2, 3), (40, 19, 33, 64)]
+
+
+def inputs(name, steps, batch, features, size):
+    _, gates, states, biases = SEQUENCES[name]
+    rng = np.random.default_rng(6)
+    shapes = [(steps, batch, features), *[(1, batch, size)] * states, (gates * size, features)]
+    shapes += [(gates * size, size), *[(gates * size,)] * biases]
+    return [(rng.standard_normal(s) / np.sqrt(size)).astype("f4") for s in shapes]
+
+
+def run(name, reverse, *arrays):
+    return gradients(lambda *tensors: SEQUENCES[name][0](*tensors, reverse), *arrays)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_sequences(compiled, name, shape, reverse):
+    arrays = inputs(name, *shape)
+    assert_alike(lambda: run(name, reverse, *arrays), 1e-5)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_arrays_with_gaps(compiled, name):
+    arrays = inputs(name, 5, 6, 4, 8)
+    arrays = [np.asfortranarray(a) for a in arrays]
+    assert_alike(lambda: run(name, False, *arrays), 1e-5)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_nan_stays_in_its_row(compiled, name):
+    arrays = inputs(name, 4, 3, 5, 8)
+    arrays[0][1, 2] = np.nan
+    output = run(name, False, *arrays)["output 0"]
+    assert np.isnan(output[1:, 2]).all()
+    assert np.isfinite(output[:, :2]).all()
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_threads_change_nothing(compiled, name):
+    arrays, found = inputs(name, 40, 24, 16, 64), []
+    before = tn.get_num_threads()
+    for count in (1, 2):
+        tn.set_num_threads(count)
+        found.append(run(name, True, *arrays))
+    tn.set_num_threads(before)
+    of_weights = {f"gradient {i}" for i in range(SEQUENCES[name][2] + 1, len(arrays))}  # BLAS's own
+    for key in found[0].keys() - of_weights:
+        np.testing.assert_array_equal(found[1][key], found[0][key], err_msg=key)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_second_derivatives(compiled, name):
+    arrays = inputs(name, 4, 2, 3, 4)
+
+    def second():
+        tensors = [tn.from_numpy(a.copy()).requires_grad_() for a in arrays]
+        output = SEQUENCES[name][0](*tensors, False)[0]
+        (g,) = tn.autograd.grad((output * output).sum(), tensors[0], create_graph=True)
+        (g * g).sum().backward()
+        return {str(i): t.grad.numpy() for i, t in enumerate(tensors)}
+
+    assert_alike(second, 1e-5)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_switched_off_before_the_backward(compiled, name):
+    arrays = inputs(name, 5, 2, 3, 8)
+    tensors = [tn.from_numpy(a).requires_grad_() for a in arrays]
+    output = SEQUENCES[name][0](*tensors, False)[0].sum()
+    output.backward(retain_graph=True)
+    once = tensors[0].grad.numpy().copy()
+    tn.backends.numba.enabled = False
+    output.backward()
+    np.testing.assert_array_equal(tensors[0].grad.numpy(), 2 * once)

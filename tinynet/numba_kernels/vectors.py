@@ -1,0 +1,132 @@
+"""Code for vectors of numbers, where LLVM does not find it in loops by itself.
+
+A function that is declared here as ``written`` is plain Python. In what numba compiles, a call of
+it is replaced by the code that is written for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, NamedTuple, TypeVar
+
+F = TypeVar("F", bound=Callable[..., None])
+Emit = Callable[[Any, Any, Any, Any], Any]
+
+LANES = 16  # numbers of a vector; where registers hold fewer, LLVM takes several
+ROWS, COLUMNS = 8, 2 * LANES  # of a tile
+
+_written: dict[FunctionType, Emit] = {}
+
+
+def written(emit: Emit) -> Callable[[F], F]:
+    """Return a decorator for functions of three matrices whose code an emitter writes."""
+
+    def mark(function: F) -> F:
+        _written[function] = emit  # type: ignore[index]
+        return function
+
+    return mark
+
+
+def register(function: FunctionType) -> bool:
+    """Let numba know the code of a function; return whether there is any."""
+    emit = _written.get(function)
+    if emit is None:
+        return False
+    from numba import extending, types
+
+    @extending.type_callable(function)
+    def typer(context: Any) -> Any:
+        return lambda a, b, out: types.void
+
+    extending.lower_builtin(function, types.Array, types.Array, types.Array)(emit)
+    _written[function] = emit
+    return True
+
+
+class _Matrix:
+    """A float32 matrix in the code that is written, with rows of numbers side by side."""
+
+    def __init__(self, context: Any, builder: Any, kind: Any, value: Any):
+        from llvmlite import ir
+        from numba.core import cgutils
+
+        array = context.make_array(kind)(context, builder, value)
+        self.builder, self.ir = builder, ir
+        self.rows = cgutils.unpack_tuple(builder, array.shape)[0]
+        self.step = cgutils.unpack_tuple(builder, array.strides)[0]
+        self.start = builder.bitcast(array.data, ir.IntType(8).as_pointer())
+
+    def at(self, row: Any, column: Any) -> Any:
+        """Return a pointer to a number; row and column are values of LLVM."""
+        row = self.builder.gep(self.start, [self.builder.mul(row, self.step)])
+        numbers = self.builder.bitcast(row, self.ir.FloatType().as_pointer())
+        return self.builder.gep(numbers, [column])
+
+
+class _Block(NamedTuple):
+    """A part of a tile, whose sums stay in registers."""
+
+    first: int
+    rows: int
+    column: int
+    vectors: int
+
+
+def _blocks(rows: int) -> list[_Block]:
+    """Cut a tile of so many rows into parts that the registers hold."""
+    from llvmlite import binding
+
+    many = binding.get_host_cpu_features().get("avx512f", False)  # 32 registers of 16 numbers
+    height, vectors = (8, 2) if many else (4, 1)
+    return [
+        _Block(first, min(height, rows - first), column, vectors)
+        for first in range(0, rows, height)
+        for column in range(0, COLUMNS, vectors * LANES)
+    ]
+
+
+def _multiply(builder: Any, block: _Block, a: _Matrix, b: _Matrix, out: _Matrix) -> None:
+    """Write the code of a block: a vector of each row of ``b`` times a number of each of ``a``."""
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    vector, index = ir.VectorType(ir.FloatType(), LANES), b.rows.type
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    nothing = ir.Constant(vector, ir.Undefined)
+    rows = [ir.Constant(index, block.first + r) for r in range(block.rows)]
+    columns = [ir.Constant(index, block.column + v * LANES) for v in range(block.vectors)]
+    start = ir.Constant(vector, [0.0] * LANES)
+    sums = [[cgutils.alloca_once_value(builder, start) for _ in columns] for _ in rows]
+    for of_row in sums:  # the slots are the function's: a tile may be in a loop
+        for one in of_row:
+            builder.store(start, one)
+    with cgutils.for_range(builder, b.rows) as loop:
+        k = loop.index
+        right = [
+            builder.load(builder.bitcast(b.at(k, c), vector.as_pointer()), align=4) for c in columns
+        ]
+        for row, of_row in zip(rows, sums, strict=True):
+            number = builder.load(a.at(row, k))
+            left = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
+            left = builder.shuffle_vector(left, nothing, zeros)
+            for one, factor in zip(of_row, right, strict=True):
+                product = builder.fmul(left, factor, flags=("contract",))
+                total = builder.fadd(builder.load(one), product, flags=("contract",))
+                builder.store(total, one)
+    for row, of_row in zip(rows, sums, strict=True):
+        for c, one in zip(columns, of_row, strict=True):
+            target = builder.bitcast(out.at(row, c), vector.as_pointer())
+            builder.store(builder.load(one), target, align=4)
+
+
+def tile_product(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Write ``out = a @ b`` for 1 to 8 rows of ``a``, the code of each count by itself."""
+    kinds = zip(signature.args, args, strict=True)
+    a, b, out = (_Matrix(context, builder, kind, value) for kind, value in kinds)
+    for count in range(1, ROWS + 1):
+        with builder.if_then(builder.icmp_signed("==", a.rows, a.rows.type(count))):
+            for block in _blocks(count):
+                _multiply(builder, block, a, b, out)
+    return context.get_dummy_value()

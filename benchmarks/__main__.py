@@ -46,7 +46,14 @@ def parsed() -> argparse.Namespace:
     add("--loading", action="store_true", help="examples per second of data loaders")
     add("--everything", action="store_true", help="all of these")
     add("--only", default="", help="of single operations: those whose name contains this text")
-    add("--threads", type=int, default=1, help="of each library (1)")
+    add(
+        "--threads",
+        type=int,
+        nargs="+",
+        default=[1],
+        metavar="N",
+        help="of each library (1); with several numbers, training steps are measured with each",
+    )
     add("--rounds", type=int, default=40, help="turns of each side (40)")
     add("--save", type=Path, metavar="FOLDER", help="write tables and pictures there")
     arguments = parser.parse_args()
@@ -56,12 +63,13 @@ def parsed() -> argparse.Namespace:
     return arguments
 
 
-def machine(threads: int, rounds: int) -> str:
+def machine(threads: list[int], rounds: int) -> str:
     """Return what the numbers depend on, in a line."""
-    packages = ("numpy", "torch", "jax")
+    packages = ("numpy", "torch", "jax", "numba")
+    told = f"{' and '.join(map(str, threads))} thread{'s' * (threads != [1])}"
     found = [f"{p} {metadata.version(p)}" for p in packages if util.find_spec(p)]
     return (
-        f"{_processor()}, {os.cpu_count()} cores; {threads} thread{'s' * (threads > 1)}; "
+        f"{_processor()}, {os.cpu_count()} cores; {told}; "
         f"Python {platform.python_version()}, {', '.join(found)}; {rounds} turns"
     )
 
@@ -79,10 +87,11 @@ def _processor() -> str:
 
 def measured(arguments: argparse.Namespace) -> list[Table]:
     """Measure what was asked for."""
-    threads, rounds, tables = arguments.threads, arguments.rounds, []
+    (threads, *more), rounds, tables = arguments.threads, arguments.rounds, []
     everything = arguments.everything
     if arguments.workloads is not None or everything:
-        tables.append(race.report(threads, rounds, arguments.workloads or []))
+        for count in (threads, *more):
+            tables.append(race.report(count, rounds, arguments.workloads or []))
     if arguments.floor or everything:
         tables.append(race.report_floor(threads, rounds))
     if arguments.inference or everything:

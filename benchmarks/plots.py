@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from benchmarks.race import FASTER, WITH_NUMBA
 from benchmarks.tables import Table
 
 OURS, THEIRS = "#1f6f8b", "#d1603d"
@@ -12,16 +13,26 @@ def speedups(table: Table, file: Path) -> None:
     """Draw how many times as fast each row is, on a logarithmic scale around 1."""
     plt = _pyplot()
     names = [row[0] for row in table.rows]
-    ratios = [row[next(_places(table, "times as fast"))] for row in table.rows]
-    figure, axes = plt.subplots(figsize=(7, 0.35 * len(names) + 1.2), layout="constrained")
-    colours = [OURS if ratio >= 1 else THEIRS for ratio in ratios]
-    bars = axes.barh(names, [ratio - 1 for ratio in ratios], left=1, color=colours)
-    axes.bar_label(bars, [f"{ratio:.2f}" for ratio in ratios], padding=3)
+    shown = [(FASTER, 1.0)]
+    if all(row[table.columns.index(WITH_NUMBA)] for row in table.rows):
+        shown.append((WITH_NUMBA, 0.45))
+    height = 0.8 / len(shown)
+    size = (7, (0.15 + 0.2 * len(shown)) * len(names) + 1.2)
+    figure, axes = plt.subplots(figsize=size, layout="constrained")
+    for i, (column, strength) in enumerate(shown):
+        ratios = [row[table.columns.index(column)] for row in table.rows]
+        colours = [OURS if ratio >= 1 else THEIRS for ratio in ratios]
+        places = [place + height * (i - (len(shown) - 1) / 2) for place in range(len(names))]
+        widths = [ratio - 1 for ratio in ratios]
+        bars = axes.barh(places, widths, height, left=1, color=colours, alpha=strength)
+        note = "" if column == FASTER else f" {column}"
+        axes.bar_label(bars, [f"{ratio:.2f}{note}" for ratio in ratios], padding=3, fontsize=8)
+    axes.set_yticks(range(len(names)), names)
     axes.set(xscale="log", xlabel="times as fast as PyTorch (eager, CPU)", title=table.title)
     ticks = [0.5, 1, 2, 4, 8]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
     axes.minorticks_off()
-    axes.margins(x=0.15)
+    axes.margins(x=0.25)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.invert_yaxis()
     _save(plt, figure, file)
@@ -47,10 +58,6 @@ def growth(table: Table, file: Path) -> None:
         axes.grid(alpha=0.3)
     panels[0].legend()
     _save(plt, figure, file)
-
-
-def _places(table: Table, start: str) -> Any:
-    return (i for i, head in enumerate(table.columns) if head.startswith(start))
 
 
 def _pyplot() -> Any:

@@ -17,6 +17,7 @@ from benchmarks.workloads import BATCHES, BY_NAME, ROWS, Workload
 
 SLICE = 0.06  # seconds per turn, if a step is not longer
 REST = 0.04  # seconds between turns with several threads: pools spin for a while before they sleep
+FASTER, WITH_NUMBA = "times as fast as PyTorch", "with numba"
 WITH_JAX = (
     "mlp_small",
     "mlp_small_adamw",
@@ -107,25 +108,48 @@ def rest(threads: int) -> float:
 
 
 def report(threads: int, rounds: int, only: list[str]) -> Table:
-    """Measure training steps of the workloads: against PyTorch, and JAX where it is installed."""
-    heads = ["model", "optimizer", "B", "tinynet µs", "PyTorch µs", "JAX jit µs"]
-    table = Table("Training steps", ["workload", *heads, "times as fast as PyTorch", "aim"])
-    sides = [Side("tinynet", threads), Side("torch", threads)]
-    compiled = Side("jax", threads) if util.find_spec("jax") else None
+    """Measure training steps of the workloads against PyTorch.
+
+    Where they are installed, numba's kernels and JAX take part.
+    """
+    heads = [
+        "model",
+        "optimizer",
+        "B",
+        "tinynet µs",
+        "PyTorch µs",
+        "JAX jit µs",
+        FASTER,
+        WITH_NUMBA,
+    ]
+    table = Table(titled("Training steps", threads), ["workload", *heads, "aim"])
+    ours, theirs = Side("tinynet", threads), Side("torch", threads)
+    jax, numba = (optional(name, threads) for name in ("jax", "numba"))
     for row in ROWS:
         if only and row.name not in only:
             continue
-        quick, slow, ratio = race(sides[0], sides[1], row, rounds, rest(threads))
+        quick, slow, ratio = race(ours, theirs, row, rounds, rest(threads))
         jit = None
-        if compiled and row.name in WITH_JAX:
-            jit = 1e6 * race(sides[0], compiled, row, max(3, rounds // 4), rest(threads))[1]
+        if jax and row.name in WITH_JAX:
+            jit = 1e6 * race(ours, jax, row, max(3, rounds // 4), rest(threads))[1]
+        compiled = race(numba, theirs, row, rounds, rest(threads))[2] if numba else None
         table.add(
             row.name, row.shown, row.optimizer[0], row.batch, quick * 1e6, slow * 1e6, jit,
-            ratio, row.aim,
+            ratio, compiled, row.aim,
         )  # fmt: skip
-    for side in [*sides, *([compiled] if compiled else [])]:
+    for side in filter(None, (ours, theirs, jax, numba)):
         side.close()
     return table
+
+
+def optional(library: str, threads: int) -> Side | None:
+    """Return the side of a library that is not needed, where it is installed."""
+    return Side(library, threads) if util.find_spec(library) else None
+
+
+def titled(title: str, threads: int) -> str:
+    """Return a title that tells how many threads were used, if not one."""
+    return title if threads == 1 else f"{title}, {threads} threads"
 
 
 def report_floor(threads: int, rounds: int) -> Table:

@@ -56,10 +56,12 @@ class Worker:
 
 
 def main() -> None:
-    """Answer until the pipe is closed. Arguments: tinynet, torch, floor or jax; threads."""
+    """Answer until the pipe is closed. Arguments: tinynet, numba, torch, floor or jax; threads."""
     name, threads = sys.argv[1], int(sys.argv[2])
     lib = importlib.import_module("torch" if name == "torch" else "tinynet")
     lib.set_num_threads(threads)
+    if name == "numba":
+        lib.backends.numba.enabled = True
     kind = Floor if name == "floor" else Training
     if name == "jax":
         kind = importlib.import_module("benchmarks.jax_steps").JaxTraining

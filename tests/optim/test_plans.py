@@ -5,7 +5,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import optim
-from tinynet.optim import elementwise, plans
+from tinynet.optim import plans, slots
 
 MAKERS = {
     "SGD": lambda p: optim.SGD(p, lr=0.1),
@@ -148,7 +148,7 @@ def test_many_are_cut_into_packs_that_fit_the_cache(monkeypatch):
 @pytest.mark.parametrize("more", [-1, 0, 1])
 @pytest.mark.parametrize("blocks", [1, 3, 4])
 def test_sizes_around_whole_blocks(blocks, more):
-    size = blocks * elementwise.BLOCK // 4 + more
+    size = blocks * slots.BLOCK // 4 + more
     p = tn.ones(size, requires_grad=True)
     p.grad = tn.ones(size)
     optim.SGD([p], lr=0.5, momentum=0.9).step()

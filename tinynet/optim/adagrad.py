@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet.core.tensor import wrap
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, direction
+from tinynet.optim.elementwise import Elementwise, direction
 from tinynet.optim.options import (
     Group,
     Params,
@@ -20,6 +20,7 @@ from tinynet.optim.options import (
     refuse_long_lr,
     refuse_negative,
 )
+from tinynet.optim.slots import Rule
 
 
 class Adagrad(Elementwise):

@@ -10,14 +10,7 @@ import numpy as np
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import optimizers
-from tinynet.optim.elementwise import (
-    Elementwise,
-    Rule,
-    direction,
-    is_compiled,
-    one_pass,
-    running,
-)
+from tinynet.optim.elementwise import Elementwise, direction, running
 from tinynet.optim.options import (
     Group,
     Params,
@@ -29,6 +22,7 @@ from tinynet.optim.options import (
     refuse_long_lr,
     refuse_negative,
 )
+from tinynet.optim.slots import OnePass, Rule
 
 
 class Adam(Elementwise):
@@ -143,10 +137,10 @@ class Adam(Elementwise):
             param -= work
 
         decay, decoupled = number(group["weight_decay"]), group["decoupled_weight_decay"]
-        if not is_compiled(kind) or group["amsgrad"] or group["maximize"]:
+        if not OnePass.serves(kind) or group["amsgrad"] or group["maximize"]:
             return block
         kept, penalty = (1 - number(group["lr"]) * decay, 0.0) if decoupled else (1.0, decay)
-        return one_pass(optimizers.adam, block, 2, kept, penalty, *map(float, options))
+        return OnePass(optimizers.adam, block, kept, penalty, *options)
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients."""

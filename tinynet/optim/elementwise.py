@@ -10,21 +10,18 @@ of a group's parameters take the same update, the next step goes by a ``Plan`` (
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import is_
 from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.optim import slots
 from tinynet.optim.optimizer import Optimizer, refuse_other_shape
 from tinynet.optim.options import Group, counted, number
-from tinynet.optim.plans import SMALL, Plan
-
-BLOCK = 128 * 1024  # bytes of one array that are updated at a time
-Rule = Callable[..., None]  # block(param, grad, *scratch, *buffers)
+from tinynet.optim.plans import Plan
+from tinynet.optim.slots import Rule, Slot
 
 
 class Elementwise(Optimizer):
@@ -131,123 +128,10 @@ class Elementwise(Optimizer):
         """Return memory that all parameters of a dtype share (a slot takes the shape it needs)."""
         memory = self._memory.get(param.dtype)
         if memory is None:
-            size = BLOCK // param.itemsize
+            size = slots.BLOCK // param.itemsize
             memory = [np.empty(size, param.dtype) for _ in range(self.scratch)]
             self._memory[param.dtype] = memory
         return memory
-
-
-class Slot:
-    """What is kept of one parameter between steps: views of its values, state and scratch.
-
-    Attributes:
-        array: the parameter's values; it is no longer valid for a parameter that has others.
-        numbers: the 0-d state, by name.
-        buffers: the state of the parameter's shape.
-        fresh: the buffers were made for the step that comes.
-        order: the axes in the order of memory, for a parameter that is updated in blocks.
-        is_small: it may be updated together with others.
-    """
-
-    __slots__ = (
-        "array", "arrays", "blocks", "buffers", "fresh", "held", "is_small", "kind", "names",
-        "numbers", "order", "rest",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        p: Tensor,
-        held: dict[str, Any] | None,
-        numbers: tuple[str, ...],
-        names: tuple[str, ...],
-        fresh: bool,
-        scratch: list[Array],
-    ):
-        self.array = array = p._array
-        self.kind = array.dtype.char  # hashed faster than a dtype
-        self.held = held
-        self.names = names
-        self.fresh = fresh
-        self.arrays = [] if held is None else [getattr(v, "_array", v) for v in held.values()]
-        self.numbers = {} if held is None else {name: held[name]._array for name in numbers}
-        self.buffers = [] if held is None else [held[name]._array for name in names]
-        self.is_small = array.size <= SMALL and all(
-            a.flags.c_contiguous for a in (array, *self.buffers)
-        )
-        self.order: tuple[int, ...] | None = None
-        limit = BLOCK // array.itemsize
-        if array.size <= limit:
-            work = [a[: array.size].reshape(array.shape) for a in scratch]
-            self.rest = (*work, *self.buffers)
-            return
-        self.order = in_memory_order([array, *self.buffers])
-        if self.order is None:  # gaps: as a whole
-            self.rest = (*[np.empty_like(array) for _ in scratch], *self.buffers)
-            return
-        flat = [a.transpose(self.order).reshape(-1) for a in (array, *self.buffers)]
-        self.blocks = [
-            (start, start + limit, part, (*[a[: part.size] for a in scratch], *rest))
-            for start in range(0, array.size, limit)
-            for part, *rest in [[a[start : start + limit] for a in flat]]
-        ]
-
-    def stale(self, p: Tensor, held: dict[str, Any] | None, names: tuple[str, ...]) -> bool:
-        """Return True if the values or the state are not those that the slot was made for."""
-        if self.array is not p._array or self.held is not held or self.names != names:
-            return True
-        if not held:
-            return False
-        now = [getattr(v, "_array", v) for v in held.values()]
-        return len(now) != len(self.arrays) or not all(map(is_, now, self.arrays))
-
-    def run(self, block: Rule, grad: Array) -> None:
-        """Update the parameter."""
-        self.fresh = False
-        if self.order is None:
-            block(self.array, grad, *self.rest)
-            return
-        flat = grad.transpose(self.order).reshape(-1)
-        for start, stop, part, rest in self.blocks:
-            block(part, flat[start:stop], *rest)
-
-
-def in_memory_order(arrays: list[Array]) -> tuple[int, ...] | None:
-    """Return the order of axes in which all arrays are contiguous; None if there is none."""
-    first = arrays[0]
-    order = tuple(sorted(range(first.ndim), key=lambda d: -first.strides[d]))
-    dense = all(a.transpose(order).flags.c_contiguous for a in arrays)
-    return order if dense else None
-
-
-# ---- updates that numba compiled ----------------------------------------------------------------
-
-
-def is_compiled(kind: np.dtype[Any]) -> bool:
-    """Return whether there are compiled updates for a dtype."""
-    return numba_kernels.on and kind == np.float32
-
-
-def one_pass(
-    kernel: Callable[..., None], block: Rule, scratch: int, *numbers: float | Array
-) -> Rule:
-    """Return the update of a block by a compiled kernel.
-
-    Args:
-        kernel: takes param, grad and buffers, as arrays of one dimension, and the numbers.
-        block: the update of arrays with gaps.
-        scratch: how many arrays ``block`` may overwrite.
-        numbers: what the kernel takes after the arrays.
-    """
-    options = [np.float32(x) for x in numbers]
-
-    def update(param, grad, *rest):
-        try:
-            flat = [a.reshape(-1, copy=False) for a in (param, *rest[scratch:])]
-        except ValueError:
-            return block(param, grad, *rest)
-        kernel(flat[0], np.ascontiguousarray(grad).reshape(-1), *flat[1:], *options)
-
-    return update
 
 
 # ---- parts of updates ---------------------------------------------------------------------------

@@ -9,19 +9,16 @@ bit by bit, wherever an element lies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter, is_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tinynet.core.tensor import Tensor
+from tinynet.optim.slots import OnePass, Rule, Slot
 
-if TYPE_CHECKING:
-    from tinynet.optim.elementwise import Slot
-
-SMALL = 2048  # elements: above it, copying costs more than the calls that it saves
 TOGETHER = 32 * 1024  # elements that are updated together
 _array, _shape = attrgetter("_array"), attrgetter("shape")
 _DENSE = {np.ndarray}
@@ -37,13 +34,14 @@ class Plan:
 
     __slots__ = (
         "alone", "arrays", "held", "kind", "names", "numbers", "others", "packs", "params",
-        "shapes", "state", "tensors",
+        "shapes", "slots", "state", "tensors",
     )  # fmt: skip
 
     def __init__(
         self, slots: list[Slot], params: Sequence[Tensor], scratch: int, together_from: int
     ):
         self.params = params
+        self.slots = slots
         self.names = slots[0].names
         self.arrays = [slot.array for slot in slots]
         self.shapes = [array.shape for array in self.arrays]
@@ -99,12 +97,16 @@ class Plan:
         mine = [*self.numbers.values()]
         return not mine or all(other == mine for other in self.others)
 
-    def run(self, block: Callable[..., None], grads: Any) -> None:
+    def run(self, block: Rule, grads: Any) -> None:
         """Update the parameters; ``numbers`` have been moved on already."""
         values = [*self.numbers.values()]
         for others in self.others:
             for one, value in zip(others, values, strict=True):
                 one[...] = value
+        if isinstance(block, OnePass):  # a call for each costs less than copies
+            for slot, grad in zip(self.slots, grads, strict=True):
+                slot.run(block, grad)
+            return
         for pack in self.packs:
             pack.run(block, grads)
         for i, slot in self.alone:
@@ -138,7 +140,7 @@ class Pack:
         grad, *work = [np.empty(size, kind) for _ in range(scratch + 1)]
         self.rest = (grad, *work, *self.own[1:])
 
-    def run(self, block: Callable[..., None], grads: Any) -> None:
+    def run(self, block: Rule, grads: Any) -> None:
         """Update the parameters."""
         for theirs, own in zip(self.theirs, self.own, strict=True):
             np.concatenate(theirs, out=own)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, Rule, direction, running
+from tinynet.optim.elementwise import Elementwise, direction, running
 from tinynet.optim.options import (
     Group,
     Params,
@@ -19,6 +19,7 @@ from tinynet.optim.options import (
     refuse_long_lr,
     refuse_negative,
 )
+from tinynet.optim.slots import Rule
 
 
 class RAdam(Elementwise):

@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import optimizers
-from tinynet.optim.elementwise import Elementwise, Rule, direction, is_compiled, one_pass
+from tinynet.optim.elementwise import Elementwise, direction
 from tinynet.optim.options import (
     Group,
     Params,
@@ -19,6 +19,7 @@ from tinynet.optim.options import (
     refuse_long_lr,
     refuse_negative,
 )
+from tinynet.optim.slots import OnePass, Rule
 
 
 class SGD(Elementwise):
@@ -127,10 +128,10 @@ class SGD(Elementwise):
             param -= other
 
         plain = nesterov or dampening or fresh or group["maximize"] or not group["momentum"]
-        if plain or not is_compiled(kind):
+        if plain or not OnePass.serves(kind):
             return block
         options = (group["weight_decay"], group["momentum"], number(group["lr"]))
-        return one_pass(optimizers.momentum, block, 2, *options)
+        return OnePass(optimizers.momentum, block, *options)
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients with weight decay."""

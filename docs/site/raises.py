@@ -25,7 +25,7 @@ OF_PARAMETERS = {
     "dim0": "IndexError: there is no such dimension.",
     "dim1": "IndexError: there is no such dimension.",
     "reduction": 'ValueError: none of `"mean"`, `"sum"` and `"none"`.',
-    "dtype": "TypeError: `dtype` is none.",
+    "dtype": "TypeError: `dtype` is something else than a dtype.",
     "requires_grad": "RuntimeError: `requires_grad`, and the dtype is not floating-point.",
     "inplace": "RuntimeError: `inplace`, and the input is a leaf that requires grad.",
 }

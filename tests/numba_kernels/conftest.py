@@ -11,3 +11,11 @@ def compiled():
     tn.backends.numba.enabled = True
     yield
     tn.backends.numba.enabled = False
+
+
+@pytest.fixture
+def threads():
+    """Sets the number of threads, which is set back."""
+    before = tn.get_num_threads()
+    yield tn.set_num_threads
+    tn.set_num_threads(before)

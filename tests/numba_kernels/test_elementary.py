@@ -30,6 +30,11 @@ def test_exact_enough(compiled, name):
         np.testing.assert_allclose(found, expected, rtol=3.5e-7)
 
 
+def test_exact_where_exp_falls(compiled):
+    below = RANGE[RANGE <= 0]
+    np.testing.assert_allclose(at("falling", below), np.exp(below.astype(float)), rtol=3.5e-7)
+
+
 @pytest.mark.parametrize("name", EXACT)
 def test_the_same_without_numba(compiled, name):
     function, numbers = getattr(elementary, name), RANGE[::997]
@@ -43,3 +48,7 @@ def test_the_same_without_numba(compiled, name):
 def test_at_the_ends(compiled, name, low, high):
     found = at(name, [-np.inf, np.inf, np.nan])
     np.testing.assert_array_equal(found, [low, high, np.nan])
+
+
+def test_exp_that_falls_at_the_ends(compiled):
+    np.testing.assert_array_equal(at("falling", [-np.inf, 0, np.nan]), [0, 1, np.nan])

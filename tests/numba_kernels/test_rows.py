@@ -25,14 +25,6 @@ def rms_norm(x, w=None):
     return F.rms_norm(x, x.shape[-1:], w)
 
 
-@pytest.fixture
-def threads():
-    """Sets the number of threads, which is set back."""
-    before = tn.get_num_threads()
-    yield tn.set_num_threads
-    tn.set_num_threads(before)
-
-
 # ---- layer norm and RMS norm --------------------------------------------------------------------
 
 

@@ -14,7 +14,8 @@ Python's lock away, so that ``threads.share`` gains from the second core also wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,12 +27,15 @@ from tinynet.numba_kernels import (
     elementary,
     lstm,
     optimizers,
+    powers,
     products,
     rows,
 )
 
 # in the order of who calls whom
-MODULES = (elementary, activations, optimizers, rows, products, lstm)
+MODULES = (elementary, activations, optimizers, rows, powers, products, lstm)
+
+T = TypeVar("T")
 
 PART = 65536  # numbers: some 50 µs of work, of which threads take the next part
 _WORTH = 4 * PART  # below it, handing over work costs more than a second thread does
@@ -76,6 +80,18 @@ def share(work: Callable[[slice], object], size: int, number: int = 1) -> None:
         threads.share(work, threads.slices(size, max(1, PART // number)))
 
 
+def each(work: Callable[[T], object], parts: Sequence[T], size: int) -> None:
+    """Call a function with each part, in several threads where it runs kernels and that pays.
+
+    Args:
+        work: what is done with a part.
+        parts: of the work.
+        size: how many numbers are worked on.
+    """
+    spread = threads.share if on and size >= _WORTH else threads.in_turn
+    spread(work, parts)
+
+
 def share_sums(
     work: Callable[[slice, Array], object], size: int, number: int, shape: tuple[int, ...]
 ) -> Array:
@@ -91,6 +107,5 @@ def share_sums(
     """
     parts = threads.slices(size, max(1, PART // max(number, 1)))
     sums = np.empty((len(parts), *shape), np.float32)
-    spread = threads.share if size * number >= _WORTH else threads.in_turn
-    spread(lambda k: work(parts[k], sums[k]), range(len(parts)))
+    each(lambda k: work(parts[k], sums[k]), range(len(parts)), size * number)
     return sums[0] if len(parts) == 1 else np.add.reduce(sums, axis=0)

@@ -44,6 +44,16 @@ def exp(x: float32) -> float32:
     return found if x == x else x
 
 
+def falling(x: float32) -> float32:
+    """Return the exponential of a number that is not above 0; 0 below -86.6 (2e-38)."""
+    inside = x if x > LOWEST else LOWEST
+    n = np.floor(inside * LOG2_E + HALF)
+    r = inside - n * LN2_HIGH - n * LN2_LOW
+    q = (((Q4 * r + Q3) * r + Q2) * r + Q1) * r + Q0
+    found = (q * (r * r) + r + ONE) * power_of_two(n)
+    return found if x > LOWEST else (x if x != x else ZERO)
+
+
 def sigmoid(x: float32) -> float32:
     """Return ``1 / (1 + exp(-x))``."""
     return ONE / (ONE + exp(-x))

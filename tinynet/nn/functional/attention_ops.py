@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import threads
+from tinynet import numba_kernels, threads
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.functional.recorded import recorded
+from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.exponential import exp
 from tinynet.ops.products import matmul
 from tinynet.ops.reduction import largest, smallest
@@ -37,7 +38,7 @@ def _by_part(work: Callable[[Any], None], scores: Array, *inputs: Array) -> None
         work(...)
     else:
         step = max(1, _BLOCK * len(scores) // scores.size)
-        threads.in_turn(work, threads.slices(len(scores), step))
+        numba_kernels.each(work, threads.slices(len(scores), step), scores.size)
 
 
 def _part(x: Array | None, part: Any, like: Array) -> Array | None:
@@ -93,6 +94,22 @@ def _write_powers(
     sums[sums == 0] = 1  # nothing to attend to: the output is 0
 
 
+def _masks(keep: Array | None, scores: Array) -> Array:
+    """Return the rows of a mask: one, one per query, or one per row of scores."""
+    if keep is None:
+        return np.ones((1, scores.shape[-1]), scores.dtype)
+    if math.prod(keep.shape[:-2]) == 1:
+        whole = np.broadcast_to(keep.reshape(keep.shape[-2:]), scores.shape[-2:])
+    else:
+        whole = np.broadcast_to(keep, scores.shape)
+    return np.ascontiguousarray(whole).reshape(-1, scores.shape[-1])
+
+
+def _write_weights(scores: Array, keep: Array | None) -> None:
+    """Replace scores by their softmax, by one pass of a kernel that numba compiled."""
+    compiled.masked_softmax(scores.reshape(-1, scores.shape[-1]), _masks(keep, scores))
+
+
 def _place(like: Array, shape: tuple[int, ...]) -> Array:
     """Return room for a product, in the memory order of ``like`` if it has the same shape."""
     return np.empty_like(like) if like.shape == shape else np.empty(shape, like.dtype)
@@ -112,20 +129,28 @@ def _attend(
     keep: Array | None,
     noise: Array | None,
     scale: float,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Array | None]:
+    """Return the output, exponentials of the scores up to a factor, and their sums.
+
+    The kernel of numba divides them by their sums, since they are in the cache: then there is None.
+    """
     batch, length, kind = _batch(query, key, value), query.shape[-2], query.dtype
-    powers, sums = (
-        np.empty((*batch, length, key.shape[-2]), kind),
-        np.empty((*batch, length, 1), kind),
+    powers = np.empty((*batch, length, key.shape[-2]), kind)
+    sums = (
+        None if powers.size and numba_kernels.takes(powers) else np.empty((*batch, length, 1), kind)
     )
     output = _place(query, (*batch, length, value.shape[-1]))
 
     def work(part: Any) -> None:
-        p, s, out = powers[part], sums[part], output[part]
+        p, out = powers[part], output[part]
         b, k, n = (_part(x, part, powers) for x in (bias, keep, noise))
-        _write_powers(query[part], key[part], scale, b, k, p, s)
+        if sums is None:
+            _write_weights(_write_scores(query[part], key[part], scale, b, p), k)
+        else:
+            _write_powers(query[part], key[part], scale, b, k, p, sums[part])
         np.matmul(p if n is None else p * n, value[part], out=out)
-        out /= s
+        if sums is not None:
+            out /= sums[part]
 
     _by_part(work, powers, query, key, value)
     return output, powers, sums
@@ -142,7 +167,7 @@ def attend(
     keep: Array | None,
     noise: Array | None,
     scale: float,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Array | None]:
     """Return for each query the mean of the values, weighted by softmax of its scores.
 
     Args:
@@ -162,7 +187,7 @@ def attend(
 )
 def attend_with_bias(
     query: Array, key: Array, value: Array, bias: Array, /, noise: Array | None, scale: float
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Array | None]:
     """Return what ``attend`` does, with something added to the scores.
 
     Args:
@@ -199,7 +224,7 @@ def _back(
     value: Array,
     result: Array,
     powers: Array,
-    sums: Array,
+    sums: Array | None,
     noise: Array | None,
     scale: float,
     of_scores: Array | None = None,
@@ -212,17 +237,22 @@ def _back(
 
     def work(part: Any) -> None:
         p, n = powers[part], _part(noise, part, powers)
-        g_over = g[part] / sums[part]
+        g_over = g[part] if sums is None else g[part] / sums[part]
         weights = p if n is None else p * n
         np.matmul(weights.swapaxes(-1, -2), g_over, out=of_value[part])
         columns = np.multiply(value[part].swapaxes(-1, -2), value.dtype.type(inner), order="C")
-        d = np.matmul(g_over, columns, out=None if of_scores is None else of_scores[part])
+        d = np.empty_like(p) if of_scores is None else of_scores[part]
+        np.matmul(g_over, columns, out=d)
         if n is not None:
             d *= n
-        products = np.einsum("...i,...i->...", g_over, result[part])
-        products *= inner
-        d -= products[..., None]
-        d *= p
+        if sums is None:
+            rows = d.reshape(-1, d.shape[-1])
+            compiled.softmax_back(rows, p.reshape(rows.shape), rows)
+        else:
+            products = np.einsum("...i,...i->...", g_over, result[part])
+            products *= inner
+            d -= products[..., None]
+            d *= p
         np.matmul(d, key[part], out=of_query[part])
         np.matmul(d.swapaxes(-1, -2), query[part], out=of_key[part])
 

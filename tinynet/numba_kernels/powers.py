@@ -78,10 +78,11 @@ def log_softmax(x: Array, out: Array) -> None:
         top = largest(row)
         total = ZERO
         for j in range(n):
-            total += falling(row[j] - top)
+            y[j] = row[j] - top
+            total += falling(y[j])
         rest = np.log(total)
         for j in range(n):
-            y[j] = (row[j] - top) - rest
+            y[j] -= rest  # apart from the other difference: top + rest would lose its digits
 
 
 def log_softmax_back(g: Array, y: Array, out: Array) -> None:

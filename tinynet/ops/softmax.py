@@ -6,13 +6,15 @@ temporary instead of four.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, numba_kernels
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.exponential import exp
 from tinynet.ops.half import HALF, in_single
 from tinynet.ops.reduction import Dims, axes_of, largest, restore, smallest, sum_dims
@@ -69,6 +71,26 @@ def _summed_products(a: Array, b: Array, axis: int) -> Array:
     return add_up(a * b, axis=axis, keepdims=True)
 
 
+def _by_rows(kernel: Callable[..., None], axis: int, *arrays: Array) -> Array | None:
+    """Return what a kernel that numba compiled makes of rows; None if they are none for it.
+
+    They are where the last dimension is meant, and the arrays are alike.
+    """
+    shape = arrays[0].shape
+    if axis != len(shape) - 1 or not numba_kernels.takes(*arrays):
+        return None
+    if any(a.shape != shape for a in arrays):
+        return None
+    rows = [np.ascontiguousarray(a).reshape(-1, shape[-1]) for a in arrays]
+    made = np.empty_like(rows[0])
+
+    def work(part: slice) -> None:
+        kernel(*(a[part] for a in rows), made[part])
+
+    numba_kernels.share(work, len(made), shape[-1])
+    return made.reshape(shape)
+
+
 @operation()
 def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the exponentials, divided by their sum along a dimension: positive, with sum 1.
@@ -89,6 +111,9 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x + 1 if x.size else x.copy()
+    made = _by_rows(compiled.softmax, axis, x)
+    if made is not None:
+        return made
     powers = _powers(x, axis)
     powers /= _summed(powers, axis)
     return powers
@@ -102,6 +127,9 @@ def softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
         return in_single(softmax_backward, self, result, axis)
     if self.ndim == 0 or self.size == 0:
         return result * (self - self * result)
+    made = _by_rows(compiled.softmax_back, axis, self, result)
+    if made is not None:
+        return made
     slope = self - _summed_products(self, result, axis)
     slope *= result
     return slope
@@ -136,6 +164,9 @@ def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(log_softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x
+    made = _by_rows(compiled.log_softmax, axis, x)
+    if made is not None:
+        return made
     shifted = _below_top(x, axis)
     shifted -= np.log(_summed(np.exp(shifted), axis))
     return shifted
@@ -149,6 +180,9 @@ def log_softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
         return in_single(log_softmax_backward, self, result, axis)
     if self.ndim == 0 or self.size == 0:
         return self - np.exp(result) * self
+    made = _by_rows(compiled.log_softmax_back, axis, self, result)
+    if made is not None:
+        return made
     slope = np.exp(result)
     slope *= _summed(self, axis)
     return np.subtract(self, slope, out=slope)

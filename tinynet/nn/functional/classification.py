@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import numba_kernels
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
+from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.gathering import gather
 from tinynet.ops.reduction import largest, smallest
 from tinynet.ops.refuse import name_of
@@ -37,6 +39,30 @@ def _powers(logits: Array) -> tuple[Array, Array]:
     return logits, np.exp(logits)
 
 
+def _losses_of_rows(logits: Array, target: Array) -> tuple[Array, Array, Array]:
+    """Return losses, exponentials and their sums, by one pass of a kernel that numba compiled."""
+    x, t = np.ascontiguousarray(logits), np.ascontiguousarray(target)
+    powers, totals, losses = np.empty_like(x), np.empty(len(x), x.dtype), np.empty(len(x))
+
+    def work(part: slice) -> None:
+        compiled.cross_entropy(x[part], t[part], powers[part], totals[part], losses[part])
+
+    numba_kernels.share(work, len(x), x.shape[1])
+    return losses, powers, totals
+
+
+def _slopes_of_rows(g: Array, target: Array, powers: Array, totals: Array) -> Array:
+    """Return ``(softmax - one_hot) * g``, by one pass of a kernel that numba compiled."""
+    slopes, t = np.empty(totals.shape, powers.dtype), np.ascontiguousarray(target)
+    slopes[...], made = g, np.empty_like(powers)
+
+    def work(part: slice) -> None:
+        compiled.cross_entropy_back(slopes[part], t[part], powers[part], totals[part], made[part])
+
+    numba_kernels.share(work, len(powers), powers.shape[1])
+    return made
+
+
 @operation(node="NllLossBackward0", hidden=("powers", "totals", "counted"), methods=False)
 def indexed_cross_entropy(
     logits: Array, target: Array, /, ignore_index: int, reduction: str
@@ -53,12 +79,16 @@ def indexed_cross_entropy(
     if 0 <= ignore_index < classes or not _all_classes(target, classes):
         _check_classes(target, classes, ignore_index)
         counted = target != ignore_index
-    moved, powers = _powers(logits)
-    totals = np.dot(powers, np.ones(classes, powers.dtype))
-    # In float64, so that a small difference of two larger numbers is exact.
-    losses = np.log(totals, dtype=np.float64)
-    losses -= moved[np.arange(rows), target if counted is None else np.where(counted, target, 0)]
-    np.maximum(losses, 0.0, out=losses)
+    safe = target if counted is None else np.where(counted, target, 0)
+    if logits.size and numba_kernels.takes(logits):
+        losses, powers, totals = _losses_of_rows(logits, safe)
+    else:
+        moved, powers = _powers(logits)
+        totals = np.dot(powers, np.ones(classes, powers.dtype))
+        # In float64, so that a small difference of two larger numbers is exact.
+        losses = np.log(totals, dtype=np.float64)
+        losses -= moved[np.arange(rows), safe]
+        np.maximum(losses, 0.0, out=losses)
     if counted is not None:
         losses = np.where(counted, losses, 0.0)
     if reduction != "none":
@@ -80,6 +110,8 @@ def _indexed_grad(
         column, classes = reshape(g, (g.numel(), 1)), wrap(np.arange(powers.shape[1]))
         one_hot = (classes == reshape(target, (rows, 1))).to(logits.dtype)
         return column * (softmax(logits, 1) - one_hot)
+    if powers.size and numba_kernels.takes(g, powers, totals):
+        return _slopes_of_rows(g, target, powers, totals)
     factors: Array = g / totals
     made = powers * factors[:, None]
     made[np.arange(rows), target] -= g

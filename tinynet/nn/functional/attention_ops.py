@@ -217,6 +217,14 @@ def attention_steps(
 # ---- the derivative -----------------------------------------------------------------------------
 
 
+def _write_slope(d: Array, powers: Array, g: Array, result: Array, factor: float) -> None:
+    """Replace the gradient of the weights by that of the scores."""
+    products = np.einsum("...i,...i->...", g, result)
+    products *= factor
+    d -= products[..., None]
+    d *= powers
+
+
 def _back(
     g: Array,
     query: Array,
@@ -249,10 +257,7 @@ def _back(
             rows = d.reshape(-1, d.shape[-1])
             compiled.softmax_back(rows, p.reshape(rows.shape), rows)
         else:
-            products = np.einsum("...i,...i->...", g_over, result[part])
-            products *= inner
-            d -= products[..., None]
-            d *= p
+            _write_slope(d, p, g_over, result[part], inner)
         np.matmul(d, key[part], out=of_query[part])
         np.matmul(d.swapaxes(-1, -2), query[part], out=of_key[part])
 

@@ -14,7 +14,8 @@ Python's lock away, so that ``threads.share`` gains from the second core also wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -59,6 +60,19 @@ def disable() -> None:
     """Let call sites use numpy again."""
     global on
     on = False
+
+
+@contextlib.contextmanager
+def used(asked: bool) -> Iterator[None]:
+    """Let call sites use these kernels inside a ``with`` if asked; else nothing changes."""
+    before = on
+    if asked:
+        enable()
+    try:
+        yield
+    finally:
+        if asked and not before:
+            disable()
 
 
 def takes(*arrays: Array) -> bool:

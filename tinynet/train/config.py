@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tinynet.numba_kernels import compiler
 from tinynet.train.bind import Component
 from tinynet.train.method import Supervised
 from tinynet.train.metrics import METRICS, find
@@ -53,6 +54,14 @@ class RunSection:
         default=0, metadata=_must("be from 0 to 2**63 - 1", lambda value: 0 <= value < 2**63)
     )
     """What all random numbers follow from. The same config and seed give the same weights."""
+
+    numba: bool = field(
+        default=False,
+        metadata=_must(
+            f"be false: {compiler.MISSING}", lambda value: not value or compiler.is_available()
+        ),
+    )
+    """Whether kernels that numba compiles are used: faster, with other last bits than numpy's."""
 
     epochs: int = field(default=10, metadata=_POSITIVE)
     """How many times the training set is seen."""

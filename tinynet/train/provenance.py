@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import numba_kernels
+from tinynet.numba_kernels import compiler
+
 _PATIENCE = 10.0  # seconds that git may take in a huge repository; training does not wait for more
 
 _MOST = 100  # untracked files that are named
@@ -28,6 +31,7 @@ def surroundings() -> dict[str, Any]:
             "tinynet": version(),
             "numpy": np.__version__,
             "python": platform.python_version(),
+            **({"numba": compiler.version()} if numba_kernels.on else {}),
         },
         "platform": platform.platform(),
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tinynet import numba_kernels
 from tinynet.train.build import build, trial
 from tinynet.train.changes import Wanted, changes_of, refuse
 from tinynet.train.config import Config
@@ -65,7 +66,7 @@ def resume(
         raise UsageError(f"{place} is not the folder of a run: it has no {folder.config.name}")
     config = load_config(folder.config, overrides)
     show: Show = "nothing" if quiet else "json" if json else "text"
-    with locked(folder):
+    with numba_kernels.used(config.run.numba), locked(folder):
         sweep(folder)
         result = _go_on(folder, config, show)
     say_end(result, show)

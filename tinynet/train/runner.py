@@ -9,7 +9,7 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
-from tinynet import data, nn
+from tinynet import data, nn, numba_kernels
 from tinynet.train import checkpoint
 from tinynet.train.build import Parts, build, build_model, trial
 from tinynet.train.config import Config
@@ -62,21 +62,26 @@ def run(
         >>> evaluate_run(result.folder, quiet=True).metrics == result.metrics
         True
     """
-    parts = prepare(load_config(config_path, overrides, out=out))
+    config = load_config(config_path, overrides, out=out)
+    show: Show = "nothing" if quiet else "json" if json else "text"
+    with numba_kernels.used(config.run.numba):
+        result = _trained(config, show)
+    say_end(result, show)
+    return result
+
+
+def _trained(config: Config, show: Show) -> Result:
+    parts = prepare(config)
     looks = check_data(parts)
     trial(parts)
-    config = parts.config
     folder = new_run_folder(config.run.out, config.run.name)
-    show: Show = "nothing" if quiet else "json" if json else "text"
     for name, look in looks.items():
         if show == "text" and look.seen < look.examples:
             print(f"data: looked at {look.extent} examples of the {name} set")
     with locked(folder):
         text = to_toml(config)
         write_text(folder.config, text)
-        result = Training(parts, folder, text, show).train(new_record(config, folder))
-    say_end(result, show)
-    return result
+        return Training(parts, folder, text, show).train(new_record(config, folder))
 
 
 def say_end(result: Result, show: Show) -> None:
@@ -218,14 +223,15 @@ def evaluate_run(
     """
     trained = load_run(place, best=best)
     parts, config = trained.parts, trained.parts.config
-    metrics = evaluate(
-        parts.model,
-        parts.loss,
-        parts.test_batches,
-        metrics=config.evaluation.metrics,
-        seed=config.run.seed,
-        method=parts.method,
-    )
+    with numba_kernels.used(config.run.numba):
+        metrics = evaluate(
+            parts.model,
+            parts.loss,
+            parts.test_batches,
+            metrics=config.evaluation.metrics,
+            seed=config.run.seed,
+            method=parts.method,
+        )
     epoch = trained.saved["epoch"]
     if json:
         print(as_json({"checkpoint": str(trained.checkpoint), "epoch": epoch, "test": metrics}))

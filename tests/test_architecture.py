@@ -40,6 +40,8 @@ EDGE = {
     "data/pillow.py": {"PIL"},
     "numba_kernels/compiler.py": {"numba"},
     "numba_kernels/vectors.py": {"numba", "llvmlite"},  # code in LLVM's language
+    "numba_kernels/stream_code.py": {"numba", "llvmlite"},  # code in LLVM's language
+    "numba_kernels/written.py": {"numba"},
     "train/progress.py": {"tqdm"},
 }
 # Modules whose names are known only at run time: what a user's config names.

@@ -31,10 +31,15 @@ from tinynet.numba_kernels import (
     powers,
     products,
     rows,
+    stream_convolutions,
+    streams,
 )
 
 # in the order of who calls whom
-MODULES = (elementary, activations, optimizers, rows, powers, products, lstm)
+MODULES = (
+    *(elementary, activations, optimizers, rows, powers, products, lstm),
+    *(streams, stream_convolutions),
+)
 
 T = TypeVar("T")
 

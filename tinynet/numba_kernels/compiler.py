@@ -1,4 +1,4 @@
-"""Compiles modules: with ``vectors``, the one that imports numba."""
+"""Compiles modules. ``written``, ``vectors`` and ``stream_code`` import numba, too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tinynet.numba_kernels import vectors
+from tinynet.numba_kernels import written
 
 MISSING = 'numba is not installed: pip install "tinynet[numba]", or leave it off'
 # Sums may be taken in another order and products fused with sums; NaN and infinity are kept.
@@ -56,7 +56,7 @@ def compile_functions(module: ModuleType) -> None:
     for name, value in [*vars(module).items()]:
         if not isinstance(value, FunctionType) or not value.__module__.startswith(__package__):
             continue
-        if vectors.register(value):
+        if written.register(value):
             continue
         home = sys.modules[value.__module__]
         if home is module:

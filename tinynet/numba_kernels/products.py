@@ -7,7 +7,8 @@ it is packed once (``panels.py``): 32 columns at a time, each with its rows one 
 from __future__ import annotations
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.vectors import COLUMNS, ROWS, tile_product, written
+from tinynet.numba_kernels.vectors import COLUMNS, ROWS, tile_product
+from tinynet.numba_kernels.written import written
 
 
 @written(tile_product)

@@ -1,48 +1,18 @@
-"""Code for vectors of numbers, where LLVM does not find it in loops by itself.
-
-A function that is declared here as ``written`` is plain Python. In what numba compiles, a call of
-it is replaced by the code that is written for it.
-"""
+"""LLVM's code for the tiles of ``products``: small products of matrices in registers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import FunctionType
-from typing import Any, NamedTuple, TypeVar
-
-F = TypeVar("F", bound=Callable[..., None])
-Emit = Callable[[Any, Any, Any, Any], Any]
+from typing import Any, NamedTuple
 
 LANES = 16  # numbers of a vector; where registers hold fewer, LLVM takes several
 ROWS, COLUMNS = 8, 2 * LANES  # of a tile
 
-_written: dict[FunctionType, Emit] = {}
 
+def many_registers() -> bool:
+    """Return whether this processor has 32 registers of 16 numbers."""
+    from llvmlite import binding
 
-def written(emit: Emit) -> Callable[[F], F]:
-    """Return a decorator for functions of three matrices whose code an emitter writes."""
-
-    def mark(function: F) -> F:
-        _written[function] = emit  # type: ignore[index]
-        return function
-
-    return mark
-
-
-def register(function: FunctionType) -> bool:
-    """Let numba know the code of a function; return whether there is any."""
-    emit = _written.get(function)
-    if emit is None:
-        return False
-    from numba import extending, types
-
-    @extending.type_callable(function)
-    def typer(context: Any) -> Any:
-        return lambda a, b, out: types.void
-
-    extending.lower_builtin(function, types.Array, types.Array, types.Array)(emit)
-    _written[function] = emit
-    return True
+    return bool(binding.get_host_cpu_features().get("avx512f", False))
 
 
 class _Matrix:
@@ -76,10 +46,7 @@ class _Block(NamedTuple):
 
 def _blocks(rows: int) -> list[_Block]:
     """Cut a tile of so many rows into parts that the registers hold."""
-    from llvmlite import binding
-
-    many = binding.get_host_cpu_features().get("avx512f", False)  # 32 registers of 16 numbers
-    height, vectors = (8, 2) if many else (4, 1)
+    height, vectors = (8, 2) if many_registers() else (4, 1)
     return [
         _Block(first, min(height, rows - first), column, vectors)
         for first in range(0, rows, height)

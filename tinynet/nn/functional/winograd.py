@@ -31,23 +31,8 @@ from numpy.lib.stride_tricks import as_strided
 from tinynet import threads
 from tinynet.dtypes import Array
 from tinynet.nn.functional.sliding import Walk
+from tinynet.numba_kernels.polynomials import ELEMENTS, POINTS, RESULTS, TILE, WEIGHTS
 
-# Polynomials are multiplied by their values at the points 0, 1, -1, 2, -2 and infinity.
-ELEMENTS = np.array(
-    [
-        [4, 0, -5, 0, 1, 0],
-        [0, -4, -4, 1, 1, 0],
-        [0, 4, -4, -1, 1, 0],
-        [0, -2, -1, 2, 1, 0],
-        [0, 2, -1, -2, 1, 0],
-        [0, 4, 0, -5, 0, 1],
-    ]
-)
-WEIGHTS = np.array([[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 24]]) / 24
-RESULTS = np.array(
-    [[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]]
-)
-POINTS, TILE = 6, 4
 BAND = 4  # tiles treated at once: the matrices of sums grow with its square
 PARTS = 4  # that gradients of weights are added up in
 

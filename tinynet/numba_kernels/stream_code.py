@@ -1,0 +1,258 @@
+"""LLVM's code for the vectors of ``streams``: its functions say what it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tinynet.numba_kernels.vectors import LANES, many_registers
+
+ROWS, PLACES = 8, 2 * LANES  # of a tile
+LEFT, RIGHT, BLOCK = 4, 6, 32  # of a block of dot products; its numbers, 24 and 8 zeros
+_LOAD, _STORE = "llvm.masked.load.v16f32.p0", "llvm.masked.store.v16f32.p0"
+
+
+class _Code:
+    """What an emitter writes to: pointers are given in float32 numbers."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any):
+        from llvmlite import ir
+        from numba.core import cgutils, types
+
+        self.ir, self.builder, self.tools = ir, builder, cgutils
+        self.vector = ir.VectorType(ir.FloatType(), LANES)
+        self.index, self.word = ir.IntType(64), ir.IntType(32)
+        self.flags = ir.VectorType(ir.IntType(1), LANES)
+        self.arguments: list[Any] = []
+        self.sizes: list[Any] = []
+        for kind, value in zip(signature.args, arguments, strict=True):
+            array = isinstance(kind, types.Array)
+            made = context.make_array(kind)(context, builder, value) if array else None
+            self.arguments.append(value if made is None else made.data)
+            self.sizes.append(made and cgutils.unpack_tuple(builder, made.shape)[0])
+
+    def at(self, pointer: Any, *steps: Any) -> Any:
+        """Return a pointer so many numbers further on."""
+        for step in steps:
+            pointer = self.builder.gep(pointer, [self.number(step)])
+        return pointer
+
+    def number(self, n: Any) -> Any:
+        """Return a value for an integer; values are returned as they are."""
+        return self.ir.Constant(self.index, n) if isinstance(n, int) else n
+
+    def times(self, n: Any, factor: int) -> Any:
+        """Return the product of a value and an integer."""
+        return self.builder.mul(n, self.number(factor))
+
+    def whole(self, pointer: Any) -> Any:
+        """Return the pointer, to a vector."""
+        return self.builder.bitcast(pointer, self.vector.as_pointer())
+
+    def load(self, pointer: Any) -> Any:
+        """Return the vector that is found there."""
+        return self.builder.load(self.whole(pointer), align=4)
+
+    def store(self, vector: Any, pointer: Any) -> None:
+        """Write a vector there."""
+        self.builder.store(vector, self.whole(pointer), align=4)
+
+    def constant(self, n: float) -> Any:
+        """Return a vector of equal numbers."""
+        return self.ir.Constant(self.vector, [float(n)] * LANES)
+
+    def spread(self, one: Any) -> Any:
+        """Return a vector of equal numbers, each a value."""
+        word = self.word
+        kind = self.ir.VectorType(one.type, LANES)
+        nothing = self.ir.Constant(kind, self.ir.Undefined)
+        vector = self.builder.insert_element(nothing, one, self.ir.Constant(word, 0))
+        zeros = self.ir.Constant(self.ir.VectorType(word, LANES), [0] * LANES)
+        return self.builder.shuffle_vector(vector, nothing, zeros)
+
+    def shuffled(self, one: Any, other: Any, lanes: Sequence[int]) -> Any:
+        """Return the numbers at some places of two vectors, those of the second from 16 on."""
+        kind = self.ir.VectorType(self.word, LANES)
+        return self.builder.shuffle_vector(one, other, self.ir.Constant(kind, [*lanes]))
+
+    def plus_product(self, total: Any, one: Any, other: Any) -> Any:
+        """Return ``total + one * other``, rounded once."""
+        product = self.builder.fmul(one, other, flags=("contract",))
+        return self.builder.fadd(total, product, flags=("contract",))
+
+    def totals(self, rows: int, columns: int) -> list[list[Any]]:
+        """Return places for vectors, zeros, that LLVM puts into registers."""
+        made = [
+            [self.tools.alloca_once(self.builder, self.vector) for _ in range(columns)]
+            for _ in range(rows)
+        ]
+        for place in sum(made, []):
+            self.builder.store(self.constant(0), place)
+        return made
+
+    def add(self, place: Any, one: Any, other: Any) -> None:
+        """Add a product to what is kept at a place."""
+        total = self.plus_product(self.builder.load(place), one, other)
+        self.builder.store(total, place)
+
+    def function(self, name: str, result: Any, *arguments: Any) -> Any:
+        """Return one of LLVM's own functions."""
+        kind = self.ir.FunctionType(result, arguments)
+        return self.tools.get_or_insert_function(self.builder.module, kind, name)
+
+    def mask(self, first: Any, width: Any) -> Any:
+        """Return which places of a vector are less than a width; it begins at the first."""
+        lanes = self.ir.Constant(self.ir.VectorType(self.index, LANES), [*range(LANES)])
+        left = self.spread(self.builder.sub(width, first))
+        return self.builder.icmp_signed("<", lanes, left)
+
+    def masked_load(self, pointer: Any, mask: Any) -> Any:
+        """Return the vector that is found there, zeros where it is not wanted."""
+        arguments = self.whole(pointer), self.ir.Constant(self.word, 4), mask, self.constant(0)
+        load = self.function(_LOAD, self.vector, *(a.type for a in arguments))
+        return self.builder.call(load, arguments)
+
+    def masked_store(self, vector: Any, pointer: Any, mask: Any) -> None:
+        """Write the numbers of a vector that are wanted."""
+        arguments = vector, self.whole(pointer), self.ir.Constant(self.word, 4), mask
+        store = self.function(_STORE, self.ir.VoidType(), *(a.type for a in arguments))
+        self.builder.call(store, arguments)
+
+
+def _tile_block(code: _Code, row: int, rows: int, column: int, vectors: int) -> None:
+    weights, first, x, start, offsets, out, at, step = code.arguments
+    totals = code.totals(rows, vectors)
+    with code.tools.for_range(code.builder, code.sizes[4]) as loop:
+        k = loop.index
+        offset = code.builder.load(code.at(offsets, k))
+        seen = code.at(x, start, offset, column)
+        places = [code.load(code.at(seen, v * LANES)) for v in range(vectors)]
+        of_k = code.at(weights, first, code.times(k, ROWS), row)
+        for r in range(rows):
+            weight = code.spread(code.builder.load(code.at(of_k, r)))
+            for total, place in zip(totals[r], places, strict=True):
+                code.add(total, weight, place)
+    for r in range(rows):
+        target = code.at(out, at, code.times(step, row + r), column)
+        for v in range(vectors):
+            code.store(code.builder.load(totals[r][v]), code.at(target, v * LANES))
+
+
+def tile_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the code of ``streams.tile``."""
+    code = _Code(context, builder, signature, arguments)
+    rows, vectors = (ROWS, 2) if many_registers() else (ROWS // 2, 1)
+    for row in range(0, ROWS, rows):
+        for column in range(0, PLACES, vectors * LANES):
+            _tile_block(code, row, rows, column, vectors)
+    return context.get_dummy_value()
+
+
+def _dots_block(code: _Code, left: range, right: range, totals: list[list[Any]]) -> None:
+    y, y_start, y_step, x, start, offsets, first, length, _, _ = code.arguments
+    ys = [code.at(y, y_start, code.times(y_step, i)) for i in left]
+    places = [code.builder.load(code.at(offsets, first, j)) for j in right]
+    xs = [code.at(x, start, place) for place in places]
+    count = code.builder.udiv(length, code.number(LANES))
+    with code.tools.for_range(code.builder, count) as loop:
+        place = code.times(loop.index, LANES)
+        of_y = [code.load(code.at(pointer, place)) for pointer in ys]
+        for j, pointer in zip(right, xs, strict=True):
+            of_x = code.load(code.at(pointer, place))
+            for i, one in zip(left, of_y, strict=True):
+                code.add(totals[i][j], one, of_x)
+
+
+def _summed(code: _Code, vectors: list[Any]) -> Any:
+    """Return the vector of the sums of up to 16 vectors.
+
+    Two vectors become one, with sums of half as many places of each, until one is left.
+    """
+    vectors = vectors + [code.constant(0)] * (LANES - len(vectors))
+    half = LANES // 2
+    while half:
+        low = [i & ~half | (LANES if i & half else 0) for i in range(LANES)]
+        high = [i + half for i in low]
+        pairs = zip(vectors[:half], vectors[half:], strict=True)
+        vectors = [
+            code.builder.fadd(*(code.shuffled(one, other, lanes) for lanes in (low, high)))
+            for one, other in pairs
+        ]
+        half //= 2
+    return vectors[0]
+
+
+def dots_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the code of ``streams.dots``."""
+    code = _Code(context, builder, signature, arguments)
+    *_, out, at = code.arguments
+    part = 1 if many_registers() else 2
+    left, right, totals = LEFT // part, RIGHT // part, code.totals(LEFT, RIGHT)
+    for i in range(0, LEFT, left):
+        for j in range(0, RIGHT, right):
+            _dots_block(code, range(i, i + left), range(j, j + right), totals)
+    flat = [builder.load(total) for row in totals for total in row]
+    for first in range(0, len(flat), LANES):
+        target = code.at(out, at, first)
+        sums = _summed(code, flat[first : first + LANES])
+        code.store(builder.fadd(code.load(target), sums), target)
+    return context.get_dummy_value()
+
+
+def _combined(code: _Code, factors: Sequence[float], rows: Sequence[Any], total: Any) -> Any:
+    """Return the total plus the sum of vectors times numbers."""
+    for factor, row in zip(factors, rows, strict=True):
+        if factor == 1:
+            total = code.builder.fadd(total, row)
+        elif factor:
+            total = code.plus_product(total, code.constant(factor), row)
+    return total
+
+
+def combine_code(matrix: Sequence[Sequence[float]]) -> Callable[..., Any]:
+    """Return an emitter of the code of ``streams``' functions that multiply rows by a matrix."""
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        code = _Code(context, builder, signature, arguments)
+        x, start, step, low, high, width, offset, out, at, out_step, count = code.arguments
+        nothing = code.ir.Constant(code.flags, [0] * LANES)
+        last = code.builder.add(width, code.number(LANES - 1))
+        with code.tools.for_range(builder, builder.udiv(last, code.number(LANES))) as loop:
+            first = code.times(loop.index, LANES)
+            mask, rows = code.mask(first, width), []
+            for r in range(len(matrix[0])):
+                there = builder.and_(
+                    builder.icmp_signed("<=", low, code.number(r)),
+                    builder.icmp_signed("<", code.number(r), high),
+                )
+                chosen = builder.select(there, mask, nothing)
+                place = code.at(x, start, code.times(step, r), first)
+                rows.append(code.masked_load(place, chosen))
+            for j, factors in enumerate(matrix):
+                made = _combined(code, factors, rows, code.spread(offset))
+                wanted = builder.icmp_signed("<", code.number(j), count)
+                chosen = builder.select(wanted, mask, nothing)
+                place = code.at(out, at, code.times(out_step, j), first)
+                code.masked_store(made, place, chosen)
+        return context.get_dummy_value()
+
+    return emit
+
+
+def halved_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the code of ``streams.halved``."""
+    code = _Code(context, builder, signature, arguments)
+    x, start, width, out, at = code.arguments
+    last = builder.add(width, code.number(LANES - 1))
+    with code.tools.for_range(builder, builder.udiv(last, code.number(LANES))) as loop:
+        first = code.times(loop.index, LANES)
+        twice, end = code.times(first, 2), builder.sub(code.times(width, 2), code.number(1))
+        parts = [
+            code.masked_load(
+                code.at(x, start, twice, i), code.mask(builder.add(twice, code.number(i)), end)
+            )
+            for i in (0, LANES)
+        ]
+        even = code.shuffled(parts[0], parts[1], range(0, 2 * LANES, 2))
+        code.masked_store(even, code.at(out, at, first), code.mask(first, width))
+    return context.get_dummy_value()

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import numba_kernels
 from tinynet.dtypes import Array
+from tinynet.numba_kernels import tables
 
 
 class Rows:
@@ -90,6 +92,8 @@ class Rows:
         if self.distinct:
             return self
         count = self.shape[0]
+        if numba_kernels.takes(self.values):
+            return self._united()
         first = first_of_each(self.index, count)
         index, values = self.index[first], self.values[first]
         place = np.empty(count, np.intp)
@@ -107,6 +111,18 @@ class Rows:
             to = place[self.index[again]][:, None] * width + np.arange(width)
             np.add.at(values.reshape(-1), to.ravel(), self.values[again].ravel())
         made = Rows(index, values, count, False, self.lazy)
+        made.distinct = True
+        return made
+
+    def _united(self) -> Rows:
+        """Return what ``unique`` does, by a compiled kernel."""
+        index = np.ascontiguousarray(self.index)
+        values = np.ascontiguousarray(self.values).reshape(len(index), self.values[:1].size)
+        place = np.empty(self.shape[0], np.int32)
+        once, sums = np.empty_like(index), np.empty_like(values)
+        found = tables.unite(index, values, place, once, sums)
+        sums = sums[:found].reshape(found, *self.shape[1:])
+        made = Rows(once[:found], sums, self.shape[0], False, self.lazy)
         made.distinct = True
         return made
 

@@ -33,11 +33,12 @@ from tinynet.numba_kernels import (
     rows,
     stream_convolutions,
     streams,
+    tables,
 )
 
 # in the order of who calls whom
 MODULES = (
-    *(elementary, activations, optimizers, rows, powers, products, lstm),
+    *(elementary, activations, optimizers, rows, powers, products, lstm, tables),
     *(streams, stream_convolutions),
 )
 

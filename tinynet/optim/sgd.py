@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import numba_kernels
 from tinynet.dtypes import Array
-from tinynet.numba_kernels import optimizers
+from tinynet.numba_kernels import optimizers, tables
 from tinynet.optim.elementwise import Elementwise, direction
 from tinynet.optim.options import (
     Group,
@@ -151,6 +152,11 @@ class SGD(Elementwise):
         lr, momentum = number(group["lr"]), group["momentum"]
         if rows.lazy:  # as the dense update would, bit by bit
             rows = rows.unique()
+            table = param.ndim == 2 and param.flags.c_contiguous and rows.values.flags.c_contiguous
+            if table and numba_kernels.takes(param, rows.values):
+                rate, part = -lr if group["maximize"] else lr, np.empty(param.shape[1], np.float32)
+                tables.descend(param, rows.index, rows.values, np.float32(rate), part)
+                return
             moved = param.take(rows.index, axis=0)
             moved -= (-lr if group["maximize"] else lr) * rows.values
             param[rows.index] = moved

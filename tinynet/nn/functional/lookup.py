@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, numba_kernels
 from tinynet.core.inplace import wrote
 from tinynet.core.operation import operation
 from tinynet.core.overlap import refuse_overlap
@@ -18,12 +18,13 @@ from tinynet.core.rows import Rows, first_of_each
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
+from tinynet.numba_kernels import tables
 
 # ---- operations ---------------------------------------------------------------------------------
 
 
-def _take(weight: Array, indices: Array) -> Array:
-    """Return the rows; IndexError for an index outside the table."""
+def _refuse_outside(weight: Array, indices: Array) -> None:
+    """Raise IndexError for an index outside the table."""
     # Read without sign, a negative index is a huge one: one comparison finds both mistakes.
     if indices.size and indices.view(f"u{indices.itemsize}").max() >= weight.shape[0]:
         outside = indices[(indices < 0) | (indices >= weight.shape[0])]
@@ -31,6 +32,11 @@ def _take(weight: Array, indices: Array) -> Array:
             f"index out of range in self. The table has {weight.shape[0]} rows. "
             f"Got index {outside.flat[0]} instead."
         )
+
+
+def _take(weight: Array, indices: Array) -> Array:
+    """Return the rows; IndexError for an index outside the table."""
+    _refuse_outside(weight, indices)
     return np.take(weight, indices, axis=0)
 
 
@@ -153,6 +159,17 @@ def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: floa
     """Shorten, in place, those of the rows that are looked up whose norm exceeds ``max_norm``."""
     array = weight._array
     _check(array, indices)
+    refuse_overlap(array)
+    if norm_type == 2 and array.flags.c_contiguous and numba_kernels.takes(array):
+        _refuse_outside(array, indices)
+        numbers, place = np.ascontiguousarray(indices).reshape(-1), np.empty(len(array), np.int32)
+        tables.shorten(array, numbers, place, np.float64(max_norm))
+    else:
+        _shorten(array, indices, max_norm, norm_type)
+    wrote(weight, f"embedding renorm (max_norm={float(max_norm)})")
+
+
+def _shorten(array: Array, indices: Array, max_norm: float, norm_type: float) -> None:
     used = np.sort(indices, axis=None)
     used = used[np.concatenate([used[:1] == used[:1], used[1:] != used[:-1]])]  # each once
     rows = _take(array, used)
@@ -163,11 +180,9 @@ def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: floa
     else:
         norms = np.sum(np.abs(rows) ** norm_type, axis=1) ** (1 / norm_type)
     norms = norms.astype(np.float64)
-    refuse_overlap(array)
     long = norms > max_norm
     factors = max_norm / (norms[long] + 1e-7)
     array[used[long]] *= factors.astype(array.dtype)[:, None]
-    wrote(weight, f"embedding renorm (max_norm={float(max_norm)})")
 
 
 # ---- the function -------------------------------------------------------------------------------

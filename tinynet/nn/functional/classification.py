@@ -7,6 +7,7 @@ them twice and fill three more arrays.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -22,21 +23,42 @@ from tinynet.ops.reduction import largest, smallest
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import reshape
 from tinynet.ops.softmax import SAFE, log_softmax, softmax
+from tinynet.ops.sums import ones
 
 # ---- cross-entropy of rows of logits, as an operation -------------------------------------------
 
 
-def _powers(logits: Array) -> tuple[Array, Array]:
-    """Return the logits, less the largest of each row if any is large, and their exponentials.
+def _powers(logits: Array) -> tuple[Array, Array, Array]:
+    """Return logits, their exponentials, and the sums of those over each row.
 
-    Where none is large exp needs no shift: that saves the search for the largest of each row, which
-    takes longer than all the rest. (The comparisons are false for NaN.)
+    The logits are less the largest of their row where a sum came out so large or so small that
+    digits may be lost. That is rare, and the search takes longer than all the rest. (The
+    comparisons are false for NaN.)
     """
-    span = SAFE.get(logits.dtype, 0.0) if logits.size else 0.0
-    if span and largest(logits, axis=None) < span and smallest(logits, axis=None) > -span:
-        return logits, np.exp(logits, order="C")
+    sum_up = ones(logits.shape[1], logits.dtype)
+    if logits.dtype in SAFE and len(logits):
+        powers = np.exp(logits, order="C")
+        totals = np.dot(powers, sum_up)
+        if largest(totals) < _HIGH and smallest(totals) > _LOW:
+            return logits, powers, totals
     logits = np.subtract(logits, np.maximum.reduce(logits, axis=1, keepdims=True), order="C")
-    return logits, np.exp(logits)
+    powers = np.exp(logits)
+    return logits, powers, np.dot(powers, sum_up)
+
+
+_HIGH, _LOW = 1e15, 1e-15
+
+
+def _places(target: Array, classes: int) -> Array:
+    """Return where in memory the logits of the targets lie."""
+    rows = len(target)
+    starts = _row_starts(rows, classes) if rows < 4096 else np.arange(rows) * classes
+    return starts + target
+
+
+@functools.lru_cache(maxsize=16)  # of a batch: the same at each step
+def _row_starts(rows: int, classes: int) -> Array:
+    return np.arange(rows) * classes
 
 
 def _losses_of_rows(logits: Array, target: Array) -> tuple[Array, Array, Array]:
@@ -83,11 +105,10 @@ def indexed_cross_entropy(
     if logits.size and numba_kernels.takes(logits):
         losses, powers, totals = _losses_of_rows(logits, safe)
     else:
-        moved, powers = _powers(logits)
-        totals = np.dot(powers, np.ones(classes, powers.dtype))
+        moved, powers, totals = _powers(logits)
         # In float64, so that a small difference of two larger numbers is exact.
         losses = np.log(totals, dtype=np.float64)
-        losses -= moved[np.arange(rows), safe]
+        losses -= moved.reshape(-1).take(_places(safe, classes))
         np.maximum(losses, 0.0, out=losses)
     if counted is not None:
         losses = np.where(counted, losses, 0.0)
@@ -114,7 +135,7 @@ def _indexed_grad(
         return _slopes_of_rows(g, target, powers, totals)
     factors: Array = g / totals
     made = powers * factors[:, None]
-    made[np.arange(rows), target] -= g
+    made.reshape(-1)[_places(target, made.shape[1])] -= g
     return made
 
 

@@ -28,6 +28,7 @@ from tinynet.numba_kernels import (
     elementary,
     lstm,
     optimizers,
+    pooling,
     powers,
     products,
     rows,
@@ -39,7 +40,7 @@ from tinynet.numba_kernels import (
 # in the order of who calls whom
 MODULES = (
     *(elementary, activations, optimizers, rows, powers, products, lstm, tables),
-    *(streams, stream_convolutions),
+    *(streams, stream_convolutions, pooling),
 )
 
 T = TypeVar("T")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tinynet.numba_kernels.vectors import LANES, many_registers
 
 ROWS, PLACES = 8, 2 * LANES  # of a tile
 LEFT, RIGHT, BLOCK = 4, 6, 32  # of a block of dot products; its numbers, 24 and 8 zeros
-_LOAD, _STORE = "llvm.masked.load.v16f32.p0", "llvm.masked.store.v16f32.p0"
+_NAMES = {"float": "f32", "i8": "i8"}  # of types, in those of LLVM's own functions
 
 
 class _Code:
@@ -23,6 +24,7 @@ class _Code:
         self.vector = ir.VectorType(ir.FloatType(), LANES)
         self.index, self.word = ir.IntType(64), ir.IntType(32)
         self.flags = ir.VectorType(ir.IntType(1), LANES)
+        self.bytes = ir.VectorType(ir.IntType(8), LANES)
         self.arguments: list[Any] = []
         self.sizes: list[Any] = []
         for kind, value in zip(signature.args, arguments, strict=True):
@@ -102,21 +104,38 @@ class _Code:
 
     def mask(self, first: Any, width: Any) -> Any:
         """Return which places of a vector are less than a width; it begins at the first."""
-        lanes = self.ir.Constant(self.ir.VectorType(self.index, LANES), [*range(LANES)])
-        left = self.spread(self.builder.sub(width, first))
-        return self.builder.icmp_signed("<", lanes, left)
+        lanes = self.ir.Constant(self.ir.VectorType(self.word, LANES), [*range(LANES)])
+        left = self.builder.trunc(self.builder.sub(width, first), self.word)
+        return self.builder.icmp_signed("<", lanes, self.spread(left))
+
+    @contextlib.contextmanager
+    def vectors(self, width: Any) -> Iterator[Any]:
+        """Write a loop over a row, vector by vector; give where each begins."""
+        last = self.builder.add(width, self.number(LANES - 1))
+        count = self.builder.udiv(last, self.number(LANES))
+        with self.tools.for_range(self.builder, count) as loop:
+            yield self.times(loop.index, LANES)
 
     def masked_load(self, pointer: Any, mask: Any) -> Any:
         """Return the vector that is found there, zeros where it is not wanted."""
-        arguments = self.whole(pointer), self.ir.Constant(self.word, 4), mask, self.constant(0)
-        load = self.function(_LOAD, self.vector, *(a.type for a in arguments))
+        kind = self.vector_of(pointer)
+        align, zeros = self.ir.Constant(self.word, 1), self.ir.Constant(kind, [0] * LANES)
+        arguments = self.builder.bitcast(pointer, kind.as_pointer()), align, mask, zeros
+        name = f"llvm.masked.load.v16{_NAMES[str(kind.element)]}.p0"
+        load = self.function(name, kind, *(a.type for a in arguments))
         return self.builder.call(load, arguments)
 
     def masked_store(self, vector: Any, pointer: Any, mask: Any) -> None:
         """Write the numbers of a vector that are wanted."""
-        arguments = vector, self.whole(pointer), self.ir.Constant(self.word, 4), mask
-        store = self.function(_STORE, self.ir.VoidType(), *(a.type for a in arguments))
+        place = self.builder.bitcast(pointer, vector.type.as_pointer())
+        arguments = vector, place, self.ir.Constant(self.word, 1), mask
+        name = f"llvm.masked.store.v16{_NAMES[str(vector.type.element)]}.p0"
+        store = self.function(name, self.ir.VoidType(), *(a.type for a in arguments))
         self.builder.call(store, arguments)
+
+    def vector_of(self, pointer: Any) -> Any:
+        """Return the type of a vector of what a pointer points to."""
+        return self.ir.VectorType(pointer.type.pointee, LANES)
 
 
 def _tile_block(code: _Code, row: int, rows: int, column: int, vectors: int) -> None:
@@ -216,9 +235,7 @@ def combine_code(matrix: Sequence[Sequence[float]]) -> Callable[..., Any]:
         code = _Code(context, builder, signature, arguments)
         x, start, step, low, high, width, offset, out, at, out_step, count = code.arguments
         nothing = code.ir.Constant(code.flags, [0] * LANES)
-        last = code.builder.add(width, code.number(LANES - 1))
-        with code.tools.for_range(builder, builder.udiv(last, code.number(LANES))) as loop:
-            first = code.times(loop.index, LANES)
+        with code.vectors(width) as first:
             mask, rows = code.mask(first, width), []
             for r in range(len(matrix[0])):
                 there = builder.and_(
@@ -239,20 +256,69 @@ def combine_code(matrix: Sequence[Sequence[float]]) -> Callable[..., Any]:
     return emit
 
 
+def _pairs(code: _Code, pointer: Any, first: Any, width: Any) -> tuple[Any, Any]:
+    """Return the even and the odd ones of 32 numbers from twice the first, zeros from the width."""
+    twice = code.times(first, 2)
+    low, high = (
+        code.masked_load(
+            code.at(pointer, twice, i),
+            code.mask(code.builder.add(twice, code.number(i)), width),
+        )
+        for i in (0, LANES)
+    )
+    even, odd = (code.shuffled(low, high, range(i, 2 * LANES, 2)) for i in (0, 1))
+    return even, odd
+
+
 def halved_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the code of ``streams.halved``."""
     code = _Code(context, builder, signature, arguments)
     x, start, width, out, at = code.arguments
-    last = builder.add(width, code.number(LANES - 1))
-    with code.tools.for_range(builder, builder.udiv(last, code.number(LANES))) as loop:
-        first = code.times(loop.index, LANES)
-        twice, end = code.times(first, 2), builder.sub(code.times(width, 2), code.number(1))
-        parts = [
-            code.masked_load(
-                code.at(x, start, twice, i), code.mask(builder.add(twice, code.number(i)), end)
-            )
-            for i in (0, LANES)
-        ]
-        even = code.shuffled(parts[0], parts[1], range(0, 2 * LANES, 2))
+    seen = builder.sub(code.times(width, 2), code.number(1))
+    with code.vectors(width) as first:
+        even, _ = _pairs(code, code.at(x, start), first, seen)
         code.masked_store(even, code.at(out, at, first), code.mask(first, width))
+    return context.get_dummy_value()
+
+
+def peaks_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the code of ``pooling.peaks_of_rows``."""
+    code = _Code(context, builder, signature, arguments)
+    x, start, step, width, best, offsets, at = code.arguments
+    with code.vectors(width) as first:
+        rows = code.at(x, start), code.at(x, start, step)
+        seen = code.times(width, 2)
+        found = [part for row in rows for part in _pairs(code, row, first, seen)]
+        most, place = found[0], code.ir.Constant(code.bytes, [0] * LANES)
+        for offset, one in enumerate(found[1:], 1):
+            more = builder.fcmp_ordered(">", one, most)
+            wins = builder.or_(more, builder.fcmp_unordered("uno", one, one))
+            most = builder.select(wins, one, most)
+            number = code.ir.Constant(code.bytes, [offset] * LANES)
+            place = builder.select(wins, number, place)
+        mask = code.mask(first, width)
+        code.masked_store(most, code.at(best, at, first), mask)
+        code.masked_store(place, code.at(offsets, at, first), mask)
+    return context.get_dummy_value()
+
+
+def spread_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the code of ``pooling.spread_to_rows``."""
+    code = _Code(context, builder, signature, arguments)
+    g, offsets, at, width, out, start, step = code.arguments
+    with code.vectors(width) as first:
+        mask, twice = code.mask(first, width), code.times(first, 2)
+        numbers = code.masked_load(code.at(g, at, first), mask)
+        places = code.masked_load(code.at(offsets, at, first), mask)
+        parts = []
+        for offset in range(4):
+            here = builder.icmp_signed("==", places, code.ir.Constant(code.bytes, [offset] * LANES))
+            parts.append(builder.select(here, numbers, code.constant(0)))
+        for row in range(2):
+            target = code.at(out, start, code.times(step, row), twice)
+            for half in (0, LANES):
+                lanes = [half // 2 + i // 2 + LANES * (i % 2) for i in range(LANES)]
+                made = code.shuffled(parts[2 * row], parts[2 * row + 1], lanes)
+                wanted = code.mask(builder.add(twice, code.number(half)), code.times(width, 2))
+                code.masked_store(made, code.at(target, half), wanted)
     return context.get_dummy_value()

@@ -13,9 +13,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tinynet import threads
+from tinynet import numba_kernels, threads
 from tinynet.dtypes import Array
 from tinynet.nn.functional.ranks import Ints
+from tinynet.numba_kernels import pooling
 
 _PART = 1 << 17  # elements of the input that are treated at once
 
@@ -39,6 +40,8 @@ def _planes(x: Array) -> tuple[Array, Array]:
 
 def maxima(x: Array) -> Array:
     """Return the maximum of each window, ``[..., height // 2, width // 2]``."""
+    if numba_kernels.on and x.dtype == np.float32:
+        return _peaks_compiled(np.ascontiguousarray(x))[0]
     planes, best = _planes(x)
 
     def work(part: slice) -> None:
@@ -57,6 +60,8 @@ def peaks(x: Array) -> tuple[Array, Array]:
 
     Of elements of which some are NaN, the last NaN is the maximum, as in PyTorch.
     """
+    if numba_kernels.on and x.dtype == np.float32:
+        return _peaks_compiled(np.ascontiguousarray(x))
     planes, best = _planes(x)
     offsets = np.empty(best.shape, np.uint8)
 
@@ -84,6 +89,28 @@ def peaks(x: Array) -> tuple[Array, Array]:
     return best.reshape(shape), offsets.reshape(shape)
 
 
+def _peaks_compiled(x: Array) -> tuple[Array, Array]:
+    shape = *x.shape[:-2], x.shape[-2] // 2, x.shape[-1] // 2
+    best, offsets = np.empty(shape, np.float32), np.empty(shape, np.uint8)
+    planes = [a.reshape(-1, *a.shape[-2:]) if a.size else a for a in (x, best, offsets)]
+    if best.size:
+        size = math.prod(x.shape[-2:])
+        numba_kernels.share(
+            lambda part: pooling.peaks(*(a[part] for a in planes)), len(planes[0]), size
+        )
+    return best, offsets
+
+
+def _spread_compiled(g: Array, offsets: Array, sizes: Ints) -> Array:
+    even = not (sizes[0] % 2 or sizes[1] % 2)
+    made = (np.empty if even else np.zeros)((len(g), *sizes), np.float32)
+    g, offsets = np.ascontiguousarray(g), np.ascontiguousarray(offsets)
+    numba_kernels.share(
+        lambda part: pooling.spread(g[part], offsets[part], made[part]), len(g), math.prod(sizes)
+    )
+    return made.reshape(len(g), math.prod(sizes))
+
+
 @functools.lru_cache(maxsize=32)
 def _corners(planes: int, height: int, width: int, sizes: Ints) -> Array:
     """Return where in planes of ``sizes`` the windows begin, in all planes together."""
@@ -105,8 +132,11 @@ def places(offsets: Array, sizes: Ints) -> Array:
 
 def spread(g: Array, offsets: Array, sizes: Ints) -> Array:
     """Return planes of ``sizes`` of zeros, with each element at the offset of its window."""
-    made = np.zeros((math.prod(g.shape[:-2]), math.prod(sizes)), g.dtype)
-    g, offsets = (a.reshape(len(made), *a.shape[-2:]) for a in (g, offsets))
+    planes = math.prod(g.shape[:-2])
+    g, offsets = (a.reshape(planes, *a.shape[-2:]) for a in (g, offsets))
+    if numba_kernels.on and g.dtype == np.float32:
+        return _spread_compiled(g, offsets, sizes)
+    made = np.zeros((planes, math.prod(sizes)), g.dtype)
     corners = _corners(_planes_at_once(*made.shape), *g.shape[1:], sizes)
 
     def work(part: slice) -> None:

@@ -1,0 +1,63 @@
+"""Max pooling of windows of 2 by 2, a row of windows at a time; see ``nn.functional.halving``.
+
+``start`` and ``at`` say where in an array something begins, ``step`` how far it is to the next row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.numba_kernels.plain import numbers
+from tinynet.numba_kernels.stream_code import peaks_code, spread_code
+from tinynet.numba_kernels.written import written
+
+
+@written(peaks_code)
+def peaks_of_rows(
+    x: Array, start: int, step: int, width: int, best: Array, offsets: Array, at: int
+) -> None:
+    """Write the maxima of a row of windows, and the offset of the first of each: 0 to 3.
+
+    Of elements of which some are NaN, the last NaN is the maximum.
+    """
+    rows = numbers(x, start, step, 2, 2 * width).reshape(2, width, 2)
+    windows = rows.transpose(1, 0, 2).reshape(width, 4)
+    missing = np.isnan(windows)
+    last = 3 - missing[:, ::-1].argmax(1)
+    place = np.where(missing.any(1), last, windows.argmax(1))
+    best[at : at + width] = windows[np.arange(width), place]
+    offsets[at : at + width] = place
+
+
+@written(spread_code)
+def spread_to_rows(
+    g: Array, offsets: Array, at: int, width: int, out: Array, start: int, step: int
+) -> None:
+    """Write two rows, zeros but for an element at the offset of each window."""
+    rows = np.zeros((2, 2 * width), g.dtype)
+    places = offsets[at : at + width]
+    rows[places // 2, 2 * np.arange(width) + places % 2] = g[at : at + width]
+    numbers(out, start, step, 2, 2 * width)[...] = rows
+
+
+def peaks(x: Array, best: Array, offsets: Array) -> None:
+    """Write maxima and offsets of planes, ``[planes, height, width]``."""
+    planes, height, width = best.shape
+    flat, most, places = x.reshape(-1), best.reshape(-1), offsets.reshape(-1)
+    rows, columns = x.shape[1:]
+    for i in range(planes):
+        for r in range(height):
+            start = (i * rows + 2 * r) * columns
+            peaks_of_rows(flat, start, columns, width, most, places, (i * height + r) * width)
+
+
+def spread(g: Array, offsets: Array, out: Array) -> None:
+    """Write each element at its offset; of planes of odd sizes, what no window sees stays."""
+    planes, height, width = g.shape
+    flat, places, target = g.reshape(-1), offsets.reshape(-1), out.reshape(-1)
+    rows, columns = out.shape[1:]
+    for i in range(planes):
+        for r in range(height):
+            start = (i * rows + 2 * r) * columns
+            spread_to_rows(flat, places, (i * height + r) * width, width, target, start, columns)

@@ -3,13 +3,13 @@
 import numpy as np
 
 import tinynet as tn
-from tinynet.nn.functional.normalization_ops import Blocks
+from tinynet.nn.functional.blocks import Blocks
 
 from .samples import f, sample
 
 EPS = 0.1  # moderate slopes, so that finite differences can follow them
 
-# Four samples are summed as columns, three as rows (see normalization_ops._seen).
+# Four samples are summed as columns, three as rows (see blocks.seen_as).
 for _blocks in (
     Blocks(4, 3, 1, 2, shared=True),
     Blocks(3, 2, 1, 4, shared=True),

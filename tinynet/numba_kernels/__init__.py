@@ -28,6 +28,7 @@ from tinynet.numba_kernels import (
     elementary,
     lstm,
     optimizers,
+    places,
     pooling,
     powers,
     products,
@@ -40,7 +41,7 @@ from tinynet.numba_kernels import (
 # in the order of who calls whom
 MODULES = (
     *(elementary, activations, optimizers, rows, powers, products, lstm, tables),
-    *(streams, stream_convolutions, pooling),
+    *(streams, stream_convolutions, pooling, places),
 )
 
 T = TypeVar("T")

@@ -54,6 +54,11 @@ def falling(x: float32) -> float32:
     return found if x > LOWEST else (x if x != x else ZERO)
 
 
+def one_over_root(x: float32) -> float32:
+    """Return ``1 / sqrt(x)``; 0 of infinity, where a fast root gives NaN."""
+    return ONE / np.sqrt(x) if x != INFINITY else ZERO
+
+
 def sigmoid(x: float32) -> float32:
     """Return ``1 / (1 + exp(-x))``."""
     return ONE / (ONE + exp(-x))

@@ -5,11 +5,10 @@ Arrays are ``[rows, n]``; weights and biases ``[n]``; what belongs to a row ``[r
 
 from __future__ import annotations
 
-import numpy as np
 from numpy import float32
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.elementary import INFINITY, ONE, ZERO
+from tinynet.numba_kernels.elementary import ONE, ZERO, one_over_root
 
 
 def row_norm(
@@ -28,8 +27,7 @@ def row_norm(
             m *= share
         for j in range(n):
             square += (row[j] - m) * (row[j] - m)
-        spread = square * share + eps
-        r = ONE / np.sqrt(spread) if spread != INFINITY else ZERO  # fast roots give NaN there
+        r = one_over_root(square * share + eps)
         mean[i] = m
         inverse[i] = r
         for j in range(n):

@@ -12,6 +12,7 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.core.version import refuse_inference
 from tinynet.dtypes import Array
+from tinynet.nn.functional.blocks import Blocks
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.normalization_checks import (
     check_count,
@@ -22,7 +23,6 @@ from tinynet.nn.functional.normalization_checks import (
     check_running,
 )
 from tinynet.nn.functional.normalization_ops import (
-    Blocks,
     batch_normalized,
     batch_scaled,
     group_normalized,

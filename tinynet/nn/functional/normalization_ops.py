@@ -15,49 +15,20 @@ add several times faster than ``np.add.reduce``, and what is constant along plac
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from tinynet import threads
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops import sums
+from tinynet.nn.functional.blocks import Blocks, Columns, Rows, seen_as, wide
+from tinynet.nn.functional.normalization_compiled import compiled_rows
 from tinynet.ops.exponential import rsqrt
 from tinynet.ops.reduction import mean_dims, sum_dims
 from tinynet.ops.shape import reshape
 
 Grads = tuple[Any, ...]
-PART = 1 << 16  # elements that are worked on at a time
-
-
-class Blocks(NamedTuple):
-    """How an input is cut: ``[samples, groups, channels, places]``.
-
-    Batch norm has ``[N, C, 1, places]`` with ``shared``, group norm ``[N, G, C / G, places]``,
-    instance norm is batch norm of ``[1, N * C, 1, places]``, layer norm has ``[rows, 1, n, 1]``.
-
-    Attributes:
-        shared: whether all samples have the same statistics.
-    """
-
-    samples: int
-    groups: int
-    channels: int
-    places: int
-    shared: bool = False
-
-
-def wide(x: Array) -> Array:
-    """Return ``x``, float16 as float32: sums of thousands would have no digits left."""
-    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
-
-
-def ones(count: int, x: Array) -> Array:
-    """Return a vector of ones, whose product with an array is a sum."""
-    return sums.ones(count, x.dtype)
 
 
 def slopes(
@@ -79,95 +50,6 @@ def slopes(
 # ---- statistics of many places: batch, group and instance norm -----------------------------------
 
 
-class _Rows:
-    """An array as rows of places: numbers per channel are one per row.
-
-    Threads share the rows, in parts that stay in the cache from one line of a formula to the next.
-    """
-
-    def __init__(self, blocks: Blocks):
-        self.blocks = blocks
-        self.shape = (blocks.samples * blocks.groups * blocks.channels, blocks.places)
-        self.small = blocks[:3]
-        rows = max(1, PART // max(blocks.places, 1))
-        self.parts = threads.slices(self.shape[0], rows)
-
-    def each(self, work: Callable[[slice], object]) -> None:
-        """Call a function with each part of the rows."""
-        if len(self.parts) > 3:
-            threads.in_turn(work, self.parts)
-            return
-        for part in self.parts:
-            work(part)
-
-    def sums(self, kind: Any) -> Array:
-        """Return memory for sums over places."""
-        return np.empty(self.shape[0], kind)
-
-    def total(self, a: Array, part: slice, sums: Array) -> None:
-        """Write the sums over places of a part."""
-        np.matmul(a[part], ones(self.blocks.places, a), out=sums[part])
-
-    def dot(self, a: Array, b: Array, part: slice, sums: Array) -> None:
-        """Write the sums over places of the products of a part."""
-        np.vecdot(a[part], b[part], out=sums[part])
-
-    def spread(self, a: Array) -> Array:
-        """Return numbers per channel in a shape that broadcasts to the rows."""
-        return np.broadcast_to(a, self.small).reshape(-1, 1)
-
-    def average(self, sums: Array) -> Array:
-        """Return averages per group from sums over places, ``[samples or 1, groups, 1]``."""
-        samples, _, channels, places, shared = self.blocks
-        count = channels * places * (samples if shared else 1)
-        axis = (0, 2) if shared else 2
-        return np.add.reduce(sums, axis=axis, keepdims=True) / max(count, 1)
-
-
-class _Columns:
-    """An array as a row per sample, for few places: numpy is slow at short rows.
-
-    Only for shared statistics, as the sums are over samples, too. It is one part.
-    """
-
-    def __init__(self, blocks: Blocks):
-        self.blocks = blocks
-        self.shape = (blocks.samples, blocks.groups * blocks.places)
-        self.small = (1, blocks.groups, 1)
-
-    def each(self, work: Callable[[slice], object]) -> None:
-        """Call a function with all samples."""
-        work(slice(None))
-
-    def sums(self, kind: Any) -> Array:
-        """Return memory for sums over samples and places."""
-        return np.empty(self.blocks.groups, kind)
-
-    def total(self, a: Array, part: slice, sums: Array) -> None:
-        """Write the sums over samples and places."""
-        columns = (ones(self.blocks.samples, a) @ a).reshape(self.blocks.groups, -1)
-        np.matmul(columns, ones(self.blocks.places, a), out=sums)
-
-    def dot(self, a: Array, b: Array, part: slice, sums: Array) -> None:
-        """Write the sums over samples and places of products."""
-        self.total(a * b, part, sums)
-
-    def spread(self, a: Array) -> Array:
-        """Return numbers per channel, one for each column."""
-        return np.repeat(a.reshape(-1), self.blocks.places)[None]
-
-    def average(self, sums: Array) -> Array:
-        """Return averages per group from sums over samples and places, ``[1, groups, 1]``."""
-        return sums / max(self.blocks.samples * self.blocks.places, 1)
-
-
-def _seen(blocks: Blocks) -> _Rows | _Columns:
-    """Return the faster way to see an array; the limits are measured."""
-    if blocks.shared and blocks.places < 96 and blocks.samples > 3:
-        return _Columns(blocks)
-    return _Rows(blocks)
-
-
 def _vectors(blocks: Blocks, *given: Array) -> tuple[Array, ...]:
     return tuple(wide(a).reshape(1, blocks.groups, blocks.channels) for a in given)
 
@@ -176,9 +58,14 @@ def _normalized(
     input: Array, weight: Array, bias: Array, blocks: Blocks, eps: float
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean and variance of each group (``[samples or 1, groups, 1]``)."""
-    seen = _seen(blocks)
     w, b = _vectors(blocks, weight, bias)
-    x = wide(input).reshape(seen.shape)
+    x = wide(input)
+    rows = compiled_rows(blocks, x, w, b)
+    if rows is not None:
+        y, mean, var = rows.normalized(x, w, b, eps)
+        return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
+    seen = seen_as(blocks)
+    x = x.reshape(seen.shape)
     y, sums, squares = np.empty(x.shape, x.dtype), seen.sums(x.dtype), seen.sums(x.dtype)
     seen.each(lambda part: seen.total(x, part, sums))
     mean = seen.average(sums.reshape(seen.small))
@@ -201,6 +88,24 @@ def _normalized(
     return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
 
 
+def _moving_slopes(
+    g: Array,
+    input: Array,
+    weight: Array,
+    mean: Array,
+    var: Array,
+    blocks: Blocks,
+    eps: float,
+    needs: tuple[bool, ...],
+) -> Grads:
+    """Return the gradients by input, weight and bias, where mean and variance are the input's."""
+    rows = compiled_rows(blocks, wide(g), wide(input), wide(weight))
+    if rows is None:
+        return _normalized_slopes(g, input, weight, mean, var, blocks, eps, needs)
+    dx, *others = rows.slopes(wide(g), wide(input), wide(weight), mean, var, eps)
+    return dx.reshape(g.shape), *others
+
+
 def _normalized_slopes(
     g: Array,
     input: Array,
@@ -217,7 +122,7 @@ def _normalized_slopes(
     Args:
         constant: mean and variance are given numbers, not those of the input.
     """
-    seen = _seen(blocks)
+    seen = seen_as(blocks)
     (w,) = _vectors(blocks, weight)
     g2 = wide(g).reshape(seen.shape)
     r = 1 / np.sqrt(var + eps)
@@ -253,7 +158,7 @@ def _centered_slope(
     w: Array,
     products: Array,
     sums: Array,
-    seen: _Rows | _Columns,
+    seen: Rows | Columns,
 ) -> Array:
     """Return the gradient by the input, written over ``c``, which is the input less its mean."""
     factors: tuple[Array, ...]
@@ -311,7 +216,7 @@ def _batch_slopes(
     if isinstance(g, Tensor):
         return shaped(slopes(g, input, weight, blocks, eps), weight, bias_shape, needs)
     mean, var = (m.reshape(1, -1, 1) for m in (mean, var))
-    found = _normalized_slopes(g, input, weight, mean, var, blocks, eps, needs)
+    found = _moving_slopes(g, input, weight, mean, var, blocks, eps, needs)
     return shaped(found, weight, bias_shape, needs)
 
 
@@ -330,11 +235,16 @@ def batch_scaled(
     eps: float,
 ) -> Array:
     """Return the input normalised by given means and variances, one per channel."""
-    seen = _seen(blocks)
+    seen = seen_as(blocks)
     m, v, w, b = _vectors(blocks, mean, var, weight, bias)
     scale = w / np.sqrt(v + eps)
-    y = wide(input).reshape(seen.shape) * seen.spread(scale)
-    y += seen.spread(b - m * scale)
+    x = wide(input)
+    rows = compiled_rows(blocks, x, m, scale, b)
+    if rows is not None:
+        y = rows.scaled(x, m, scale, b)
+    else:
+        y = x.reshape(seen.shape) * seen.spread(scale)
+        y += seen.spread(b - m * scale)
     return y.reshape(input.shape).astype(input.dtype, copy=False)
 
 
@@ -388,7 +298,7 @@ def _group_slopes(
     if isinstance(g, Tensor):
         found: Grads = slopes(g, input, weight, blocks, eps)
     else:
-        found = _normalized_slopes(g, input, weight, mean, var, blocks, eps, needs)
+        found = _moving_slopes(g, input, weight, mean, var, blocks, eps, needs)
     return shaped(found, weight, bias_shape, needs)
 
 

@@ -17,7 +17,8 @@ from tinynet import numba_kernels, threads
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.nn.functional.normalization_ops import Blocks, Grads, ones, shaped, slopes, wide
+from tinynet.nn.functional.blocks import Blocks, ones, wide
+from tinynet.nn.functional.normalization_ops import Grads, shaped, slopes
 from tinynet.numba_kernels import rows
 
 _NONE = np.empty(0)

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tests.numba_kernels.both import assert_alike, gradients
+from tinynet.nn import functional as F
+
+SHAPES = [(4, 3, 5, 7), (1, 1, 16), (2, 6, 17), (5, 4, 1), (33, 8, 40, 40)]
+
+
+def numbers(*shape, seed=1):
+    return (np.random.default_rng(seed).standard_normal(shape) * 3 + 1).astype("f4")
+
+
+def vectors(shape):
+    return numbers(*shape), numbers(shape[1], seed=2), numbers(shape[1], seed=3)
+
+
+def batch_norm(x, w=None, b=None):
+    return F.batch_norm(x, None, None, w, b, training=True)
+
+
+def group_norm(x, w=None, b=None):
+    return F.group_norm(x, 2 if x.shape[1] % 2 == 0 else 1, w, b)
+
+
+def instance_norm(x, w=None, b=None):
+    return F.instance_norm(x, weight=w, bias=b)
+
+
+NORMS = [batch_norm, group_norm, instance_norm]
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("count", [1, 3])
+def test_norms(compiled, norm, shape, count):
+    if shape[-1] > 1 or norm is batch_norm:
+        assert_alike(lambda: gradients(norm, *vectors(shape)[:count]), 1e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_running_statistics(compiled, shape):
+    def run():
+        mean, var = tn.zeros(shape[1]), tn.ones(shape[1])
+        x, w, b = (tn.from_numpy(a) for a in vectors(shape))
+        F.batch_norm(x, mean, var, w, b, training=True, momentum=0.3)
+        y = F.batch_norm(x, mean, var, w, b, training=False)
+        return {"mean": mean.numpy(), "var": var.numpy(), "y": y.numpy()}
+
+    assert_alike(run, 5e-6)
+
+
+def test_gradients_in_evaluation(compiled):
+    mean, var = tn.zeros(3), tn.full((3,), 2.0)
+    norm = lambda x, w, b: F.batch_norm(x, mean, var, w, b)  # noqa: E731
+    assert_alike(lambda: gradients(norm, *vectors((4, 3, 5, 7))), 5e-6)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_a_large_mean(compiled, norm):
+    assert_alike(lambda: {"y": norm(tn.from_numpy(numbers(4, 2, 6, 6) + 1000)).numpy()}, 1e-4)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_what_is_not_finite(compiled, norm):
+    x = numbers(3, 4, 20)
+    x[0, 1, 2], x[1, 3, 4] = np.nan, np.inf
+    assert_alike(lambda: {"y": norm(tn.from_numpy(x)).numpy()})
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_channels_last_and_gaps(compiled, norm):
+    def run(x):
+        return norm(x.permute(0, 3, 1, 2)).transpose(2, 3)
+
+    assert_alike(lambda: gradients(run, numbers(4, 5, 6, 2)), 1e-5)
+    assert_alike(lambda: gradients(lambda x: norm(x[:, ::2, :, ::2]), numbers(4, 4, 6, 12)), 1e-5)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_half(compiled, norm):
+    x, w, b = (a.astype("f2") for a in vectors((4, 2, 5, 7)))
+    assert_alike(lambda: gradients(norm, x, w, b), 2e-3)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_threads_change_nothing(compiled, threads, norm):
+    found = []
+    for count in (1, 2):
+        threads(count)
+        found.append(gradients(norm, *vectors((33, 8, 40, 40))))
+    for name in found[0]:
+        np.testing.assert_array_equal(found[0][name], found[1][name])

@@ -1,0 +1,130 @@
+"""How normalisations see inputs: ``[samples, groups, channels, places]``, by rows or columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinynet import threads
+from tinynet.dtypes import Array
+from tinynet.ops import sums
+
+PART = 1 << 16  # elements that are worked on at a time
+
+
+class Blocks(NamedTuple):
+    """How an input is cut: ``[samples, groups, channels, places]``.
+
+    Batch norm has ``[N, C, 1, places]`` with ``shared``, group norm ``[N, G, C / G, places]``,
+    instance norm is batch norm of ``[1, N * C, 1, places]``, layer norm has ``[rows, 1, n, 1]``.
+
+    Attributes:
+        shared: whether all samples have the same statistics.
+    """
+
+    samples: int
+    groups: int
+    channels: int
+    places: int
+    shared: bool = False
+
+
+def wide(x: Array) -> Array:
+    """Return ``x``, float16 as float32: sums of thousands would have no digits left."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
+
+
+def ones(count: int, x: Array) -> Array:
+    """Return a vector of ones, whose product with an array is a sum."""
+    return sums.ones(count, x.dtype)
+
+
+class Rows:
+    """An array as rows of places: numbers per channel are one per row.
+
+    Threads share the rows, in parts that stay in the cache from one line of a formula to the next.
+    """
+
+    def __init__(self, blocks: Blocks):
+        self.blocks = blocks
+        self.shape = (blocks.samples * blocks.groups * blocks.channels, blocks.places)
+        self.small = blocks[:3]
+        rows = max(1, PART // max(blocks.places, 1))
+        self.parts = threads.slices(self.shape[0], rows)
+
+    def each(self, work: Callable[[slice], object]) -> None:
+        """Call a function with each part of the rows."""
+        if len(self.parts) > 3:
+            threads.in_turn(work, self.parts)
+            return
+        for part in self.parts:
+            work(part)
+
+    def sums(self, kind: Any) -> Array:
+        """Return memory for sums over places."""
+        return np.empty(self.shape[0], kind)
+
+    def total(self, a: Array, part: slice, sums: Array) -> None:
+        """Write the sums over places of a part."""
+        np.matmul(a[part], ones(self.blocks.places, a), out=sums[part])
+
+    def dot(self, a: Array, b: Array, part: slice, sums: Array) -> None:
+        """Write the sums over places of the products of a part."""
+        np.vecdot(a[part], b[part], out=sums[part])
+
+    def spread(self, a: Array) -> Array:
+        """Return numbers per channel in a shape that broadcasts to the rows."""
+        return np.broadcast_to(a, self.small).reshape(-1, 1)
+
+    def average(self, sums: Array) -> Array:
+        """Return averages per group from sums over places, ``[samples or 1, groups, 1]``."""
+        samples, _, channels, places, shared = self.blocks
+        count = channels * places * (samples if shared else 1)
+        axis = (0, 2) if shared else 2
+        return np.add.reduce(sums, axis=axis, keepdims=True) / max(count, 1)
+
+
+class Columns:
+    """An array as a row per sample, for few places: numpy is slow at short rows.
+
+    Only for shared statistics, as the sums are over samples, too. It is one part.
+    """
+
+    def __init__(self, blocks: Blocks):
+        self.blocks = blocks
+        self.shape = (blocks.samples, blocks.groups * blocks.places)
+        self.small = (1, blocks.groups, 1)
+
+    def each(self, work: Callable[[slice], object]) -> None:
+        """Call a function with all samples."""
+        work(slice(None))
+
+    def sums(self, kind: Any) -> Array:
+        """Return memory for sums over samples and places."""
+        return np.empty(self.blocks.groups, kind)
+
+    def total(self, a: Array, part: slice, sums: Array) -> None:
+        """Write the sums over samples and places."""
+        columns = (ones(self.blocks.samples, a) @ a).reshape(self.blocks.groups, -1)
+        np.matmul(columns, ones(self.blocks.places, a), out=sums)
+
+    def dot(self, a: Array, b: Array, part: slice, sums: Array) -> None:
+        """Write the sums over samples and places of products."""
+        self.total(a * b, part, sums)
+
+    def spread(self, a: Array) -> Array:
+        """Return numbers per channel, one for each column."""
+        return np.repeat(a.reshape(-1), self.blocks.places)[None]
+
+    def average(self, sums: Array) -> Array:
+        """Return averages per group from sums over samples and places, ``[1, groups, 1]``."""
+        return sums / max(self.blocks.samples * self.blocks.places, 1)
+
+
+def seen_as(blocks: Blocks) -> Rows | Columns:
+    """Return the faster way to see an array; the limits are measured."""
+    if blocks.shared and blocks.places < 96 and blocks.samples > 3:
+        return Columns(blocks)
+    return Rows(blocks)

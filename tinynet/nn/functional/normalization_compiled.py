@@ -1,0 +1,94 @@
+"""Batch, group and instance norm by kernels that numba compiles: see ``normalization_ops``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinynet import numba_kernels
+from tinynet.dtypes import Array
+from tinynet.nn.functional.blocks import Blocks
+from tinynet.numba_kernels import places as compiled
+
+_FEW = 16  # places: in shorter rows, what each costs is more than what a kernel saves
+
+
+def compiled_rows(blocks: Blocks, *arrays: Array) -> CompiledRows | None:
+    """Return what calls the kernels; None if they are not used for the arrays."""
+    if not numba_kernels.takes(*arrays) or blocks.places < _FEW or 0 in blocks[:3]:
+        return None
+    return CompiledRows(blocks)
+
+
+class CompiledRows:
+    """An array as rows of places, some of which share their mean and variance.
+
+    Attributes:
+        places: how many numbers a row has.
+        small: samples, groups and channels, whose product is the number of rows.
+        moments: the shape of mean and variance, ``[samples or 1, groups, 1]``.
+        steps: from group to group, from row to row of a group, and how many rows that has.
+    """
+
+    def __init__(self, blocks: Blocks):
+        samples, groups, channels, places, shared = blocks
+        self.small, self.places = blocks[:3], places
+        self.moments = (1 if shared else samples, groups, 1)
+        self.steps = (1, groups, samples) if shared else (channels, 1, channels)
+
+    def of(self, array: Array) -> Array:
+        """Return an array as contiguous rows."""
+        return np.ascontiguousarray(array).reshape(-1, self.places)
+
+    def normalized(
+        self, input: Array, weight: Array, bias: Array, eps: float
+    ) -> tuple[Array, Array, Array]:
+        """Return the result as rows, and mean and variance of each group.
+
+        Args:
+            input: any shape that can be seen as rows.
+            weight, bias: a number for each channel of each group, in any shape.
+            eps: added to the variance.
+        """
+        x, (w, b) = self.of(input), _vectors(weight, bias)
+        y, (means, variances) = np.empty_like(x), np.empty((2, *self.moments), np.float32)
+        m, v, small = means.reshape(-1), variances.reshape(-1), np.float32(eps)
+
+        def work(part: slice) -> None:
+            groups = part.start, part.stop
+            compiled.normalized(x, w, b, small, groups, *self.steps, y, m, v)
+
+        numba_kernels.share(work, means.size, self.steps[2] * self.places)
+        return y, means, variances
+
+    def slopes(
+        self, g: Array, input: Array, weight: Array, mean: Array, var: Array, eps: float
+    ) -> tuple[Array, Array, Array]:
+        """Return the gradients by input, as rows, by weight and by bias."""
+        g, x, (w, m, v) = self.of(g), self.of(input), _vectors(weight, mean, var)
+        dx, sums, small = np.empty_like(x), np.empty((2, len(x)), np.float32), np.float32(eps)
+
+        def work(part: slice) -> None:
+            groups = part.start, part.stop
+            compiled.normalized_back(
+                g, x, w, m, v, small, groups, *self.steps, dx, sums[0], sums[1]
+            )
+
+        numba_kernels.share(work, mean.size, self.steps[2] * self.places)
+        by_weight, by_bias = np.add.reduce(sums.reshape(2, *self.small), axis=1)
+        return dx, by_weight, by_bias
+
+    def scaled(self, input: Array, middle: Array, factor: Array, offset: Array) -> Array:
+        """Return ``(input - middle) * factor + offset`` as rows; one of each per channel."""
+        x, (m, f, b) = self.of(input), _vectors(middle, factor, offset)
+        y, step = np.empty_like(x), m.size
+
+        def work(part: slice) -> None:  # whole samples
+            rows = slice(part.start * step, part.stop * step)
+            compiled.scaled(x[rows], m, f, b, y[rows])
+
+        numba_kernels.share(work, len(x) // step, step * self.places)
+        return y
+
+
+def _vectors(*given: Array) -> list[Array]:
+    return [np.ascontiguousarray(a).reshape(-1) for a in given]

@@ -3,9 +3,13 @@ import pytest
 
 import tinynet as tn
 from tests.numba_kernels.both import assert_alike, gradients
+from tinynet.nn.functional.gru_ops import gru_sequence
 from tinynet.nn.functional.lstm_ops import lstm_sequence
 
-SEQUENCES = {"lstm": (lstm_sequence.function, 4, 2, 1)}  # gates, states, biases
+SEQUENCES = {  # gates, states, biases
+    "lstm": (lstm_sequence.function, 4, 2, 1),
+    "gru": (gru_sequence.function, 3, 1, 2),
+}
 # steps, batch, inputs, size
 SHAPES = [(4, 1, 1, 1), (3, 5, 3, 4), (5, 3, 7, 9), (9, 11, 32, 40), (6, 0, 2, 3), (40, 19, 33, 64)]
 
@@ -83,3 +87,17 @@ def test_switched_off_before_the_backward(compiled, name):
     tn.backends.numba.enabled = False
     output.backward()
     np.testing.assert_array_equal(tensors[0].grad.numpy(), 2 * once)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_an_input_that_wants_no_gradient(compiled, name):
+    arrays = inputs(name, 5, 2, 3, 8)
+
+    def of_weights():
+        tensors = [tn.from_numpy(a) for a in arrays]
+        for t in tensors[1:]:
+            t.requires_grad_()
+        SEQUENCES[name][0](*tensors, False)[0].sum().backward()
+        return {str(i): t.grad.numpy() for i, t in enumerate(tensors) if i}
+
+    assert_alike(of_weights, 1e-5)

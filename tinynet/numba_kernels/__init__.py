@@ -26,6 +26,7 @@ from tinynet.numba_kernels import (
     activations,
     compiler,
     elementary,
+    gru,
     lstm,
     optimizers,
     places,
@@ -40,7 +41,7 @@ from tinynet.numba_kernels import (
 
 # in the order of who calls whom
 MODULES = (
-    *(elementary, activations, optimizers, rows, powers, products, lstm, tables),
+    *(elementary, activations, optimizers, rows, powers, products, lstm, gru, tables),
     *(streams, stream_convolutions, pooling, places),
 )
 

@@ -139,7 +139,7 @@ def backward(
         dh: gradient of the last hidden state, ``[rows, padded(size)]``; becomes the first one's.
         dc: gradient of the last cell state, ``[batch, size]``; becomes the first one's.
         d: for the gradients of the sums, ``[steps, batch, 4 * size]``.
-        dx: for the gradient of the input, ``[steps, batch, padded(inputs)]``.
+        dx: for the gradient of the input, ``[steps, batch, padded(inputs)]``, or without steps.
         low, reverse: as in ``forward``.
     """
     steps, size = inner.shape[0], inner.shape[2]

@@ -29,6 +29,9 @@ def multiply(a: Array, packed: Array, out: Array) -> None:
 
 
 def multiply_steps(a: Array, packed: Array, out: Array, low: int, rows: int) -> None:
-    """Do so for some rows of the batch, from ``low`` on, in all steps: ``[steps, batch, ...]``."""
-    for t in range(a.shape[0]):
+    """Do so for some rows of the batch, from ``low`` on, in all steps of ``out``.
+
+    ``a`` and ``out`` are ``[steps, batch, ...]``.
+    """
+    for t in range(out.shape[0]):
         multiply(a[t, low : low + rows], packed, out[t, low : low + rows])

@@ -72,3 +72,11 @@ def descend(table: Array, numbers: Array, values: Array, rate: float32, part: Ar
             part[j] = rate * move[j]
         for j in range(part.size):
             row[j] -= part[j]
+
+
+def add_rows(table: Array, numbers: Array, values: Array) -> None:
+    """Add each row of values to the row of the table with its number, in order."""
+    for i in range(numbers.size):
+        row, more = table[numbers[i]], values[i]
+        for j in range(row.size):
+            row[j] += more[j]

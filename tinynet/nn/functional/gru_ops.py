@@ -17,6 +17,7 @@ import numpy as np
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.nn.functional import recurrent_compiled
 from tinynet.nn.functional.affine import affine_map
 from tinynet.nn.functional.recorded import recorded
 from tinynet.nn.functional.recurrent_ops import (
@@ -54,6 +55,10 @@ def gru_sequence(
     """
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
+    if recurrent_compiled.takes(input, size):
+        h, rest = as_matrix(h_0), (w_ih, w_hh, b_ih, b_hh, reverse)
+        output, record = recurrent_compiled.gru_forward(input, h, *rest)
+        return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
     from_input, from_hidden = (panels(w, 3, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
     record = np.empty((steps, 6, batch, size), kind)
     np.matmul(input[:, None, None], from_input, out=by_panel(record[:, :3], from_input))
@@ -172,10 +177,18 @@ def _gradients(
     if isinstance(g[0], Tensor):
         inputs = (input, h_0, w_ih, w_hh, b_ih, b_hh)
         return recorded(lambda tensors: gru_steps(tensors, reverse), inputs, g, needs)
-    of_input, of_hidden, dh = _back(g, record, w_hh, reverse)
+    dx: Array | None
+    if record.ndim == 1:
+        last, weights = as_matrix(g[1]), (w_ih if needs[0] else None, w_hh)
+        made = recurrent_compiled.gru_backward(g[0], last, record, *weights, reverse)
+        of_input, of_hidden, dx, dh = made
+        dh = dh.reshape(h_0.shape)
+    else:
+        of_input, of_hidden, dh = _back(g, record, w_hh, reverse)
+        dx = np.dot(rows(of_input), w_ih).reshape(input.shape) if needs[0] else None
     flat = rows(of_input)
     return (
-        np.dot(flat, w_ih).reshape(input.shape) if needs[0] else None,
+        dx,
         dh,
         np.dot(flat.T, rows(input)) if needs[2] else None,
         hidden_weight_gradient(of_hidden, h_0, output, reverse) if needs[3] else None,

@@ -77,6 +77,9 @@ def summed_rows(
     width = rows.shape[-1]
     table = np.zeros((count, width), rows.dtype)
     index, rows = indices.ravel(), rows.reshape(-1, width)
+    if numba_kernels.takes(rows):
+        tables.add_rows(table, index, np.ascontiguousarray(rows))
+        return _weighted(table, indices, padding_idx, scale_grad_by_freq)
     if 2 * count > len(index):
         first = first_of_each(index, count)
         if 2 * np.count_nonzero(first) > len(index):  # most stand there once: these need no sum

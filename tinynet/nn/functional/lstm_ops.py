@@ -16,7 +16,7 @@ import numpy as np
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.nn.functional import lstm_compiled
+from tinynet.nn.functional import recurrent_compiled
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.recorded import recorded
 from tinynet.nn.functional.recurrent_ops import (
@@ -54,9 +54,10 @@ def lstm_sequence(
     """
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
-    if lstm_compiled.takes(input, size):
-        states = as_matrix(h_0), as_matrix(c_0)
-        output, *last, record = lstm_compiled.forward(input, *states, w_ih, w_hh, bias, reverse)
+    if recurrent_compiled.takes(input, size):
+        h, c = as_matrix(h_0), as_matrix(c_0)
+        found = recurrent_compiled.lstm_forward(input, h, c, w_ih, w_hh, bias, reverse)
+        output, *last, record = found
         return output, *(x.reshape(h_0.shape).copy() for x in last), record
     from_input, from_hidden = (panels(w, 4, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
     record = np.empty((steps + 1, 8, batch, size), kind)  # c of the end goes to the place -1
@@ -174,8 +175,8 @@ def _gradients(
         return recorded(lambda tensors: lstm_steps(tensors, reverse), inputs, g, needs)
     dx: Array | None
     if record.ndim == 1:
-        last = as_matrix(g[1]), as_matrix(g[2])
-        d, dx, dh, dc = lstm_compiled.backward(g[0], *last, record, w_ih, w_hh, reverse)
+        last, weights = (as_matrix(g[1]), as_matrix(g[2])), (w_ih if needs[0] else None, w_hh)
+        d, dx, dh, dc = recurrent_compiled.lstm_backward(g[0], *last, record, *weights, reverse)
         dh, dc = dh.reshape(h_0.shape), dc.reshape(c_0.shape)
     else:
         d, dh, dc = _back(g, output, record, w_hh, reverse)

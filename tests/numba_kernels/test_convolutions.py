@@ -123,11 +123,16 @@ def test_second_derivatives(compiled):
     assert_alike(run, 4e-6)
 
 
-@pytest.mark.parametrize("stride, by_tiles", [(1, True), (1, False), (2, False), (3, False)])
-def test_the_same_without_numba(compiled, monkeypatch, stride, by_tiles):
-    x, weight, bias = numbers(3, 2, 7, 6), numbers(3, 2, 3, 3), numbers(3)
-    out = tuple((n + 2 - 3) // stride + 1 for n in (7, 6))
-    walk = Walk((3, 3), (stride,) * 2, (1, 1), (1, 1), out)
+@pytest.mark.parametrize(
+    "kernel, stride, by_tiles",
+    [(3, 1, True), (3, 1, False), (3, 2, False), (3, 3, False), (15, 1, False)],
+)
+def test_the_same_without_numba(compiled, monkeypatch, kernel, stride, by_tiles):
+    """Also: nothing is read from behind the end of a stream, which fails without numba."""
+    x, weight, bias = numbers(3, 2, 7, 6), numbers(3, 2, kernel, kernel), numbers(3)
+    padding = kernel // 2
+    out = tuple((n + 2 * padding - kernel) // stride + 1 for n in (7, 6))
+    walk = Walk((kernel,) * 2, (stride,) * 2, (padding,) * 2, (1, 1), out)
     y = numbers(3, 3, *out)
     backward = calls.winograd_weights if by_tiles else calls.direct_weights
 

@@ -244,5 +244,6 @@ def direct_weights(
                     copied(
                         flat, start + r * width, 0, 0, 1, width, ZERO, other, at + r * pitch, 0, 1
                     )  # fmt: skip
-        length = (count * rows * pitch + 15) // 16 * 16
+        length = (count - 1) * rows * pitch + (height - 1) * pitch + width  # up to the last window
+        length = (length + 15) // 16 * 16
         gradients(other, 0, step, lines, stream, 0, offsets, length, target, 0)

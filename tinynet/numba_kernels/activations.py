@@ -7,7 +7,7 @@ import math
 from numpy import float32
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.elementary import HALF, exp, normal
+from tinynet.numba_kernels.elementary import HALF, ZERO, exp, normal
 
 DENSITY = float32(1 / math.sqrt(2 * math.pi))
 
@@ -23,3 +23,16 @@ def gelu_back(g: Array, x: Array, below: Array, out: Array) -> None:
     """Write ``g * (below + x * density(x))``."""
     for i in range(x.size):
         out[i] = g[i] * (below[i] + x[i] * DENSITY * exp(-HALF * x[i] * x[i]))
+
+
+def relu(x: Array, out: Array) -> None:
+    """Write ``max(x, 0)``, NaN where x is."""
+    for i in range(x.size):
+        out[i] = ZERO if x[i] <= ZERO else x[i]
+
+
+def relu_back(g: Array, result: Array, out: Array) -> None:
+    """Write g where the result of relu is not 0."""
+    for i in range(g.size):
+        slope = g[i]
+        out[i] = slope if result[i] != ZERO else ZERO

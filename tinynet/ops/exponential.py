@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import threads
+from tinynet import numba_kernels, threads
 from tinynet.core.operation import pointwise, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.numba_kernels import activations
 from tinynet.ops.half import HALF, in_single
 
 # ---- exponentials and logarithms ----------------------------------------------------------------
@@ -274,6 +275,8 @@ def relu_backward(self: Array, result: Array, /) -> Array:
     """Return the gradient where relu's result is above zero; recorded in both, as in PyTorch."""
     if self.shape != result.shape:
         self, result = np.broadcast_arrays(self, result)
+    if result.size > _LARGE and numba_kernels.takes(self, result):
+        return _in_one_pass(activations.relu_back, self, result)
     bits = _BITS[self.itemsize]
     if result.size <= _PART and result.ndim:
         kept = np.not_equal(result, 0).astype(bits)
@@ -291,6 +294,14 @@ def relu_backward(self: Array, result: Array, /) -> Array:
 
     _in_parts(work, g.size)
     return made.view(self.dtype).reshape(self.shape)
+
+
+def _in_one_pass(kernel: Callable[..., None], *inputs: Array) -> Array:
+    """Return what a kernel that numba compiled makes of arrays of the same shape."""
+    flat = [np.ascontiguousarray(x).reshape(-1) for x in inputs]
+    made = np.empty(flat[0].shape, np.float32)
+    numba_kernels.share(lambda part: kernel(*(x[part] for x in flat), made[part]), made.size)
+    return made.reshape(inputs[0].shape)
 
 
 def _in_parts(work: Callable[[slice], None], size: int) -> None:
@@ -316,6 +327,8 @@ def relu(self: Array, /) -> Array:
         raise RuntimeError("Boolean inputs not supported for relu")
     if self.size <= _LARGE:
         return np.maximum(self, np.zeros((), self.dtype))
+    if numba_kernels.takes(self):
+        return _in_one_pass(activations.relu, self)
     x, zeros = self.reshape(-1), _zeros(self.dtype)
     made = np.empty(x.shape, x.dtype)
 
@@ -327,7 +340,9 @@ def relu(self: Array, /) -> Array:
     return made.reshape(self.shape)
 
 
-_LARGE = 8192  # elements from which zeros in an array are twice as fast as a zero in `maximum`
+_LARGE = (
+    8192  # elements from which `maximum` is twice as fast with zeros in an array, and numba pays
+)
 _PART = 1 << 16  # elements of a part
 _BITS = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 

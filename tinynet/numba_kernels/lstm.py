@@ -105,11 +105,13 @@ def cell_back(
         gates[3 * size : 4 * size],
     )
     to_i, to_f, to_g, to_o = d[:size], d[size : 2 * size], d[2 * size : 3 * size], d[3 * size :]
-    for j in range(size):
+    for j in range(size):  # two loops: the more arrays, the longer takes the look for overlaps
         to_h = dh[j] + more[j]
         t = inner[j]
-        to_c = dc[j] + to_h * o[j] * (ONE - t * t)
+        dc[j] += to_h * o[j] * (ONE - t * t)
         to_o[j] = to_h * t * o[j] * (ONE - o[j])
+    for j in range(size):
+        to_c = dc[j]
         to_i[j] = to_c * g[j] * i[j] * (ONE - i[j])
         to_f[j] = to_c * before[j] * f[j] * (ONE - f[j])
         to_g[j] = to_c * i[j] * (ONE - g[j] * g[j])

@@ -281,6 +281,22 @@ def halved_code(context: Any, builder: Any, signature: Any, arguments: Any) -> A
     return context.get_dummy_value()
 
 
+def doubled_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the code of ``streams.doubled``."""
+    code = _Code(context, builder, signature, arguments)
+    x, start, width, offset, out, at = code.arguments
+    even = code.ir.Constant(code.flags, [1, 0] * (LANES // 2))
+    with code.vectors(width) as first:
+        found = code.masked_load(code.at(x, start, first), code.mask(first, width))
+        found = builder.fadd(found, code.spread(offset))
+        for half in (0, LANES):
+            lanes = [half // 2 + i // 2 for i in range(LANES)]
+            place = builder.add(code.times(first, 2), code.number(half))
+            wanted = builder.and_(even, code.mask(place, code.times(width, 2)))
+            code.masked_store(code.shuffled(found, found, lanes), code.at(out, at, place), wanted)
+    return context.get_dummy_value()
+
+
 def peaks_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the code of ``pooling.peaks_of_rows``."""
     code = _Code(context, builder, signature, arguments)

@@ -15,6 +15,7 @@ from tinynet.numba_kernels.stream_code import LEFT, RIGHT, ROWS
 from tinynet.numba_kernels.streams import (
     against,
     copied,
+    doubled,
     elements,
     gradients,
     halved,
@@ -214,6 +215,8 @@ def direct(
                         copied(
                             made, start, 0, 0, 1, width, bias[o], target, at, 0, 1
                         )  # fmt: skip
+                    elif to[2] == 2:
+                        doubled(made, start, width, bias[o], target, at)
                     else:
                         for j in range(width):
                             target[at + to[2] * j] = made[start + j] + bias[o]

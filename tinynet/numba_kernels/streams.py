@@ -22,6 +22,7 @@ from tinynet.numba_kernels.stream_code import (
     ROWS,
     combine_code,
     dots_code,
+    doubled_code,
     halved_code,
     tile_code,
 )  # fmt: skip
@@ -95,6 +96,12 @@ def copied(
 def halved(x: Array, start: int, width: int, out: Array, at: int) -> None:
     """Write every second number, so many."""
     out[at : at + width] = x[start:][: 2 * width : 2]
+
+
+@written(doubled_code)
+def doubled(x: Array, start: int, width: int, offset: float32, out: Array, at: int) -> None:
+    """Write so many numbers, with an offset added, to every second place."""
+    out[at:][: 2 * width : 2] = x[start : start + width] + offset
 
 
 def products(

@@ -25,8 +25,8 @@ PARTS = 8  # of a batch, at most
 FEW = 256  # places of a stream, that are a part of their own
 
 
-def pays(x: Array, outputs: int, walk: Walk, groups: int) -> bool:
-    """Return whether this is the faster way, as measured."""
+def can(x: Array, outputs: int, walk: Walk, groups: int) -> bool:
+    """Return whether there are kernels for these images, and the weights fit a cache."""
     weights = outputs * x.shape[1] * math.prod(walk.kernel)
     return (
         numba_kernels.on
@@ -34,9 +34,13 @@ def pays(x: Array, outputs: int, walk: Walk, groups: int) -> bool:
         and groups == 1
         and len(walk.out) == 2
         and min(x.shape) > 0 < min(outputs, *walk.out)
-        and not walk.trivial(x.shape[2:])  # a plain product
         and weights <= CACHE
     )
+
+
+def pays(x: Array, outputs: int, walk: Walk, groups: int) -> bool:
+    """Return whether this is the faster way, as measured: but for plain products of matrices."""
+    return can(x, outputs, walk, groups) and not walk.trivial(x.shape[2:])
 
 
 def _up(n: int, step: int) -> int:
@@ -241,17 +245,12 @@ def direct(x: Array, weight: Array, bias: Array | None, walk: Walk, whole: Array
     threads.share(work, p.parts)
 
 
-def is_finite(x: Array) -> bool:
-    """Return whether all elements are finite, and their squares no larger than float32 holds.
+def direct_weights(x: Array, y: Array, walk: Walk) -> Array | None:
+    """Return the gradient of the weight, from the input and the gradient of the output.
 
-    ``direct_weights`` multiplies elements that no window sees by zeros: infinities would be NaN.
+    None if it is not finite: elements that no window sees are multiplied by zeros, and would have
+    made infinities NaN.
     """
-    flat = x.reshape(-1)
-    return bool(np.isfinite(np.dot(flat, flat)))
-
-
-def direct_weights(x: Array, y: Array, walk: Walk) -> Array:
-    """Return the gradient of the weight, from the input and the gradient of the output."""
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     p = _phases(walk, x.shape, y.shape[1])
     totals = _Totals(p.offsets, y.shape[1], 1, len(x))
@@ -264,7 +263,8 @@ def direct_weights(x: Array, y: Array, walk: Walk) -> Array:
         )  # fmt: skip
 
     threads.share(work, range(len(totals.parts)))
-    return np.ascontiguousarray(totals.total()).reshape(y.shape[1], x.shape[1], *walk.kernel)
+    found = np.ascontiguousarray(totals.total()).reshape(y.shape[1], x.shape[1], *walk.kernel)
+    return found if np.isfinite(found).all() else None
 
 
 def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, by_tiles: bool) -> Array:

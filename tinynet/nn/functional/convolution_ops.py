@@ -160,7 +160,7 @@ def _spread_by_classes(
     for rests in itertools.product(*map(range, walk.stride)):
         inner, chosen = _class(walk, size, rests)
         places: Any = tuple(slice(r, None, s) for r, s in zip(rests, walk.stride, strict=True))
-        if math.prod(inner.kernel) and compiled.pays(y, channels, inner, groups):
+        if math.prod(inner.kernel) and compiled.can(y, channels, inner, groups):
             to = rests[0] * size[1] + rests[1], walk.stride[0] * size[1], walk.stride[1]
             compiled.direct(y, weight[chosen], bias, inner, made, to)
         elif math.prod(inner.kernel):
@@ -200,8 +200,9 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     if compiled.pays(x, channels, walk, groups):
         if winograd.pays(x, channels, walk, groups):
             return compiled.winograd_weights(x, y, walk)
-        if compiled.is_finite(x):
-            return compiled.direct_weights(x, y, walk)
+        found = compiled.direct_weights(x, y, walk)
+        if found is not None:
+            return found
     if winograd.pays(x, channels, walk, groups):
         return winograd.correlated(x, y, walk)
     if groups == 1 and strided.pays(x.shape[1], channels, walk):

@@ -5,7 +5,7 @@ import tinynet as tn
 from tests.numba_kernels.both import assert_alike, gradients
 from tinynet.nn import functional as F
 
-SHAPES = [(4, 3, 5, 7), (1, 1, 16), (2, 6, 17), (5, 4, 1), (33, 8, 40, 40)]
+SHAPES = [(4, 3, 5, 7), (1, 1, 16), (2, 6, 17), (5, 4, 1), (7, 17), (33, 8, 40, 40), (900, 400)]
 
 
 def numbers(*shape, seed=1):
@@ -35,7 +35,7 @@ NORMS = [batch_norm, group_norm, instance_norm]
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("count", [1, 3])
 def test_norms(compiled, norm, shape, count):
-    if shape[-1] > 1 or norm is batch_norm:
+    if len(shape) > 2 and shape[-1] > 1 or norm is batch_norm:
         assert_alike(lambda: gradients(norm, *vectors(shape)[:count]), 1e-5)
 
 
@@ -62,11 +62,29 @@ def test_a_large_mean(compiled, norm):
     assert_alike(lambda: {"y": norm(tn.from_numpy(numbers(4, 2, 6, 6) + 1000)).numpy()}, 1e-4)
 
 
+def test_many_samples_with_a_large_mean(compiled):
+    x = tn.from_numpy(numbers(10000, 16) + 1000)
+    exact = batch_norm(x.double()).numpy()
+    np.testing.assert_allclose(batch_norm(x).numpy(), exact, atol=2e-4)
+
+
 @pytest.mark.parametrize("norm", NORMS)
 def test_what_is_not_finite(compiled, norm):
     x = numbers(3, 4, 20)
     x[0, 1, 2], x[1, 3, 4] = np.nan, np.inf
     assert_alike(lambda: {"y": norm(tn.from_numpy(x)).numpy()})
+
+
+def test_statistics_of_columns_with_nan(compiled):
+    x = numbers(5, 20)
+    x[2, 3] = np.nan
+
+    def run():
+        mean, var = tn.zeros(20), tn.ones(20)
+        y = F.batch_norm(tn.from_numpy(x), mean, var, training=True)
+        return {"mean": mean.numpy(), "var": var.numpy(), "y": y.numpy()}
+
+    assert_alike(run)
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -84,11 +102,13 @@ def test_half(compiled, norm):
     assert_alike(lambda: gradients(norm, x, w, b), 2e-3)
 
 
-@pytest.mark.parametrize("norm", NORMS)
-def test_threads_change_nothing(compiled, threads, norm):
+@pytest.mark.parametrize(
+    "norm, shape", [*((norm, (33, 8, 40, 40)) for norm in NORMS), (batch_norm, (900, 400))]
+)
+def test_threads_change_nothing(compiled, threads, norm, shape):
     found = []
     for count in (1, 2):
         threads(count)
-        found.append(gradients(norm, *vectors((33, 8, 40, 40))))
+        found.append(gradients(norm, *vectors(shape)))
     for name in found[0]:
         np.testing.assert_array_equal(found[0][name], found[1][name])

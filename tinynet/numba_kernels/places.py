@@ -7,6 +7,7 @@ while it is in the cache. Weights and biases are ``[channels]``, row i has numbe
 
 from __future__ import annotations
 
+import numpy as np
 from numpy import float32
 
 from tinynet.dtypes import Array
@@ -93,3 +94,68 @@ def scaled(x: Array, middle: Array, factor: Array, offset: Array, y: Array) -> N
         m, f, b = middle[c], factor[c], offset[c]
         for j in range(n):
             out[j] = (row[j] - m) * f + b
+
+
+# ---- one place for each channel -----------------------------------------------------------------
+
+
+def columns_normalized(
+    x: Array, weight: Array, bias: Array, eps: float32, part: tuple[int, int],
+    y: Array, means: Array, variances: Array,
+) -> None:  # fmt: skip
+    """Write what ``normalized`` does, for some columns of ``[samples, channels]``.
+
+    The sum of what differs from the mean, where it is not 0, corrects the mean.
+    """
+    (start, stop), rows = part, x.shape[0]
+    w, b, m, v = weight[start:stop], bias[start:stop], means[start:stop], variances[start:stop]
+    n, share, factor = stop - start, ONE / float32(rows), np.empty(stop - start, np.float32)
+    rest, m[:], v[:] = np.zeros(n, np.float32), ZERO, ZERO
+    for i in range(rows):
+        row = x[i, start:stop]
+        for j in range(n):
+            m[j] += row[j]
+    for j in range(n):
+        m[j] *= share
+    for i in range(rows):
+        row = x[i, start:stop]
+        for j in range(n):
+            d = row[j] - m[j]
+            rest[j] += d
+            v[j] += d * d
+    for j in range(n):
+        m[j] += rest[j] * share
+        found = v[j] * share - rest[j] * share * rest[j] * share
+        v[j] = ZERO if found < ZERO else found
+        factor[j] = one_over_root(v[j] + eps) * w[j]
+    for i in range(rows):
+        row, out = x[i, start:stop], y[i, start:stop]
+        for j in range(n):
+            out[j] = (row[j] - m[j]) * factor[j] + b[j]
+
+
+def columns_normalized_back(
+    g: Array, x: Array, weight: Array, means: Array, variances: Array, eps: float32,
+    part: tuple[int, int], dx: Array, by_weight: Array, by_bias: Array,
+) -> None:  # fmt: skip
+    """Write what ``normalized_back`` does, for some columns, and the sums of all samples."""
+    (start, stop), rows = part, x.shape[0]
+    n, share, m = stop - start, ONE / float32(rows), means[start:stop]
+    products, totals = by_weight[start:stop], by_bias[start:stop]
+    factor, by_place = np.empty(n, np.float32), np.empty(n, np.float32)
+    products[:] = ZERO
+    totals[:] = ZERO
+    for i in range(rows):
+        row, grad = x[i, start:stop], g[i, start:stop]
+        for j in range(n):
+            totals[j] += grad[j]
+            products[j] += grad[j] * (row[j] - m[j])
+    for j in range(n):
+        inverse = one_over_root(variances[start + j] + eps)
+        products[j] *= inverse
+        factor[j] = inverse * weight[start + j]
+        by_place[j] = inverse * products[j] * share
+    for i in range(rows):
+        row, grad, out = x[i, start:stop], g[i, start:stop], dx[i, start:stop]
+        for j in range(n):
+            out[j] = factor[j] * (grad[j] - totals[j] * share - (row[j] - m[j]) * by_place[j])

@@ -14,9 +14,11 @@ _FEW = 16  # places: in shorter rows, what each costs is more than what a kernel
 
 def compiled_rows(blocks: Blocks, *arrays: Array) -> CompiledRows | None:
     """Return what calls the kernels; None if they are not used for the arrays."""
-    if not numba_kernels.takes(*arrays) or blocks.places < _FEW or 0 in blocks[:3]:
+    if not numba_kernels.takes(*arrays) or 0 in blocks[:3]:
         return None
-    return CompiledRows(blocks)
+    if blocks.places == 1 and blocks.shared and blocks.groups >= _FEW:
+        return CompiledColumns(blocks)
+    return CompiledRows(blocks) if blocks.places >= _FEW else None
 
 
 class CompiledRows:
@@ -87,6 +89,48 @@ class CompiledRows:
             compiled.scaled(x[rows], m, f, b, y[rows])
 
         numba_kernels.share(work, len(x) // step, step * self.places)
+        return y
+
+
+class CompiledColumns(CompiledRows):
+    """An array with one place for each channel, as columns that have their mean and variance."""
+
+    def of(self, array: Array) -> Array:
+        """Return an array as contiguous rows, one for each sample."""
+        return np.ascontiguousarray(array).reshape(self.small[:2])
+
+    def normalized(
+        self, input: Array, weight: Array, bias: Array, eps: float
+    ) -> tuple[Array, Array, Array]:
+        """Return the result, and mean and variance of each column."""
+        x, (w, b) = self.of(input), _vectors(weight, bias)
+        y, (m, v), small = np.empty_like(x), np.empty((2, w.size), np.float32), np.float32(eps)
+
+        def work(part: slice) -> None:
+            compiled.columns_normalized(x, w, b, small, (part.start, part.stop), y, m, v)
+
+        numba_kernels.share(work, w.size, len(x))
+        return y, m.reshape(self.moments), v.reshape(self.moments)
+
+    def slopes(
+        self, g: Array, input: Array, weight: Array, mean: Array, var: Array, eps: float
+    ) -> tuple[Array, Array, Array]:
+        """Return the gradients by input, weight and bias."""
+        g, x, (w, m, v) = self.of(g), self.of(input), _vectors(weight, mean, var)
+        dx, sums, small = np.empty_like(x), np.empty((2, w.size), np.float32), np.float32(eps)
+
+        def work(part: slice) -> None:
+            columns = part.start, part.stop
+            compiled.columns_normalized_back(g, x, w, m, v, small, columns, dx, sums[0], sums[1])
+
+        numba_kernels.share(work, w.size, len(x))
+        return dx, sums[0], sums[1]
+
+    def scaled(self, input: Array, middle: Array, factor: Array, offset: Array) -> Array:
+        """Return ``(input - middle) * factor + offset``, by numpy: it takes two short passes."""
+        m, f, b = _vectors(middle, factor, offset)
+        y = self.of(input) * f
+        y += b - m * f
         return y
 
 

@@ -28,6 +28,7 @@ from tinynet.numba_kernels import (
     elementary,
     gru,
     lstm,
+    matrices,
     optimizers,
     places,
     pooling,
@@ -41,7 +42,7 @@ from tinynet.numba_kernels import (
 
 # in the order of who calls whom
 MODULES = (
-    *(elementary, activations, optimizers, rows, powers, products, lstm, gru, tables),
+    *(elementary, activations, optimizers, rows, powers, products, matrices, lstm, gru, tables),
     *(streams, stream_convolutions, pooling, places),
 )
 

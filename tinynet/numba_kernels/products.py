@@ -11,7 +11,7 @@ from tinynet.numba_kernels.vectors import COLUMNS, ROWS, tile_product
 from tinynet.numba_kernels.written import written
 
 
-@written(tile_product)
+@written(tile_product())
 def tile(a: Array, b: Array, out: Array) -> None:
     """Write ``a @ b``: ``[1 to 8, inputs]`` by ``[inputs, 32]``, rows of numbers side by side."""
     out[...] = a @ b

@@ -26,6 +26,8 @@ class _Matrix:
         self.builder, self.ir = builder, ir
         self.rows = cgutils.unpack_tuple(builder, array.shape)[0]
         self.step = cgutils.unpack_tuple(builder, array.strides)[0]
+        if kind.ndim == 1:  # a row that stands for each
+            self.step = ir.Constant(self.step.type, 0)
         self.start = builder.bitcast(array.data, ir.IntType(8).as_pointer())
 
     def at(self, row: Any, column: Any) -> Any:
@@ -54,7 +56,9 @@ def _blocks(rows: int) -> list[_Block]:
     ]
 
 
-def _multiply(builder: Any, block: _Block, a: _Matrix, b: _Matrix, out: _Matrix) -> None:
+def _multiply(
+    builder: Any, block: _Block, a: _Matrix, b: _Matrix, first: _Matrix | None, out: _Matrix
+) -> None:
     """Write the code of a block: a vector of each row of ``b`` times a number of each of ``a``."""
     from llvmlite import ir
     from numba.core import cgutils
@@ -64,10 +68,18 @@ def _multiply(builder: Any, block: _Block, a: _Matrix, b: _Matrix, out: _Matrix)
     nothing = ir.Constant(vector, ir.Undefined)
     rows = [ir.Constant(index, block.first + r) for r in range(block.rows)]
     columns = [ir.Constant(index, block.column + v * LANES) for v in range(block.vectors)]
-    start = ir.Constant(vector, [0.0] * LANES)
-    sums = [[cgutils.alloca_once_value(builder, start) for _ in columns] for _ in rows]
-    for of_row in sums:  # the slots are the function's: a tile may be in a loop
-        for one in of_row:
+    zero = ir.Constant(vector, [0.0] * LANES)
+    sums = [[cgutils.alloca_once_value(builder, zero) for _ in columns] for _ in rows]
+    targets = [
+        [builder.bitcast(out.at(row, c), vector.as_pointer()) for c in columns] for row in rows
+    ]
+    for row, of_row in zip(rows, sums, strict=True):
+        for one, c in zip(of_row, columns, strict=True):
+            # Also zeros: the slots are the function's, and a tile may be in a loop.
+            start = zero
+            if first is not None:
+                place = builder.bitcast(first.at(row, c), vector.as_pointer())
+                start = builder.load(place, align=4)
             builder.store(start, one)
     with cgutils.for_range(builder, b.rows) as loop:
         k = loop.index
@@ -82,18 +94,54 @@ def _multiply(builder: Any, block: _Block, a: _Matrix, b: _Matrix, out: _Matrix)
                 product = builder.fmul(left, factor, flags=("contract",))
                 total = builder.fadd(builder.load(one), product, flags=("contract",))
                 builder.store(total, one)
-    for row, of_row in zip(rows, sums, strict=True):
-        for c, one in zip(columns, of_row, strict=True):
-            target = builder.bitcast(out.at(row, c), vector.as_pointer())
+    for of_row, of_out in zip(sums, targets, strict=True):
+        for one, target in zip(of_row, of_out, strict=True):
             builder.store(builder.load(one), target, align=4)
 
 
-def tile_product(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Write ``out = a @ b`` for 1 to 8 rows of ``a``, the code of each count by itself."""
+def tile_product(onto: bool = False) -> Any:
+    """Return what writes the code of ``out = a @ b`` for 1 to 8 rows of ``out``.
+
+    Each count of rows has code of its own.
+
+    Args:
+        onto: the function takes another matrix, before ``out``, to which the product is added.
+    """
+
+    def write(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = zip(signature.args, args, strict=True)
+        a, b, *first, out = (_Matrix(context, builder, kind, value) for kind, value in kinds)
+        for count in range(1, ROWS + 1):
+            with builder.if_then(builder.icmp_signed("==", out.rows, out.rows.type(count))):
+                for block in _blocks(count):
+                    _multiply(builder, block, a, b, first[0] if onto else None, out)
+        return context.get_dummy_value()
+
+    return write
+
+
+def block_transpose(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Write the code of ``out = a.T`` for blocks of 16 by 16: four rounds of exchanges."""
+    from llvmlite import ir
+
     kinds = zip(signature.args, args, strict=True)
-    a, b, out = (_Matrix(context, builder, kind, value) for kind, value in kinds)
-    for count in range(1, ROWS + 1):
-        with builder.if_then(builder.icmp_signed("==", a.rows, a.rows.type(count))):
-            for block in _blocks(count):
-                _multiply(builder, block, a, b, out)
+    a, out = (_Matrix(context, builder, kind, value) for kind, value in kinds)
+    vector, index = ir.VectorType(ir.FloatType(), LANES), a.rows.type
+    words = ir.VectorType(ir.IntType(32), LANES)
+    zero = ir.Constant(index, 0)
+
+    def place(matrix: _Matrix, row: int) -> Any:
+        return builder.bitcast(matrix.at(ir.Constant(index, row), zero), vector.as_pointer())
+
+    rows = [builder.load(place(a, r), align=4) for r in range(LANES)]
+    for bit in (1, 2, 4, 8):
+        low = [lane + (LANES - bit if lane & bit else 0) for lane in range(LANES)]
+        high = [lane + (LANES if lane & bit else bit) for lane in range(LANES)]
+        for r in range(LANES):
+            if not r & bit:
+                pair = rows[r], rows[r + bit]
+                for which, lanes in ((r, low), (r + bit, high)):
+                    rows[which] = builder.shuffle_vector(*pair, ir.Constant(words, lanes))
+    for r in range(LANES):
+        builder.store(rows[r], place(out, r), align=4)
     return context.get_dummy_value()

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import numba_kernels
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
+from tinynet.ops.gemm import dot
 from tinynet.ops.products import matmul, mm
 from tinynet.ops.refuse import c_name, name_of
 from tinynet.ops.sums import ones
@@ -27,8 +29,8 @@ def _rows(x: Any) -> Any:
     return x if x.ndim == 2 else x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
 
 
-def _product(input: Array, weight: Array) -> Array:
-    """Return ``input @ weight.T``."""
+def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
+    """Return ``input @ weight.T``, plus the bias if it is given."""
     flat = _rows(input)
     if flat.shape[1] != weight.shape[1]:
         outputs, inputs = weight.shape
@@ -37,10 +39,12 @@ def _product(input: Array, weight: Array) -> Array:
             f"{inputs}x{outputs}).\n  The last dimension of the input must be {inputs}, that of "
             f"the weight {list(weight.shape)}. Got an input of shape {list(input.shape)} instead."
         )
-    if _is_better_turned(len(flat), *weight.shape):
-        product = np.ascontiguousarray(np.dot(weight, flat.T).T)
+    if numba_kernels.on or not _is_better_turned(len(flat), *weight.shape):
+        product = dot(flat, weight.T, bias)
     else:
-        product = np.dot(flat, weight.T)
+        product = np.ascontiguousarray(np.dot(weight, flat.T).T)
+        if bias is not None:
+            product += bias
     return product if input.ndim == 2 else product.reshape(*input.shape[:-1], weight.shape[0])
 
 
@@ -73,8 +77,8 @@ def _of_input(g: Any, weight: Any) -> Any:
     if g.__class__ is not np.ndarray:
         return linear_map(g, weight.T)
     if g.ndim == 2:
-        return np.dot(g, weight)
-    return np.dot(_rows(g), weight).reshape(*g.shape[:-1], weight.shape[1])
+        return dot(g, weight)
+    return dot(_rows(g), weight).reshape(*g.shape[:-1], weight.shape[1])
 
 
 def _of_weight(g: Any, input: Any) -> Any:
@@ -103,6 +107,8 @@ def affine_map(input: Array, weight: Array, bias: Array, /) -> Array:
                 f"{name} and mat2 must have the same dtype, but got {name_of(other)} and "
                 f"{name_of(weight)}"
             )
+    if bias.shape == weight.shape[:1]:
+        return _product(input, weight, bias)
     product = _product(input, weight)
     if bias.shape[-1:] not in ((), (1,), weight.shape[:1]):
         raise RuntimeError(

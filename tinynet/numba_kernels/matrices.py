@@ -1,0 +1,141 @@
+"""Products of matrices of any size.
+
+32 columns of the right matrix at a time are copied into a panel, their numbers side by side. Sums
+are cut into parts so short that the panel stays in the nearest cache while the rows of the left
+matrix pass by. A tile of 8 rows and 32 columns of the result is kept in registers.
+
+Source: Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", 2008.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.numba_kernels.products import tile
+from tinynet.numba_kernels.vectors import COLUMNS, LANES, ROWS, block_transpose, tile_product
+from tinynet.numba_kernels.written import written
+
+MOST = 320  # rows of a panel: it takes 40 kB
+MANY = 512  # rows of the left matrix that pass by again and again
+ZERO = np.float32(0)
+
+
+@written(tile_product(onto=True))
+def tile_onto(a: Array, b: Array, first: Array, out: Array) -> None:
+    """Write ``a @ b + first``: ``[1 to 8, inputs]``, ``[inputs, 32]``, ``[1 to 8, 32]``."""
+    out[...] = a @ b + first
+
+
+@written(tile_product(onto=True))
+def tile_from(a: Array, b: Array, first: Array, out: Array) -> None:
+    """Write ``a @ b + first`` for a vector ``first``, ``[32]``."""
+    out[...] = a @ b + first
+
+
+@written(block_transpose)
+def transpose_block(a: Array, out: Array) -> None:
+    """Write the transpose of the first 16 rows and columns."""
+    out[:LANES, :LANES] = a[:LANES, :LANES].T
+
+
+def line(count: int) -> Array:
+    """Return memory for so many numbers, which begins with a line of the cache."""
+    memory = np.empty(count + LANES, np.float32)
+    start = (-(memory.ctypes.data // 4)) % LANES
+    return memory[start : start + count]
+
+
+def pack(b: Array, begin: int, left: int, panel: Array) -> None:
+    """Copy rows of ``b`` from ``begin`` on, 32 numbers of each, to ``[rows, 32]``.
+
+    Where ``b`` ends earlier zeros stand.
+    """
+    count = min(COLUMNS, b.shape[1] - left)
+    for k in range(panel.shape[0]):
+        row, target = b[begin + k, left : left + count], panel[k]
+        for j in range(count):
+            target[j] = row[j]
+        for j in range(count, COLUMNS):
+            target[j] = 0
+
+
+def pack_turned(b: Array, begin: int, left: int, panel: Array) -> None:
+    """Copy rows of the transpose of ``b`` likewise."""
+    inputs = panel.shape[0]
+    for first in range(0, COLUMNS, LANES):
+        count = min(LANES, b.shape[0] - left - first)
+        whole = inputs - inputs % LANES if count == LANES else 0
+        for k in range(0, whole, LANES):
+            transpose_block(
+                b[left + first : left + first + LANES, begin + k : begin + k + LANES],
+                panel[k : k + LANES, first : first + LANES],
+            )
+        for k in range(whole, inputs):
+            target = panel[k, first : first + LANES]
+            for j in range(LANES):
+                target[j] = b[left + first + j, begin + k] if j < count else ZERO
+
+
+def product(a: Array, b: Array, b_turned: int, bias: Array, out: Array, low: int) -> None:
+    """Write ``a @ b + bias`` for rows from ``low`` on.
+
+    Args:
+        a: ``[rows, inputs]``.
+        b: ``[inputs, columns]``, or its transpose.
+        b_turned: 1 if it is the transpose.
+        bias: ``[columns]``, or empty.
+        out: ``[rows, columns]``, the rows from ``low`` on.
+        low: first row of ``a``.
+    """
+    step, high = part_of(a.shape[1]), low + out.shape[0]
+    memory = line(step * COLUMNS)
+    for first in range(low, high, MANY):
+        mine = a[first : min(high, first + MANY)]
+        target = out[first - low : first - low + MANY]
+        for begin in range(0, a.shape[1], step):
+            count = min(step, a.shape[1] - begin)
+            panel = memory[: count * COLUMNS].reshape(count, COLUMNS)
+            for left in range(0, out.shape[1], COLUMNS):
+                if b_turned:
+                    pack_turned(b, begin, left, panel)
+                else:
+                    pack(b, begin, left, panel)
+                part, more = mine[:, begin : begin + count], bias[left : left + COLUMNS]
+                multiply(part, panel, more, begin > 0, target[:, left : left + COLUMNS])
+
+
+def multiply(a: Array, panel: Array, bias: Array, onto: bool, out: Array) -> None:
+    """Write the product of rows with a panel, plus the bias; or add the product."""
+    rows, columns = out.shape
+    if columns < COLUMNS:
+        rest = line(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
+        for row in range(0, rows, ROWS):
+            part = a[row : row + ROWS]
+            tile(part, panel, rest[: part.shape[0]])
+            finish(rest, bias, onto, out[row : row + ROWS])
+    elif onto:
+        for row in range(0, rows, ROWS):
+            target = out[row : row + ROWS]
+            tile_onto(a[row : row + ROWS], panel, target, target)
+    elif bias.size:
+        for row in range(0, rows, ROWS):
+            tile_from(a[row : row + ROWS], panel, bias, out[row : row + ROWS])
+    else:
+        for row in range(0, rows, ROWS):
+            tile(a[row : row + ROWS], panel, out[row : row + ROWS])
+
+
+def finish(made: Array, bias: Array, onto: bool, out: Array) -> None:
+    """Write, or add, the part of a tile that belongs to a result, and the bias."""
+    for r in range(out.shape[0]):
+        row, target = made[r], out[r]
+        for j in range(out.shape[1]):
+            more = target[j] if onto else bias[j] if bias.size else ZERO
+            target[j] = row[j] + more
+
+
+def part_of(inputs: int) -> int:
+    """Return how many inputs are worked on at once: 32 columns of them fit the cache."""
+    parts = max(1, (inputs + MOST - 1) // MOST)
+    return (inputs + parts * LANES - 1) // (parts * LANES) * LANES

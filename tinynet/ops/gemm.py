@@ -1,0 +1,55 @@
+"""Products of two matrices: by BLAS, or by kernels that numba compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinynet import numba_kernels, threads
+from tinynet.dtypes import Array
+from tinynet.numba_kernels import matrices
+from tinynet.numba_kernels.vectors import COLUMNS, ROWS
+
+# Products of numbers from which compiled kernels pay, and from which BLAS is faster again.
+_LEAST, _MOST = 2**17, 2**28
+_SHARED = 2**23  # from which a second thread pays
+_PARTS = 8  # of the rows, for threads
+_NOTHING = np.empty(0, np.float32)
+
+
+def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
+    """Return ``a @ b + bias``.
+
+    Args:
+        a: ``[rows, inputs]``.
+        b: ``[inputs, columns]``.
+        bias: ``[columns]``.
+    """
+    if numba_kernels.on and _LEAST <= len(a) * b.size < _MOST and numba_kernels.takes(a, b):
+        turned = not b.flags.c_contiguous
+        right = b.T if turned else b
+        if a.flags.c_contiguous and right.flags.c_contiguous and (turned or _pays(b)):
+            return _compiled(a, right, turned, bias)
+    made = np.dot(a, b)
+    if bias is not None:
+        made += bias
+    return made
+
+
+def _pays(b: Array) -> bool:
+    """Return whether a matrix that BLAS need not turn around is better left to kernels."""
+    return b.shape[1] % COLUMNS == 0
+
+
+def _compiled(a: Array, b: Array, turned: bool, bias: Array | None) -> Array:
+    columns = b.shape[0 if turned else 1]
+    made = np.empty((len(a), columns), np.float32)
+    vector = _NOTHING if bias is None else np.ascontiguousarray(bias)
+
+    def compute(part: slice) -> None:
+        matrices.product(a, b, turned, vector, made[part], part.start)
+
+    if a.size * columns < _SHARED or threads.get_count() == 1:
+        compute(slice(0, len(a)))
+    else:
+        threads.share(compute, threads.slices(len(a), -(-len(a) // (_PARTS * ROWS)) * ROWS))
+    return made

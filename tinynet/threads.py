@@ -54,6 +54,7 @@ class _Pool:
 
     def __init__(self) -> None:
         self.count = 0  # not known yet
+        self.blas_is_single = False
         self.clear()
 
     def clear(self) -> None:
@@ -100,7 +101,17 @@ def set_count(count: int) -> None:
     _pool.count = count
     found = _blas()
     if found is not None:
-        found[1](count)
+        found[1](1 if _pool.blas_is_single else count)
+
+
+def use_blas_singly(single: bool) -> None:
+    """Let BLAS use one thread, where kernels share products; or again as many as kernels do.
+
+    Its threads spin for a while before they sleep, and take a core from the threads here.
+    """
+    count = get_count()
+    _pool.blas_is_single = single
+    set_count(count)
 
 
 def slices(length: int, step: int) -> list[slice]:

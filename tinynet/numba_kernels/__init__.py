@@ -49,7 +49,7 @@ MODULES = (
 T = TypeVar("T")
 
 PART = 65536  # numbers: some 50 µs of work, of which threads take the next part
-_WORTH = 4 * PART  # below it, handing over work costs more than a second thread does
+_WORTH = 8 * PART  # below it, handing over work costs more than a second thread does
 
 on = False
 
@@ -57,18 +57,24 @@ on = False
 def enable() -> None:
     """Let call sites use these kernels; each is compiled at its first call, or read from a cache.
 
+    BLAS gets one thread meanwhile: kernels share large products between threads themselves.
+
     Raises:
         RuntimeError: numba is not installed, or does not load.
     """
     global on
     for module in MODULES:
         compiler.compile_functions(module)
+    if not on:
+        threads.use_blas_singly(True)
     on = True
 
 
 def disable() -> None:
     """Let call sites use numpy again."""
     global on
+    if on:
+        threads.use_blas_singly(False)
     on = False
 
 

@@ -11,13 +11,15 @@ from tinynet.numba_kernels.vectors import COLUMNS, ROWS
 
 # Products of numbers from which compiled kernels pay, and from which BLAS is faster again.
 _LEAST, _MOST = 2**17, 2**28
-_SHARED = 2**23  # from which a second thread pays
-_PARTS = 8  # of the rows, for threads
+_SHARED = 2**25  # from which a second thread pays
+_PARTS, _BLAS_PARTS = 8, 4  # of the rows, for threads
 _NOTHING = np.empty(0, np.float32)
 
 
 def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
     """Return ``a @ b + bias``.
+
+    Large products are shared by threads: with numba's kernels here, else in BLAS.
 
     Args:
         a: ``[rows, inputs]``.
@@ -29,7 +31,7 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
         right = b.T if turned else b
         if a.flags.c_contiguous and right.flags.c_contiguous and (turned or _pays(b)):
             return _compiled(a, right, turned, bias)
-    made = np.dot(a, b)
+    made = _by_blas(a, b)
     if bias is not None:
         made += bias
     return made
@@ -38,6 +40,15 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
 def _pays(b: Array) -> bool:
     """Return whether a matrix that BLAS need not turn around is better left to kernels."""
     return b.shape[1] % COLUMNS == 0
+
+
+def _by_blas(a: Array, b: Array) -> Array:
+    if not numba_kernels.on or len(a) * b.size < _SHARED or len(a) < 2 * ROWS:
+        return np.dot(a, b)
+    made = np.empty((len(a), b.shape[1]), np.result_type(a, b))
+    parts = threads.slices(len(a), -(-len(a) // (_BLAS_PARTS * ROWS)) * ROWS)
+    threads.share(lambda part: np.dot(a[part], b, out=made[part]), parts)
+    return made
 
 
 def _compiled(a: Array, b: Array, turned: bool, bias: Array | None) -> Array:

@@ -12,7 +12,7 @@ from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, counter_of, method
 from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
-from tinynet.ops import reshaping, shape
+from tinynet.ops import gemm, reshaping, shape
 from tinynet.ops.refuse import c_name, name_of, refuse_others
 
 # ---- what may be multiplied ---------------------------------------------------------------------
@@ -60,8 +60,8 @@ def mm(self: Array, mat2: Array, /) -> Array:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({sizes})")
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
         raise refused("addmm_impl_cpu_", self, mat2)
-    # np.dot is faster than np.matmul on small matrices, and on expanded ones before numpy 2.3.
-    return np.dot(self, mat2)
+    # It is faster than np.matmul on small matrices, and on expanded ones before numpy 2.3.
+    return gemm.dot(self, mat2)
 
 
 mm.grad(

@@ -83,7 +83,7 @@ def _of_input(g: Any, weight: Any) -> Any:
 
 def _of_weight(g: Any, input: Any) -> Any:
     g, x = _rows(g), _rows(input)
-    return np.dot(g.T, x) if g.__class__ is np.ndarray else mm(g.T, x)
+    return dot(g.T, x) if g.__class__ is np.ndarray else mm(g.T, x)
 
 
 def _of_bias(g: Any, bias_shape: tuple[int, ...]) -> Any:

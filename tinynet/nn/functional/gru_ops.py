@@ -31,6 +31,7 @@ from tinynet.nn.functional.recurrent_ops import (
     rows,
 )
 from tinynet.ops.exponential import sigmoid, tanh
+from tinynet.ops.gemm import dot
 from tinynet.ops.joining import stack
 from tinynet.ops.parts import chunk
 
@@ -185,12 +186,12 @@ def _gradients(
         dh = dh.reshape(h_0.shape)
     else:
         of_input, of_hidden, dh = _back(g, record, w_hh, reverse)
-        dx = np.dot(rows(of_input), w_ih).reshape(input.shape) if needs[0] else None
+        dx = dot(rows(of_input), w_ih).reshape(input.shape) if needs[0] else None
     flat = rows(of_input)
     return (
         dx,
         dh,
-        np.dot(flat.T, rows(input)) if needs[2] else None,
+        dot(flat.T, rows(input)) if needs[2] else None,
         hidden_weight_gradient(of_hidden, h_0, output, reverse) if needs[3] else None,
         column_sums(flat) if needs[4] else None,
         column_sums(rows(of_hidden)) if needs[5] else None,

@@ -30,6 +30,7 @@ from tinynet.nn.functional.recurrent_ops import (
     rows,
 )
 from tinynet.ops.exponential import sigmoid, tanh
+from tinynet.ops.gemm import dot
 from tinynet.ops.joining import stack
 from tinynet.ops.parts import chunk
 
@@ -180,13 +181,13 @@ def _gradients(
         dh, dc = dh.reshape(h_0.shape), dc.reshape(c_0.shape)
     else:
         d, dh, dc = _back(g, output, record, w_hh, reverse)
-        dx = np.dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
+        dx = dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
     flat = rows(d)
     return (
         dx,
         dh,
         dc,
-        np.dot(flat.T, rows(input)) if needs[3] else None,
+        dot(flat.T, rows(input)) if needs[3] else None,
         hidden_weight_gradient(d, h_0, output, reverse) if needs[4] else None,
         column_sums(flat) if needs[5] else None,
     )

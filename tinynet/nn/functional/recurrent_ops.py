@@ -23,6 +23,7 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.recorded import recorded
 from tinynet.ops.exponential import tanh
+from tinynet.ops.gemm import dot
 from tinynet.ops.joining import stack
 
 # ---- products, panel by panel -------------------------------------------------------------------
@@ -114,9 +115,9 @@ def hidden_weight_gradient(d: Array, first: Array, output: Array, reverse: bool)
     """
     later, start = (d[:-1], d[-1:]) if reverse else (d[1:], d[:1])
     entered = output[1:] if reverse else output[:-1]
-    total: Array = np.dot(rows(start).T, as_matrix(first))
+    total: Array = dot(rows(start).T, as_matrix(first))
     if len(later):
-        total += np.dot(rows(later).T, rows(entered))
+        total += dot(rows(later).T, rows(entered))
     return total
 
 
@@ -199,9 +200,9 @@ def _rnn_gradients(
         np.matmul(d[t], weight, out=target)
     flat = rows(d)
     return (
-        np.dot(flat, w_ih).reshape(input.shape) if needs[0] else None,
+        dot(flat, w_ih).reshape(input.shape) if needs[0] else None,
         dh.reshape(h_0.shape),
-        np.dot(flat.T, rows(input)) if needs[2] else None,
+        dot(flat.T, rows(input)) if needs[2] else None,
         hidden_weight_gradient(d, h_0, output, reverse) if needs[3] else None,
         column_sums(flat) if needs[4] else None,
     )

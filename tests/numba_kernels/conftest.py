@@ -1,16 +1,8 @@
 import pytest
 
 import tinynet as tn
-
-
-@pytest.fixture
-def compiled():
-    """The kernels of numba, for one test."""
-    if not tn.backends.numba.is_available():
-        pytest.skip('needs numba: pip install "tinynet[numba]"')
-    tn.backends.numba.enabled = True
-    yield
-    tn.backends.numba.enabled = False
+from tinynet import numba_kernels
+from tinynet.ops import gemm
 
 
 @pytest.fixture
@@ -19,3 +11,20 @@ def threads():
     before = tn.get_num_threads()
     yield tn.set_num_threads
     tn.set_num_threads(before)
+
+
+@pytest.fixture
+def compiled(monkeypatch, threads):
+    """The kernels of numba, for one test; two threads share also what is hardly worth it."""
+    if not tn.backends.numba.is_available():
+        pytest.skip('needs numba: pip install "tinynet[numba]"')
+    for module, name, size in (
+        (numba_kernels, "PART", 2**12),
+        (numba_kernels, "_WORTH", 2**14),
+        (gemm, "_SHARED", 2**19),
+    ):
+        monkeypatch.setattr(module, name, size)
+    threads(2)
+    tn.backends.numba.enabled = True
+    yield
+    tn.backends.numba.enabled = False

@@ -6,7 +6,7 @@ import pytest
 import tinynet as tn
 from tests.numba_kernels.both import assert_alike, gradients
 from tinynet.nn import functional as F
-from tinynet.nn.functional import compiled as calls
+from tinynet.nn.functional import convolution_compiled as calls
 from tinynet.nn.functional.sliding import Walk
 from tinynet.numba_kernels import stream_convolutions, streams
 

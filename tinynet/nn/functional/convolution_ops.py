@@ -28,7 +28,7 @@ import numpy as np
 from tinynet import threads
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array
-from tinynet.nn.functional import banded, compiled, strided, winograd
+from tinynet.nn.functional import banded, convolution_compiled, strided, winograd
 from tinynet.nn.functional.sliding import BLOCK, Walk, added, columns
 from tinynet.ops.reduction import sum_dims
 
@@ -65,8 +65,10 @@ def _shares(batch: int, columns: int) -> list[slice]:
 def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     batch, channels = x.shape[0], weight.shape[0]
-    if compiled.pays(x, channels, walk, groups):
-        return compiled.convolved(x, weight, bias, walk, winograd.pays(x, channels, walk, groups))
+    if convolution_compiled.pays(x, channels, walk, groups):
+        return convolution_compiled.convolved(
+            x, weight, bias, walk, winograd.pays(x, channels, walk, groups)
+        )
     if winograd.pays(x, channels, walk, groups):
         return winograd.convolved(x, weight, bias, walk)
     if groups == 1 and strided.pays(x.shape[1], channels, walk):
@@ -97,7 +99,7 @@ def _spread(
     y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
 ) -> Array:
     """Return the transposed convolution, by whichever way handles fewer numbers."""
-    if compiled.pays(y, weight.shape[1], walk, groups):
+    if convolution_compiled.pays(y, weight.shape[1], walk, groups):
         return _spread_by_classes(y, weight, bias, size, walk, groups)
     if groups == 1 and strided.pays(weight.shape[1], y.shape[1], walk):
         return strided.spread(y, weight, bias, size, walk)
@@ -160,9 +162,9 @@ def _spread_by_classes(
     for rests in itertools.product(*map(range, walk.stride)):
         inner, chosen = _class(walk, size, rests)
         places: Any = tuple(slice(r, None, s) for r, s in zip(rests, walk.stride, strict=True))
-        if math.prod(inner.kernel) and compiled.can(y, channels, inner, groups):
+        if math.prod(inner.kernel) and convolution_compiled.can(y, channels, inner, groups):
             to = rests[0] * size[1] + rests[1], walk.stride[0] * size[1], walk.stride[1]
-            compiled.direct(y, weight[chosen], bias, inner, made, to)
+            convolution_compiled.direct(y, weight[chosen], bias, inner, made, to)
         elif math.prod(inner.kernel):
             made[(..., *places)] = _convolved(y, weight[chosen], bias, inner, groups)
     return made
@@ -197,10 +199,10 @@ def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
 def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     """Return the sum of the windows of ``x``, each times an element of ``y``."""
     batch, channels = y.shape[:2]
-    if compiled.pays(x, channels, walk, groups):
+    if convolution_compiled.pays(x, channels, walk, groups):
         if winograd.pays(x, channels, walk, groups):
-            return compiled.winograd_weights(x, y, walk)
-        found = compiled.direct_weights(x, y, walk)
+            return convolution_compiled.winograd_weights(x, y, walk)
+        found = convolution_compiled.direct_weights(x, y, walk)
         if found is not None:
             return found
     if winograd.pays(x, channels, walk, groups):

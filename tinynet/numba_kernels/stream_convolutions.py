@@ -1,7 +1,7 @@
 """Convolutions of images, ``[images, channels, height, width]``, in streams.
 
 ``winograd`` treats kernels of length 3 along the height, see ``nn.functional.winograd``; ``direct``
-all others. The lengths are those of ``nn.functional.convolution_compiled``, which makes the arguments.
+all others. The lengths are those of ``convolution_compiled``, which makes the arguments.
 """
 
 from __future__ import annotations

@@ -55,14 +55,6 @@ class RunSection:
     )
     """What all random numbers follow from. The same config and seed give the same weights."""
 
-    numba: bool = field(
-        default=False,
-        metadata=_must(
-            f"be false: {compiler.MISSING}", lambda value: not value or compiler.is_available()
-        ),
-    )
-    """Whether kernels that numba compiles are used: faster, with other last bits than numpy's."""
-
     epochs: int = field(default=10, metadata=_POSITIVE)
     """How many times the training set is seen."""
 
@@ -96,6 +88,14 @@ class RunSection:
 
     init_from: str = ""
     """A run folder, or a checkpoint in one, whose weights the model begins with."""
+
+    numba: bool = field(
+        default=False,
+        metadata=_must(
+            f"be false: {compiler.MISSING}", lambda value: not value or compiler.is_available()
+        ),
+    )
+    """Whether kernels that numba compiles are used: faster, with other last bits than numpy's."""
 
 
 @dataclass(frozen=True)

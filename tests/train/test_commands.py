@@ -362,6 +362,7 @@ def test_board_starts_tensorboard_on_the_folder(trained, monkeypatch, say, refus
     given = ["--port", "0", "--host", "0.0.0.0"]
     assert calls == [[*start, "runs", *flags], [*start, str(trained), *flags, *given]]
     assert "There is no folder 'x'" in refuse("board", "x")
+    assert "'99999' is not a port, 0 to 65535" in refuse("board", "--port", 99999)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert "pip install tensorboard" in refuse("board")
 

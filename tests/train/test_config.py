@@ -197,9 +197,19 @@ def test_a_mistake(mistakes, digits, old, new, message):
 
 @pytest.mark.parametrize("section", ["data", "model", "loss", "optimizer"])
 def test_a_missing_section(mistakes, digits, section):
-    found = mistakes(digits.replace(f"[{section}]", f"[{section}x]"))
-    hint = f"digits.toml: {section}: section [{section}] is missing; its type can be: "
-    assert any(line.startswith(hint) for line in found)
+    start = digits.index(f"[{section}]")
+    rest = digits.find("\n[", start)
+    found = mistakes(digits[:start] + ("" if rest < 0 else digits[rest:]))
+    (line,) = found
+    assert line.startswith(f"digits.toml: {section}: section [{section}] is missing; its type can ")
+    assert line.count(",") < 15
+    assert f"more (tinynet list {section})" in line or section == "loss"
+
+
+@pytest.mark.parametrize("section", ["data", "model", "loss", "optimizer"])
+def test_a_mistyped_section_is_told_once(mistakes, digits, section):
+    (line,) = mistakes(digits.replace(f"[{section}]", f"[{section}x]"))
+    assert f": {section}x: unknown section; did you mean '{section}'? There are: " in line
 
 
 def test_an_empty_config(mistakes):

@@ -183,6 +183,11 @@ def test_eval_gives_the_figures_of_the_end(write, digits, capsys):
     assert evaluate_run(result.folder / "checkpoint.npz", quiet=True).metrics == result.metrics
 
 
+def test_eval_of_a_config_says_what_to_name(write, digits):
+    with pytest.raises(UsageError, match="is a config; name the folder of a run that was trained"):
+        evaluate_run(write(digits), quiet=True)
+
+
 def test_eval_of_a_split_that_is_drawn(write, digits):
     config = digits.replace('"Digits"', '"./half.py:Half"\ntest_fraction = 0.25')
     half = """

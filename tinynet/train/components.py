@@ -14,6 +14,7 @@ from tinynet.train import exhibits, models
 from tinynet.train.adversarial import Adversarial
 from tinynet.train.bind import signature_of
 from tinynet.train.method import Method, Supervised
+from tinynet.train.problems import few_of
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Family:
 
     nests: bool = False
     """Whether its things are made of things of its own kind, which are given the same."""
+
+    def some_names(self) -> str:
+        """The short names for a message: a few, where there are many."""
+        section = f" {self.section}" if self.section else ""
+        return few_of([*self.names()], f"tinynet list{section}")
 
     def given_to(self, target: Callable[..., Any]) -> str | None:
         """`Component.given` for a target."""

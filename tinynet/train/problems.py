@@ -8,7 +8,7 @@ import os
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -164,6 +164,18 @@ def one_of(words: Iterable[str]) -> str:
         'nothing'
     """
     return ", ".join(words) or "nothing"
+
+
+def few_of(words: Sequence[str], rest: str, most: int = 12) -> str:
+    """The words as a list for a message; of many, the first and the command that lists the rest.
+
+    Example:
+        >>> few_of(["SGD", "Adam", "RMSprop"], "tinynet list optimizer", most=2)
+        'SGD, Adam and 1 more (tinynet list optimizer)'
+    """
+    if len(words) <= most:
+        return one_of(words)
+    return f"{one_of(words[:most])} and {len(words) - most} more ({rest})"
 
 
 def in_users_code(error: BaseException) -> str:

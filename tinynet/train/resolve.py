@@ -30,7 +30,14 @@ from tinynet.train.config import (
 )
 from tinynet.train.imports import GRAMMAR, Importer, NotFoundError
 from tinynet.train.inherit import read_with_bases
-from tinynet.train.problems import Origin, Problems, did_you_mean, one_of, sentence
+from tinynet.train.problems import (
+    Origin,
+    Problems,
+    did_you_mean,
+    nearest,
+    one_of,
+    sentence,
+)
 from tinynet.train.source import Source, override
 from tinynet.train.toml_lines import KeyPath
 from tinynet.train.toml_text import dotted, toml_value
@@ -84,10 +91,12 @@ class _Resolver:
         self.problems = problems
         self.folders = list(dict.fromkeys([source.folder, *source.folders.values()]))
         self.importer = Importer(source.folder, [str(f) for f in self.folders])
+        self.meant: set[str | None] = set()  # by section names that do not exist
 
     def config(self) -> Config:
         tree = self.source.tree
         for name in tree.keys() - SECTIONS.keys():
+            self.meant.add(nearest(name, SECTIONS))
             hint = did_you_mean(name, SECTIONS) or self.placed(name) or "."
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
         run = self.section("run")
@@ -159,7 +168,9 @@ class _Resolver:
     def left_out(self, name: str) -> Any:
         if name in LEFT_OUT:
             return LEFT_OUT[name]()
-        names = one_of(FAMILIES[name].names())
+        if name in self.meant:  # the mistyped name was told
+            return None
+        names = FAMILIES[name].some_names()
         return self.problem((name,), f"section [{name}] is missing; its type can be: {names}")
 
     def setting(self, cls: type, path: tuple[str, ...], given: Any) -> Any:
@@ -225,14 +236,14 @@ class _Resolver:
         names = family.names()
         name = table.get("type")
         if name is None:
-            return self.problem(path, f"type is missing; it can be: {one_of(names)}")
+            return self.problem(path, f"type is missing; it can be: {family.some_names()}")
         if not isinstance(name, str):
             return self.problem((*path, "type"), f"must be a string, got {name!r}")
         if name in names:
             return names[name], name
         if ":" not in name:
             hint = did_you_mean(name, names) or "."
-            text = f"there is no {name!r}{hint} There are: {one_of(names)} (or {GRAMMAR})"
+            text = f"there is no {name!r}{hint} There are: {family.some_names()} (or {GRAMMAR})"
             return self.problem((*path, "type"), text)
         try:
             target, name = self.importer.find(name, self.source.folder_of(*path, "type"))

@@ -183,6 +183,8 @@ def read_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dic
     path = Path(place)
     if not path.exists():
         raise UsageError(f"there is no run folder {place}")
+    if path.suffix == ".toml":
+        raise UsageError(f"{place} is a config; name the folder of a run that was trained from it")
     if path.is_dir():
         folder = RunFolder(path)
         found = None if best else newest_checkpoint(folder)

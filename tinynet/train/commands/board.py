@@ -18,10 +18,16 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("folder", metavar="DIR", nargs="?", default="runs", help="default: runs")
     parser.add_argument(
-        "--port", type=int, help="0 takes a free one; default: 6006, or the next one that is free"
+        "--port", type=_port, help="0 takes a free one; default: 6006, or the next one that is free"
     )
     parser.add_argument("--host", help="the address it listens at; default: only this machine")
     parser.set_defaults(run_command=run)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, 0 to 65535")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

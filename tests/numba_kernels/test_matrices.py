@@ -11,7 +11,7 @@ from tinynet.nn import functional as F
 from tinynet.numba_kernels import matrices
 from tinynet.ops import gemm
 
-SIZES = [(64, 64, 64), (70, 333, 50), (520, 40, 33), (9, 700, 100), (1, 400, 400), (33, 16, 320)]
+SIZES = [(64, 64, 64), (70, 333, 50), (520, 40, 33), (9, 700, 100), (8, 400, 400), (33, 16, 320)]
 
 
 def draw(*shape):
@@ -61,6 +61,14 @@ def test_threads_change_no_bit(compiled):
         np.testing.assert_array_equal(gemm.dot(a, b), alone)
     finally:
         tn.set_num_threads(count)
+
+
+def test_few_rows_and_gradients_of_weights_are_left_to_blas(compiled, counted):
+    a, b = draw(7, 400), draw(400, 400)
+    np.testing.assert_array_equal(gemm.dot(a, b), np.dot(a, b))
+    g, x = draw(300, 100), draw(300, 90)
+    np.testing.assert_allclose(gemm.dot(g.T, x), g.T.astype(float) @ x, atol=1e-4)
+    assert not counted
 
 
 def test_nan_and_infinity_stay_in_their_rows(compiled):

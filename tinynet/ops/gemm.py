@@ -12,7 +12,7 @@ from tinynet.numba_kernels.vectors import COLUMNS, ROWS
 # Products of numbers from which compiled kernels pay, and from which BLAS is faster again.
 _LEAST, _MOST = 2**17, 2**28
 _SHARED = 2**25  # from which a second thread pays
-_PARTS, _BLAS_PARTS = 8, 4  # of the rows, for threads
+_PARTS = 8  # of the rows, for threads
 _NOTHING = np.empty(0, np.float32)
 
 
@@ -26,7 +26,8 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
         b: ``[inputs, columns]``.
         bias: ``[columns]``.
     """
-    if numba_kernels.on and _LEAST <= len(a) * b.size < _MOST and numba_kernels.takes(a, b):
+    work = len(a) * b.size
+    if numba_kernels.on and len(a) >= ROWS and _LEAST <= work < _MOST and numba_kernels.takes(a, b):
         turned = not b.flags.c_contiguous
         right = b.T if turned else b
         if a.flags.c_contiguous and right.flags.c_contiguous and (turned or _pays(b)):
@@ -43,11 +44,13 @@ def _pays(b: Array) -> bool:
 
 
 def _by_blas(a: Array, b: Array) -> Array:
-    if not numba_kernels.on or len(a) * b.size < _SHARED or len(a) < 2 * ROWS:
+    count = threads.get_count() if numba_kernels.on else 1  # else BLAS has threads of its own
+    if count == 1 or len(a) * b.size < _SHARED:
         return np.dot(a, b)
     made = np.empty((len(a), b.shape[1]), np.result_type(a, b))
-    parts = threads.slices(len(a), -(-len(a) // (_BLAS_PARTS * ROWS)) * ROWS)
-    threads.share(lambda part: np.dot(a[part], b, out=made[part]), parts)
+    # Not np.dot, which copies parts of a transpose. BLAS packs `b` for each: no more than needed.
+    parts = threads.slices(len(a), -(-len(a) // (count * ROWS)) * ROWS)
+    threads.share(lambda part: np.matmul(a[part], b, out=made[part]), parts)
     return made
 
 

@@ -49,7 +49,8 @@ MODULES = (
 T = TypeVar("T")
 
 PART = 65536  # numbers: some 50 µs of work, of which threads take the next part
-_WORTH = 8 * PART  # below it, handing over work costs more than a second thread does
+PRODUCTS = 16  # of matrices, that take the time of a number
+_WORTH = 32 * PART  # below it a second thread does not pay: it takes some 0.1 ms to wake up
 
 on = False
 

@@ -11,7 +11,7 @@ from tinynet.numba_kernels.vectors import COLUMNS, ROWS
 
 # Products of numbers from which compiled kernels pay, and from which BLAS is faster again.
 _LEAST, _MOST = 2**17, 2**28
-_SHARED = 2**25  # from which a second thread pays
+_SHARED = 2**27  # from which a second thread pays
 _PARTS = 8  # of the rows, for threads
 _NOTHING = np.empty(0, np.float32)
 

@@ -143,6 +143,12 @@ def _images(batch: int, numbers: int, places: int) -> int:
 _tiles = functools.lru_cache(maxsize=64)(_Tiles)
 
 
+def _numbers(x: Array, y: Array, walk: Walk) -> int:
+    """Return how much work a convolution is, in numbers of a kernel of one pass."""
+    products = y.size * x.shape[1] * math.prod(walk.kernel)
+    return products // numba_kernels.PRODUCTS
+
+
 def winograd(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
     """Return the convolution of ``[batch, channels, height, width]`` and a weight."""
     x, made = np.ascontiguousarray(x), np.empty((len(x), len(weight), *walk.out), np.float32)
@@ -157,7 +163,7 @@ def winograd(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
             x[part], packed, offset, made[part], tiles.offsets, *tiles.numbers
         )
 
-    threads.share(work, tiles.parts)
+    numba_kernels.each(work, tiles.parts, _numbers(x, made, walk))
     return made
 
 
@@ -173,7 +179,7 @@ def winograd_weights(x: Array, y: Array, walk: Walk) -> Array:
             x[part], y[part], totals.made[number], totals.offsets, *tiles.numbers
         )
 
-    threads.share(work, range(len(totals.parts)))
+    numba_kernels.each(work, range(len(totals.parts)), _numbers(x, y, walk))
     found = np.empty((y.shape[1], x.shape[1], *walk.kernel), np.float32)
     stream_convolutions.weight_gradients(totals.made, found)
     return found
@@ -242,7 +248,8 @@ def direct(x: Array, weight: Array, bias: Array | None, walk: Walk, whole: Array
             p.rows, p.pitch, p.step, p.images, p.together,
         )  # fmt: skip
 
-    threads.share(work, p.parts)
+    numbers = len(x) * math.prod(walk.out) * weight.size // numba_kernels.PRODUCTS
+    numba_kernels.each(work, p.parts, numbers)
 
 
 def direct_weights(x: Array, y: Array, walk: Walk) -> Array | None:
@@ -262,7 +269,7 @@ def direct_weights(x: Array, y: Array, walk: Walk) -> Array | None:
             p.pitch, p.step, p.images,
         )  # fmt: skip
 
-    threads.share(work, range(len(totals.parts)))
+    numba_kernels.each(work, range(len(totals.parts)), _numbers(x, y, walk))
     found = np.ascontiguousarray(totals.total()).reshape(y.shape[1], x.shape[1], *walk.kernel)
     return found if np.isfinite(found).all() else None
 

@@ -33,7 +33,7 @@ def _share_rows(work: Callable[[int, int], None], shape: Shape) -> None:
     def tiles(part: slice) -> None:
         work(part.start * ROWS, min(part.stop * ROWS, batch))
 
-    numbers = steps * ROWS * size * (size // 16 + 5)  # a product takes 1/16 of a number's time
+    numbers = steps * ROWS * size * (size // numba_kernels.PRODUCTS + 5)
     numba_kernels.share(tiles, -(-batch // ROWS), numbers)
 
 

@@ -259,7 +259,7 @@ class TripletMarginLoss(_Loss):
         p: the order of the norm.
         eps: keeps the derivative finite where vectors are equal.
         swap: take ``d(positive, negative)`` where it is the smaller one (Balntas et al., "Learning
-            shallow convolutional feature descriptors with triplet losses", 2016).
+            local feature descriptors with triplets and shallow convolutional neural networks", 2016).
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:

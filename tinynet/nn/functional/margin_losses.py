@@ -306,7 +306,7 @@ def triplet_margin_loss(
         margin: by how much the negative shall be farther away.
         p, eps: see ``pairwise_distance``.
         swap: take ``d(positive, negative)`` where it is the smaller one (Balntas et al., "Learning
-            shallow convolutional feature descriptors with triplet losses", 2016).
+            local feature descriptors with triplets and shallow convolutional neural networks", 2016).
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:

@@ -259,7 +259,8 @@ class TripletMarginLoss(_Loss):
         p: the order of the norm.
         eps: keeps the derivative finite where vectors are equal.
         swap: take ``d(positive, negative)`` where it is the smaller one (Balntas et al., "Learning
-            local feature descriptors with triplets and shallow convolutional neural networks", 2016).
+            local feature descriptors with triplets and shallow convolutional neural networks",
+            2016).
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:

@@ -306,7 +306,8 @@ def triplet_margin_loss(
         margin: by how much the negative shall be farther away.
         p, eps: see ``pairwise_distance``.
         swap: take ``d(positive, negative)`` where it is the smaller one (Balntas et al., "Learning
-            local feature descriptors with triplets and shallow convolutional neural networks", 2016).
+            local feature descriptors with triplets and shallow convolutional neural networks",
+            2016).
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:

@@ -32,7 +32,7 @@ def speedups(table: Table, file: Path) -> None:
     ticks = [0.5, 1, 2, 4, 8]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
     axes.minorticks_off()
-    axes.margins(x=0.25)
+    axes.margins(x=0.4)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.invert_yaxis()
     _save(plt, figure, file)

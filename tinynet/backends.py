@@ -42,11 +42,15 @@ class _Numba:
 
     They stand in for numpy's dozen passes in float32: GELU, normalisations, recurrent layers,
     convolutions, optimizers. Results differ from numpy's in the last bits, never from run to run.
-    Each kernel is compiled at its first call (about a second) and kept on disk.
+    Each kernel is compiled at its first call and kept on disk. Meanwhile numpy's BLAS has one
+    thread: large products are shared by tinynet's own.
 
     Attributes:
         enabled: whether they are used. The environment variable ``TINYNET_NUMBA=1`` sets it before
             the first line of a script.
+
+    Raises:
+        RuntimeError: numba is to be used, and not installed.
 
     Example:
         >>> tn.backends.numba.enabled

@@ -53,7 +53,10 @@ def test_running_statistics(compiled, shape):
 
 def test_gradients_in_evaluation(compiled):
     mean, var = tn.zeros(3), tn.full((3,), 2.0)
-    norm = lambda x, w, b: F.batch_norm(x, mean, var, w, b)  # noqa: E731
+
+    def norm(x, weight, bias):
+        return F.batch_norm(x, mean, var, weight, bias)
+
     assert_alike(lambda: gradients(norm, *vectors((4, 3, 5, 7))), 5e-6)
 
 

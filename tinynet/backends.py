@@ -38,7 +38,7 @@ class _Cuda(_Absent):
 
 
 class _Numba:
-    """Kernels of one pass, compiled by numba (``pip install "tinynet[numba]"``).
+    """Kernels of one pass, compiled by numba (``pip install numba``).
 
     They stand in for numpy's dozen passes in float32: GELU, normalisations, recurrent layers,
     convolutions, optimizers. Results differ from numpy's in the last bits, never from run to run.

@@ -17,7 +17,7 @@ def threads():
 def compiled(monkeypatch, threads):
     """The kernels of numba, for one test; two threads share also what is hardly worth it."""
     if not tn.backends.numba.is_available():
-        pytest.skip('needs numba: pip install "tinynet[numba]"')
+        pytest.skip("needs numba: pip install numba")
     for module, name, size in (
         (numba_kernels, "PART", 2**12),
         (numba_kernels, "_WORTH", 2**14),

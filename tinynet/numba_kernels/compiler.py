@@ -12,7 +12,7 @@ from typing import Any
 
 from tinynet.numba_kernels import written
 
-MISSING = 'numba is not installed: pip install "tinynet[numba]", or leave it off'
+MISSING = "numba is not installed: pip install numba, or leave it off"
 # Sums may be taken in another order and products fused with sums; NaN and infinity are kept.
 _FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
 

@@ -3,6 +3,7 @@ import pytest
 
 import tinynet as tn
 from tests.numba_kernels.both import assert_alike, gradients
+from tinynet import numba_kernels
 from tinynet.nn.functional.gru_ops import gru_sequence
 from tinynet.nn.functional.lstm_ops import lstm_sequence
 
@@ -101,3 +102,41 @@ def test_an_input_that_wants_no_gradient(compiled, name):
         return {str(i): t.grad.numpy() for i, t in enumerate(tensors) if i}
 
     assert_alike(of_weights, 1e-5)
+
+
+def test_gates_are_exact(compiled):
+    steps, size = 400, 40
+    x = np.linspace(-90, 90, steps * size, dtype="f4").reshape(steps, 1, size)
+    x[0, 0, :5] = [1e-4, -1e-4, 1e-7, 0, -0.5]
+    zeros = np.zeros((1, 1, size), "f4")
+    weights = [np.tile(np.eye(size, dtype="f4"), (4, 1)), np.zeros((4 * size, size), "f4")]
+    arrays = [x, zeros, zeros, *weights, np.zeros(4 * size, "f4")]
+    tensors = [tn.from_numpy(a) for a in arrays]
+    output = lstm_sequence.function(*tensors, False)[0].numpy()
+    c, expected = 0.0, []
+    for row in x[:, 0].astype("f8"):
+        gate, below = 1 / (1 + np.exp(-row)), np.tanh(row)
+        c = gate * c + gate * below
+        expected.append(gate * np.tanh(c))
+    np.testing.assert_allclose(output[:, 0], expected, rtol=2e-6, atol=2e-8)
+    np.testing.assert_allclose(output[0, 0, :3], expected[0][:3], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_infinity_and_nan_in_sums(compiled, name):
+    arrays = inputs(name, 4, 2, 3, 20)
+    for place, value in (3, np.inf), (-1, -np.inf), (7, np.nan):
+        arrays[-1][place] = value
+    assert_alike(lambda: run(name, False, *arrays), 1e-5)
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_plain_python_computes_the_same(compiled, name, monkeypatch):
+    arrays = inputs(name, 5, 3, 4, 18)
+    module = getattr(numba_kernels, name)
+    found = run(name, True, *arrays)
+    for kernel in "forward", "backward":
+        monkeypatch.setattr(module, kernel, getattr(module, kernel).py_func)
+    plain = run(name, True, *arrays)
+    for key in found:
+        np.testing.assert_allclose(plain[key], found[key], rtol=1e-5, atol=1e-6, err_msg=key)

@@ -7,50 +7,45 @@ Cell states have a place more than there are steps: that which enters the first 
 
 from __future__ import annotations
 
+import numpy as np
+
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.elementary import ONE, sigmoid, tanh
+from tinynet.numba_kernels.gate_code import lstm_back_code, lstm_code
 from tinynet.numba_kernels.products import multiply, multiply_steps
+from tinynet.numba_kernels.written import written
 
 
-def add_sigmoid(sums: Array, more: Array) -> None:
-    """Write the sigmoid of ``sums + more`` to ``sums``."""
-    for j in range(sums.size):
-        sums[j] = sigmoid(sums[j] + more[j])
+@written(lstm_code)
+def cells(
+    gates: Array, before: Array, after: Array, inner: Array, hidden: Array, width: int, size: int
+) -> None:
+    """Write the gates of a step to the place of their sums, and the states behind it.
 
-
-def add_tanh(sums: Array, more: Array) -> None:
-    """Write the hyperbolic tangent of ``sums + more`` to ``sums``."""
-    for j in range(sums.size):
-        sums[j] = tanh(sums[j] + more[j])
-
-
-def cell(gates: Array, before: Array, after: Array, inner: Array, hidden: Array) -> None:
-    """Write the next cell state, its hyperbolic tangent and the next hidden state, ``[size]``."""
-    size = before.size
-    i, f, g, o = (
-        gates[:size],
-        gates[size : 2 * size],
-        gates[2 * size : 3 * size],
-        gates[3 * size : 4 * size],
-    )
-    for j in range(size):
-        c = f[j] * before[j] + i[j] * g[j]
-        t = tanh(c)
-        after[j] = c
-        inner[j] = t
-        hidden[j] = o[j] * t
+    Args:
+        gates: of some rows, ``[rows, width]``.
+        before, after: cell states, ``[rows, size]``.
+        inner, hidden: for ``tanh(c)`` and ``h``, ``[rows, size]``.
+        width, size: lengths of rows.
+    """
+    i, f, g, o = (gates[:, k * size : (k + 1) * size] for k in range(4))
+    for gate in i, f, o:
+        gate[...] = 0.5 * np.tanh(0.5 * gate) + 0.5
+    g[...] = np.tanh(g)
+    after[...] = f * before + i * g
+    inner[...] = np.tanh(after)
+    hidden[...] = o * inner
 
 
 def forward(
     input: Array,
     from_input: Array,
     from_hidden: Array,
+    bias: Array,
     gates: Array,
     hidden: Array,
-    cells: Array,
+    cell: Array,
     inner: Array,
     output: Array,
-    sums: Array,
     low: int,
     reverse: int,
 ) -> None:
@@ -58,73 +53,60 @@ def forward(
 
     Args:
         input: ``[steps, batch, inputs]``.
-        from_input: panels of the transposed ``w_ih``.
-        from_hidden: panels of the transposed ``w_hh`` and, as a last row, the bias.
+        from_input, from_hidden: panels of the transposed ``w_ih`` and ``w_hh``.
+        bias: ``[padded(4 * size)]``.
         gates: for the gates, ``[steps, batch, padded(4 * size)]``.
-        hidden: ``[rows, size + 1]``: the first hidden state and a one. Overwritten.
-        cells: ``[steps + 1, batch, size]``, of which the first one is set.
+        hidden: the first hidden state, ``[rows, size]``.
+        cell: cell states, ``[steps + 1, batch, size]``, of which the first one is set.
         inner, output: ``[steps, batch, size]``, for ``tanh(c)`` and ``h``.
-        sums: ``[rows, padded(4 * size)]``. Overwritten.
         low: first row of the batch.
         reverse: 1 to go from the last step to the first, else 0.
     """
     steps, size = inner.shape[0], inner.shape[2]
-    rows = hidden.shape[0]
-    multiply_steps(input, from_input, gates, low, rows)
+    high, onto = low + hidden.shape[0], bias[:0]
+    multiply_steps(input, from_input, bias, gates, low, hidden.shape[0])
     for s in range(steps):
         t = steps - 1 - s if reverse else s
-        multiply(hidden, from_hidden, sums)
-        for row in range(rows):
-            b = low + row
-            now, more = gates[t, b], sums[row]
-            add_sigmoid(now[: 2 * size], more[: 2 * size])
-            add_tanh(now[2 * size : 3 * size], more[2 * size : 3 * size])
-            add_sigmoid(now[3 * size : 4 * size], more[3 * size : 4 * size])
-            cell(now, cells[t + reverse, b], cells[t + 1 - reverse, b], inner[t, b], output[t, b])
-            copy(output[t, b], hidden[row])
+        now = gates[t, low:high]
+        if s == 0:
+            multiply(hidden, from_hidden, onto, now)
+        else:
+            multiply(output[t + 1 if reverse else t - 1, low:high], from_hidden, onto, now)
+        before, after = cell[t + reverse, low:high], cell[t + 1 - reverse, low:high]
+        cells(now, before, after, inner[t, low:high], output[t, low:high], gates.shape[2], size)
 
 
-def copy(source: Array, target: Array) -> None:
-    """Write a row to the beginning of another."""
-    for j in range(source.size):  # numba's own first makes a copy
-        target[j] = source[j]
-
-
-def cell_back(
-    dh: Array, more: Array, dc: Array, gates: Array, before: Array, inner: Array, d: Array
-) -> None:
+@written(lstm_back_code)
+def cells_back(
+    dh: Array, more: Array, dc: Array, gates: Array, before: Array, inner: Array, d: Array,
+    dh_width: int, width: int, size: int,
+) -> None:  # fmt: skip
     """Write the gradients of the sums to ``d``, and change ``dc`` to that of the state before.
 
-    ``dh + more`` is the gradient of the hidden state.
+    Args:
+        dh, more: the sum is the gradient of the hidden state, ``[rows, dh_width]``,
+            ``[rows, size]``.
+        dc: gradient of the cell state, ``[rows, size]``.
+        gates, before, inner: what ``cells`` wrote and read.
+        d: ``[rows, 4 * size]``.
+        dh_width, width, size: lengths of rows.
     """
-    size = before.size
-    i, f, g, o = (
-        gates[:size],
-        gates[size : 2 * size],
-        gates[2 * size : 3 * size],
-        gates[3 * size : 4 * size],
-    )
-    to_i, to_f, to_g, to_o = d[:size], d[size : 2 * size], d[2 * size : 3 * size], d[3 * size :]
-    for j in range(size):  # two loops: the more arrays, the longer takes the look for overlaps
-        to_h = dh[j] + more[j]
-        t = inner[j]
-        dc[j] += to_h * o[j] * (ONE - t * t)
-        to_o[j] = to_h * t * o[j] * (ONE - o[j])
-    for j in range(size):
-        to_c = dc[j]
-        to_i[j] = to_c * g[j] * i[j] * (ONE - i[j])
-        to_f[j] = to_c * before[j] * f[j] * (ONE - f[j])
-        to_g[j] = to_c * i[j] * (ONE - g[j] * g[j])
-        dc[j] = to_c * f[j]
+    i, f, g, o = (gates[:, k * size : (k + 1) * size] for k in range(4))
+    to_h = dh[:, :size] + more
+    dc += to_h * o * (1 - inner * inner)
+    slopes = (g * i * (1 - i), before * f * (1 - f), i * (1 - g * g))
+    d[...] = np.concatenate([dc * slope for slope in slopes] + [to_h * inner * o * (1 - o)], 1)
+    dc *= f
 
 
 def backward(
     g_output: Array,
     gates: Array,
-    cells: Array,
+    cell: Array,
     inner: Array,
     to_input: Array,
     to_hidden: Array,
+    zeros: Array,
     dh: Array,
     dc: Array,
     d: Array,
@@ -136,8 +118,9 @@ def backward(
 
     Args:
         g_output: gradient of the output, ``[steps, batch, size]``.
-        gates, cells, inner: what ``forward`` wrote.
+        gates, cell, inner: what ``forward`` wrote.
         to_input, to_hidden: panels of ``w_ih`` and ``w_hh``.
+        zeros: as many as the longest row of a product has.
         dh: gradient of the last hidden state, ``[rows, padded(size)]``; becomes the first one's.
         dc: gradient of the last cell state, ``[batch, size]``; becomes the first one's.
         d: for the gradients of the sums, ``[steps, batch, 4 * size]``.
@@ -145,14 +128,14 @@ def backward(
         low, reverse: as in ``forward``.
     """
     steps, size = inner.shape[0], inner.shape[2]
-    rows = dh.shape[0]
+    high = low + dh.shape[0]
     for s in range(steps):
         t = s if reverse else steps - 1 - s
-        for row in range(rows):
-            b = low + row
-            cell_back(
-                dh[row, :size], g_output[t, b], dc[b], gates[t, b], cells[t + reverse, b],
-                inner[t, b], d[t, b],
-            )  # fmt: skip
-        multiply(d[t, low : low + rows], to_hidden, dh)
-    multiply_steps(d, to_input, dx, low, rows)
+        now = d[t, low:high]
+        cells_back(
+            dh, g_output[t, low:high], dc[low:high], gates[t, low:high],
+            cell[t + reverse, low:high], inner[t, low:high], now, dh.shape[1], gates.shape[2],
+            size,
+        )  # fmt: skip
+        multiply(now, to_hidden, zeros, dh)
+    multiply_steps(d, to_input, zeros, dx, low, dh.shape[0])

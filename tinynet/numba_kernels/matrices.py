@@ -12,25 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.products import tile
-from tinynet.numba_kernels.vectors import COLUMNS, LANES, ROWS, block_transpose, tile_product
+from tinynet.numba_kernels.products import part_of, tile, tile_from, tile_onto
+from tinynet.numba_kernels.vectors import COLUMNS, LANES, ROWS, block_transpose
 from tinynet.numba_kernels.written import written
 
-MOST = 320  # rows of a panel: it takes 40 kB
 MANY = 512  # rows of the left matrix that pass by again and again
 ZERO = np.float32(0)
-
-
-@written(tile_product(onto=True))
-def tile_onto(a: Array, b: Array, first: Array, out: Array) -> None:
-    """Write ``a @ b + first``: ``[1 to 8, inputs]``, ``[inputs, 32]``, ``[1 to 8, 32]``."""
-    out[...] = a @ b + first
-
-
-@written(tile_product(onto=True))
-def tile_from(a: Array, b: Array, first: Array, out: Array) -> None:
-    """Write ``a @ b + first`` for a vector ``first``, ``[32]``."""
-    out[...] = a @ b + first
 
 
 @written(block_transpose)
@@ -133,9 +120,3 @@ def finish(made: Array, bias: Array, onto: bool, out: Array) -> None:
         for j in range(out.shape[1]):
             more = target[j] if onto else bias[j] if bias.size else ZERO
             target[j] = row[j] + more
-
-
-def part_of(inputs: int) -> int:
-    """Return how many inputs are worked on at once: 32 columns of them fit the cache."""
-    parts = max(1, (inputs + MOST - 1) // MOST)
-    return (inputs + parts * LANES - 1) // (parts * LANES) * LANES

@@ -7,8 +7,10 @@ it is packed once (``panels.py``): 32 columns at a time, each with its rows one 
 from __future__ import annotations
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.vectors import COLUMNS, ROWS, tile_product
+from tinynet.numba_kernels.vectors import COLUMNS, LANES, ROWS, tile_product
 from tinynet.numba_kernels.written import written
+
+MOST = 320  # rows of a panel: it takes 40 kB
 
 
 @written(tile_product())
@@ -17,21 +19,53 @@ def tile(a: Array, b: Array, out: Array) -> None:
     out[...] = a @ b
 
 
-def multiply(a: Array, packed: Array, out: Array) -> None:
-    """Write the product of ``[rows, inputs]`` with panels to ``[rows, n * 32]``.
+@written(tile_product(onto=True))
+def tile_onto(a: Array, b: Array, first: Array, out: Array) -> None:
+    """Write ``a @ b + first``: ``[1 to 8, inputs]``, ``[inputs, 32]``, ``[1 to 8, 32]``."""
+    out[...] = a @ b + first
+
+
+@written(tile_product(onto=True))
+def tile_from(a: Array, b: Array, first: Array, out: Array) -> None:
+    """Write ``a @ b + first`` for a vector ``first``, ``[32]``."""
+    out[...] = a @ b + first
+
+
+def part_of(inputs: int) -> int:
+    """Return how many inputs are worked on at once: 32 columns of them fit the cache."""
+    parts = max(1, (inputs + MOST - 1) // MOST)
+    return max(LANES, (inputs + parts * LANES - 1) // (parts * LANES) * LANES)
+
+
+def multiply(a: Array, packed: Array, bias: Array, out: Array) -> None:
+    """Write the product of ``[rows, inputs]`` with panels, plus a bias, to ``[rows, n * 32]``.
 
     A row of the result depends on no other row.
+
+    Args:
+        a: the left matrix.
+        packed: the right one in panels, ``[n, inputs, 32]``.
+        bias: ``[n * 32]``; or ``[0]`` to add the product to what is there.
+        out: the result.
     """
+    step = part_of(a.shape[1])
     for panel in range(packed.shape[0]):
         left = panel * COLUMNS
-        for row in range(0, a.shape[0], ROWS):
-            tile(a[row : row + ROWS], packed[panel], out[row : row + ROWS, left : left + COLUMNS])
+        for begin in range(0, max(1, a.shape[1]), step):
+            part = packed[panel, begin : begin + step]
+            for row in range(0, a.shape[0], ROWS):
+                mine = a[row : row + ROWS, begin : begin + step]
+                target = out[row : row + ROWS, left : left + COLUMNS]
+                if bias.size and begin == 0:
+                    tile_from(mine, part, bias[left : left + COLUMNS], target)
+                else:
+                    tile_onto(mine, part, target, target)
 
 
-def multiply_steps(a: Array, packed: Array, out: Array, low: int, rows: int) -> None:
+def multiply_steps(a: Array, packed: Array, bias: Array, out: Array, low: int, rows: int) -> None:
     """Do so for some rows of the batch, from ``low`` on, in all steps of ``out``.
 
     ``a`` and ``out`` are ``[steps, batch, ...]``.
     """
     for t in range(out.shape[0]):
-        multiply(a[t, low : low + rows], packed, out[t, low : low + rows])
+        multiply(a[t, low : low + rows], packed, bias, out[t, low : low + rows])

@@ -13,7 +13,7 @@ LEFT, RIGHT, BLOCK = 4, 6, 32  # of a block of dot products; its numbers, 24 and
 _NAMES = {"float": "f32", "i8": "i8"}  # of types, in those of LLVM's own functions
 
 
-class _Code:
+class Code:
     """What an emitter writes to: pointers are given in float32 numbers."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any):
@@ -138,7 +138,7 @@ class _Code:
         return self.ir.VectorType(pointer.type.pointee, LANES)
 
 
-def _tile_block(code: _Code, row: int, rows: int, column: int, vectors: int) -> None:
+def _tile_block(code: Code, row: int, rows: int, column: int, vectors: int) -> None:
     weights, first, x, start, offsets, out, at, step = code.arguments
     totals = code.totals(rows, vectors)
     with code.tools.for_range(code.builder, code.sizes[4]) as loop:
@@ -159,7 +159,7 @@ def _tile_block(code: _Code, row: int, rows: int, column: int, vectors: int) -> 
 
 def tile_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the code of ``streams.tile``."""
-    code = _Code(context, builder, signature, arguments)
+    code = Code(context, builder, signature, arguments)
     rows, vectors = (ROWS, 2) if many_registers() else (ROWS // 2, 1)
     for row in range(0, ROWS, rows):
         for column in range(0, PLACES, vectors * LANES):
@@ -167,7 +167,7 @@ def tile_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     return context.get_dummy_value()
 
 
-def _dots_block(code: _Code, left: range, right: range, totals: list[list[Any]]) -> None:
+def _dots_block(code: Code, left: range, right: range, totals: list[list[Any]]) -> None:
     y, y_start, y_step, x, start, offsets, first, length, _, _ = code.arguments
     ys = [code.at(y, y_start, code.times(y_step, i)) for i in left]
     places = [code.builder.load(code.at(offsets, first, j)) for j in right]
@@ -182,7 +182,7 @@ def _dots_block(code: _Code, left: range, right: range, totals: list[list[Any]])
                 code.add(totals[i][j], one, of_x)
 
 
-def _summed(code: _Code, vectors: list[Any]) -> Any:
+def _summed(code: Code, vectors: list[Any]) -> Any:
     """Return the vector of the sums of up to 16 vectors.
 
     Two vectors become one, with sums of half as many places of each, until one is left.
@@ -203,7 +203,7 @@ def _summed(code: _Code, vectors: list[Any]) -> Any:
 
 def dots_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the code of ``streams.dots``."""
-    code = _Code(context, builder, signature, arguments)
+    code = Code(context, builder, signature, arguments)
     *_, out, at = code.arguments
     part = 1 if many_registers() else 2
     left, right, totals = LEFT // part, RIGHT // part, code.totals(LEFT, RIGHT)
@@ -218,7 +218,7 @@ def dots_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     return context.get_dummy_value()
 
 
-def _combined(code: _Code, factors: Sequence[float], rows: Sequence[Any], total: Any) -> Any:
+def _combined(code: Code, factors: Sequence[float], rows: Sequence[Any], total: Any) -> Any:
     """Return the total plus the sum of vectors times numbers."""
     for factor, row in zip(factors, rows, strict=True):
         if factor == 1:
@@ -232,7 +232,7 @@ def combine_code(matrix: Sequence[Sequence[float]]) -> Callable[..., Any]:
     """Return an emitter of the code of ``streams``' functions that multiply rows by a matrix."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        code = _Code(context, builder, signature, arguments)
+        code = Code(context, builder, signature, arguments)
         x, start, step, low, high, width, offset, out, at, out_step, count = code.arguments
         nothing = code.ir.Constant(code.flags, [0] * LANES)
         with code.vectors(width) as first:
@@ -256,7 +256,7 @@ def combine_code(matrix: Sequence[Sequence[float]]) -> Callable[..., Any]:
     return emit
 
 
-def _pairs(code: _Code, pointer: Any, first: Any, width: Any) -> tuple[Any, Any]:
+def _pairs(code: Code, pointer: Any, first: Any, width: Any) -> tuple[Any, Any]:
     """Return the even and the odd ones of 32 numbers from twice the first, zeros from the width."""
     twice = code.times(first, 2)
     low, high = (
@@ -272,7 +272,7 @@ def _pairs(code: _Code, pointer: Any, first: Any, width: Any) -> tuple[Any, Any]
 
 def halved_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the code of ``streams.halved``."""
-    code = _Code(context, builder, signature, arguments)
+    code = Code(context, builder, signature, arguments)
     x, start, width, out, at = code.arguments
     seen = builder.sub(code.times(width, 2), code.number(1))
     with code.vectors(width) as first:
@@ -283,7 +283,7 @@ def halved_code(context: Any, builder: Any, signature: Any, arguments: Any) -> A
 
 def doubled_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the code of ``streams.doubled``."""
-    code = _Code(context, builder, signature, arguments)
+    code = Code(context, builder, signature, arguments)
     x, start, width, offset, out, at = code.arguments
     even = code.ir.Constant(code.flags, [1, 0] * (LANES // 2))
     with code.vectors(width) as first:
@@ -299,7 +299,7 @@ def doubled_code(context: Any, builder: Any, signature: Any, arguments: Any) -> 
 
 def peaks_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the code of ``pooling.peaks_of_rows``."""
-    code = _Code(context, builder, signature, arguments)
+    code = Code(context, builder, signature, arguments)
     x, start, step, width, best, offsets, at = code.arguments
     with code.vectors(width) as first:
         rows = code.at(x, start), code.at(x, start, step)
@@ -320,7 +320,7 @@ def peaks_code(context: Any, builder: Any, signature: Any, arguments: Any) -> An
 
 def spread_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the code of ``pooling.spread_to_rows``."""
-    code = _Code(context, builder, signature, arguments)
+    code = Code(context, builder, signature, arguments)
     g, offsets, at, width, out, start, step = code.arguments
     with code.vectors(width) as first:
         mask, twice = code.mask(first, width), code.times(first, 2)

@@ -55,15 +55,11 @@ def _record(shape: Shape, gates: int) -> Array:
     return aligned(batch * (steps * padded(gates * size) + (2 * steps + 1) * size))
 
 
-def _with_bias(w_hh: Array, bias: Array) -> Array:
-    """Return the panels by which a hidden state and a one are multiplied."""
-    return packed(np.concatenate([w_hh, bias[:, None]], 1).T)
-
-
-def _with_one(h: Array) -> Array:
-    hidden = np.ones((len(h), h.shape[1] + 1), np.float32)
-    hidden[:, :-1] = h
-    return hidden
+def _filled(bias: Array) -> Array:
+    """Return a bias and zeros, as long as a product with panels has columns."""
+    made = np.zeros(padded(len(bias)), np.float32)
+    made[: len(bias)] = bias
+    return made
 
 
 def _to_input(shape: Shape, w_ih: Array | None) -> tuple[Array, Array]:
@@ -95,13 +91,14 @@ def lstm_forward(
     gates, inner, cells = _parts(record, shape, 4)
     first, last = (steps - 1, 0) if reverse else (0, steps - 1)
     cells[first + reverse] = c
-    from_input, from_hidden = packed(w_ih.T), _with_bias(w_hh, bias)
+    from_input, from_hidden, hidden = packed(w_ih.T), packed(w_hh.T), np.ascontiguousarray(h)
+    filled = _filled(bias)
 
     def work(low: int, high: int) -> None:
-        hidden, sums = _with_one(h[low:high]), aligned(high - low, padded(4 * size))
         lstm.forward(
-            x, from_input, from_hidden, gates, hidden, cells, inner, output, sums, low, int(reverse)
-        )
+            x, from_input, from_hidden, filled, gates, hidden[low:high], cells, inner, output, low,
+            int(reverse),
+        )  # fmt: skip
 
     _share_rows(work, shape)
     return output, output[last], cells[last + 1 - reverse], record
@@ -124,13 +121,15 @@ def lstm_backward(
     gates, inner, cells = _parts(record, shape, 4)
     d, made = np.empty((steps, batch, 4 * size), np.float32), np.empty((batch, size), np.float32)
     (to_input, dx), to_hidden = _to_input(shape, w_ih), packed(w_hh)
+    zeros = np.zeros(max(padded(size), dx.shape[2]), np.float32)
 
     def work(low: int, high: int) -> None:
         part = aligned(high - low, padded(size))
         part[:, :size] = dh[low:high]
         lstm.backward(
-            g_output, gates, cells, inner, to_input, to_hidden, part, dc, d, dx, low, int(reverse)
-        )
+            g_output, gates, cells, inner, to_input, to_hidden, zeros, part, dc, d, dx, low,
+            int(reverse),
+        )  # fmt: skip
         made[low:high] = part[:, :size]
 
     _share_rows(work, shape)
@@ -153,15 +152,14 @@ def gru_forward(
     shape = len(input), input.shape[1], size
     x, output, record = np.ascontiguousarray(input), np.empty(shape, np.float32), _record(shape, 3)
     gates, moves, inner = _parts(record, shape, 3)
-    bias, ahead = np.array(b_hh), np.ascontiguousarray(b_ih[2 * size :])
-    bias[: 2 * size] += b_ih[: 2 * size]
-    from_input, from_hidden = packed(w_ih.T), _with_bias(w_hh, bias)
+    from_input, from_hidden, hidden = packed(w_ih.T), packed(w_hh.T), np.ascontiguousarray(h)
+    biases = _filled(b_ih), _filled(b_hh)
 
     def work(low: int, high: int) -> None:
-        hidden, sums = _with_one(h[low:high]), aligned(high - low, padded(3 * size))
+        sums = aligned(high - low, padded(3 * size))
         gru.forward(
-            x, from_input, from_hidden, ahead, gates, hidden, moves, inner[:-1], output, sums, low,
-            int(reverse),
+            x, from_input, from_hidden, *biases, gates, hidden[low:high], moves, inner[:-1], output,
+            sums, low, int(reverse),
         )  # fmt: skip
 
     _share_rows(work, shape)
@@ -181,14 +179,15 @@ def gru_backward(
     gates, moves, inner = _parts(record, shape, 3)
     of_input, of_hidden = np.empty((2, steps, batch, 3 * size), np.float32)
     (to_input, dx), to_hidden = _to_input(shape, w_ih), packed(w_hh)
+    zeros = np.zeros(max(padded(size), dx.shape[2]), np.float32)
     carried = np.array(dh, order="C")
 
     def work(low: int, high: int) -> None:
         part = aligned(high - low, padded(size))
         part[:] = 0
         gru.backward(
-            g_output, gates, moves, inner[:-1], to_input, to_hidden, part, carried, of_input,
-            of_hidden, dx, low, int(reverse),
+            g_output, gates, moves, inner[:-1], to_input, to_hidden, zeros, part, carried,
+            of_input, of_hidden, dx, low, int(reverse),
         )  # fmt: skip
         carried[low:high] += part[:, :size]
 

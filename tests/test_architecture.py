@@ -38,6 +38,7 @@ EDGE = {
     "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"tensorboardX"},
     "data/pillow.py": {"PIL"},
+    "numba_kernels/atomics.py": {"numba", "llvmlite"},  # code in LLVM's language
     "numba_kernels/compiler.py": {"numba"},
     "numba_kernels/vectors.py": {"numba", "llvmlite"},  # code in LLVM's language
     "numba_kernels/stream_code.py": {"numba", "llvmlite"},  # code in LLVM's language

@@ -84,6 +84,7 @@ def _help(jobs: Jobs) -> None:
 
 
 _pool = _Pool()
+on_count: Callable[[int], object] | None = None  # is told when another number is set
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.clear)
 
@@ -102,6 +103,8 @@ def set_count(count: int) -> None:
     found = _blas()
     if found is not None:
         found[1](1 if _pool.blas_is_single else count)
+    if on_count is not None:
+        on_count(count)
 
 
 def use_blas_singly(single: bool) -> None:

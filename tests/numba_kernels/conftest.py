@@ -2,6 +2,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import numba_kernels
+from tinynet.numba_kernels import sharing
 from tinynet.ops import gemm
 
 
@@ -24,7 +25,10 @@ def compiled(monkeypatch, threads):
         (gemm, "_SHARED", 2**19),
     ):
         monkeypatch.setattr(module, name, size)
+    least = sharing.board[sharing.LEAST]
+    sharing.board[sharing.LEAST] = 2**9
     threads(2)
     tn.backends.numba.enabled = True
     yield
     tn.backends.numba.enabled = False
+    sharing.board[sharing.LEAST] = least

@@ -9,6 +9,7 @@ from tinynet.nn import functional as F
 from tinynet.nn.functional import convolution_compiled as calls
 from tinynet.nn.functional.sliding import Walk
 from tinynet.numba_kernels import stream_convolutions, streams
+from tinynet.numba_kernels.compiler import plain as python
 
 # batch, channels, out channels, size, kernel, options
 DIRECT = [
@@ -143,6 +144,6 @@ def test_the_same_without_numba(compiled, monkeypatch, kernel, stride, by_tiles)
     for module in (stream_convolutions, streams):
         for name, value in vars(module).items():
             if hasattr(value, "py_func"):
-                monkeypatch.setattr(module, name, value.py_func)
+                monkeypatch.setattr(module, name, python(value))
     for plain, found in zip(run(), expected, strict=True):
         np.testing.assert_allclose(plain, found, atol=2e-5)

@@ -7,6 +7,7 @@ import tinynet as tn
 from tests.numba_kernels.both import assert_alike, gradients
 from tinynet.nn import functional as F
 from tinynet.numba_kernels import pooling
+from tinynet.numba_kernels.compiler import plain as python
 
 
 def numbers(*shape):
@@ -44,7 +45,7 @@ def test_the_same_without_numba(compiled):
     made = []
     for peaks, spread in (
         (pooling.peaks, pooling.spread),
-        (pooling.peaks.py_func, pooling.spread.py_func),
+        (python(pooling.peaks), python(pooling.spread)),
     ):
         best, offsets = np.zeros((2, 2, 3), "f4"), np.zeros((2, 2, 3), "u1")
         peaks(x, best, offsets)

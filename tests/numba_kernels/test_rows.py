@@ -5,6 +5,7 @@ import tinynet as tn
 from tests.numba_kernels.both import assert_alike, gradients
 from tinynet.nn import functional as F
 from tinynet.numba_kernels import rows
+from tinynet.numba_kernels.compiler import plain as python
 
 SHAPES = [(0, 4), (1, 3), (3, 5, 7), (37, 48), (700, 500)]
 
@@ -83,7 +84,7 @@ def test_norms_the_same_without_numba(compiled):
     x, w, b = vectors((3, 5))
     results = []
     for forward, back in ((rows.row_norm, rows.row_norm_back),
-                          (rows.row_norm.py_func, rows.row_norm_back.py_func)):  # fmt: skip
+                          (python(rows.row_norm), python(rows.row_norm_back))):  # fmt: skip
         y, dx = np.empty_like(x), np.empty_like(x)
         mean, inverse, by_weight, by_bias = (np.empty(n, "f4") for n in (3, 3, 5, 5))
         forward(x, w, b, np.float32(1e-5), True, y, mean, inverse)

@@ -6,6 +6,7 @@ from tests.numba_kernels.both import assert_alike, both
 from tinynet import nn, optim
 from tinynet.nn import functional as F
 from tinynet.numba_kernels import tables
+from tinynet.numba_kernels.compiler import plain as python
 
 
 def trained(numbers, count, width, order="C", **options):
@@ -77,7 +78,7 @@ def test_a_number_outside_is_refused_before_anything_is_written(compiled):
 
 def test_the_same_without_numba(compiled):
     numbers, values = np.array([4, 1, 4]), np.float32([[1, 2], [3, 4], [5, 6]])
-    for unite in (tables.unite, tables.unite.py_func):
+    for unite in (tables.unite, python(tables.unite)):
         once, sums = np.zeros(3, np.int64), np.zeros((3, 2), np.float32)
         assert unite(numbers, values, np.full(5, 1, np.int32), once, sums) == 2
         np.testing.assert_array_equal(once[:2], [4, 1])

@@ -27,6 +27,7 @@ from tinynet.numba_kernels import (
     compiler,
     elementary,
     gru,
+    helpers,
     lstm,
     matrices,
     optimizers,
@@ -35,6 +36,7 @@ from tinynet.numba_kernels import (
     powers,
     products,
     rows,
+    sharing,
     stream_convolutions,
     streams,
     tables,
@@ -42,7 +44,19 @@ from tinynet.numba_kernels import (
 
 # in the order of who calls whom
 MODULES = (
-    *(elementary, activations, optimizers, rows, powers, products, matrices, lstm, gru, tables),
+    *(
+        sharing,
+        elementary,
+        activations,
+        optimizers,
+        rows,
+        powers,
+        products,
+        matrices,
+        lstm,
+        gru,
+        tables,
+    ),
     *(streams, stream_convolutions, pooling, places),
 )
 
@@ -64,17 +78,26 @@ def enable() -> None:
         RuntimeError: numba is not installed, or does not load.
     """
     global on
+    compiler.prepare()
     for module in MODULES:
         compiler.compile_functions(module)
     if not on:
         threads.use_blas_singly(True)
+        threads.on_count = _have_helpers
+        _have_helpers(threads.get_count())
     on = True
+
+
+def _have_helpers(count: int) -> None:
+    helpers.start(count - 1)
 
 
 def disable() -> None:
     """Let call sites use numpy again."""
     global on
     if on:
+        threads.on_count = None
+        helpers.end()
         threads.use_blas_singly(False)
     on = False
 

@@ -8,10 +8,12 @@ from numpy import float32
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.elementary import HALF, ZERO, exp, normal
+from tinynet.numba_kernels.shared import shared
 
 DENSITY = float32(1 / math.sqrt(2 * math.pi))
 
 
+@shared("x out below", cost=12)
 def gelu(x: Array, out: Array, below: Array) -> None:
     """Write x times the normal distribution function, and that function, to ``[n]`` arrays."""
     for i in range(x.size):
@@ -19,18 +21,21 @@ def gelu(x: Array, out: Array, below: Array) -> None:
         out[i] = x[i] * below[i]
 
 
+@shared("g x below out", cost=12)
 def gelu_back(g: Array, x: Array, below: Array, out: Array) -> None:
     """Write ``g * (below + x * density(x))``."""
     for i in range(x.size):
         out[i] = g[i] * (below[i] + x[i] * DENSITY * exp(-HALF * x[i] * x[i]))
 
 
+@shared("x out", cost=1)
 def relu(x: Array, out: Array) -> None:
     """Write ``max(x, 0)``, NaN where x is."""
     for i in range(x.size):
         out[i] = ZERO if x[i] <= ZERO else x[i]
 
 
+@shared("g result out", cost=1)
 def relu_back(g: Array, result: Array, out: Array) -> None:
     """Write g where the result of relu is not 0."""
     for i in range(g.size):

@@ -10,11 +10,14 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tinynet.numba_kernels import written
+from tinynet.numba_kernels import atomics, shared, sharing, written
 
 MISSING = "numba is not installed: pip install numba, or leave it off"
 # Sums may be taken in another order and products fused with sums; NaN and infinity are kept.
 _FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
+
+
+_plain: dict[Any, Any] = {}  # Python functions of shared kernels, by what was compiled
 
 
 def is_available() -> bool:
@@ -43,6 +46,12 @@ def _digest() -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
+def prepare() -> None:
+    """Do what has to be done before anything is compiled, or read from the cache."""
+    _numba()
+    atomics.publish(sharing.board)
+
+
 def compile_functions(module: ModuleType) -> None:
     """Put what numba makes of them in the place of a module's functions.
 
@@ -50,15 +59,39 @@ def compile_functions(module: ModuleType) -> None:
     compiled is kept in ``__pycache__``, or where numba's own settings say, until a file of this
     package changes (numba itself looks only at the function's own file).
     """
-    jit = _numba().njit(
-        nogil=True, cache=True, fastmath=_FAST, error_model="numpy", boundscheck=False
-    )
     for name, value in [*vars(module).items()]:
         if not isinstance(value, FunctionType) or not value.__module__.startswith(__package__):
             continue
         if written.register(value):
             continue
         home = sys.modules[value.__module__]
-        if home is module:
-            value.__qualname__ = f"{name}_{_digest()}"  # names the file in the cache
-        setattr(module, name, jit(value) if home is module else getattr(home, name))
+        if home is not module:
+            setattr(module, name, getattr(home, name))
+        elif value in shared.declared:
+            setattr(module, name, _compile_shared(shared.declared[value]))
+        else:
+            setattr(module, name, _compile(value))
+
+
+def _compile(function: FunctionType) -> Any:
+    function.__qualname__ = f"{function.__name__}_{_digest()}"  # names the file in the cache
+    return _numba().njit(
+        nogil=True, cache=True, fastmath=_FAST, error_model="numpy", boundscheck=False
+    )(function)
+
+
+def _compile_shared(kernel: shared.Shared) -> Any:
+    """Return what callers call: what a part is made of has to be compiled before."""
+    space = kernel.functions()
+    for name in ("parts_of", "share"):
+        space[name] = getattr(sharing, name)
+    for name in ("whole", *kernel.names):
+        space[name] = _compile(space[name])
+    made = space[kernel.names[-1]]
+    _plain[made] = kernel.plain
+    return made
+
+
+def plain(function: Any) -> Any:
+    """Return what was compiled as the Python function that it was."""
+    return _plain.get(function) or getattr(function, "py_func", function)

@@ -13,6 +13,7 @@ import numpy as np
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.products import part_of, tile, tile_from, tile_onto
+from tinynet.numba_kernels.shared import shared
 from tinynet.numba_kernels.vectors import COLUMNS, LANES, ROWS, block_transpose
 from tinynet.numba_kernels.written import written
 
@@ -64,26 +65,51 @@ def pack_turned(b: Array, begin: int, left: int, panel: Array) -> None:
                 target[j] = b[left + first + j, begin + k] if j < count else ZERO
 
 
-def product(a: Array, b: Array, b_turned: int, bias: Array, out: Array, low: int) -> None:
-    """Write ``a @ b + bias`` for rows from ``low`` on.
+def product(a: Array, b: Array, b_turned: int, bias: Array, out: Array) -> None:
+    """Write ``a @ b + bias``.
 
     Args:
         a: ``[rows, inputs]``.
         b: ``[inputs, columns]``, or its transpose.
         b_turned: 1 if it is the transpose.
         bias: ``[columns]``, or empty.
-        out: ``[rows, columns]``, the rows from ``low`` on.
-        low: first row of ``a``.
+        out: ``[rows, columns]``.
     """
-    step, high = part_of(a.shape[1]), low + out.shape[0]
+    if out.shape[0] >= MANY:
+        by_rows(a, b, b_turned, bias, out, 0, (out.shape[0] + ROWS - 1) // ROWS)
+    else:
+        by_panels(a, b, b_turned, bias, out, 0, (out.shape[1] + COLUMNS - 1) // COLUMNS)
+
+
+@shared(span="first last", numbers="a.size * out.shape[1] // 8")
+def by_rows(
+    a: Array, b: Array, b_turned: int, bias: Array, out: Array, first: int, last: int
+) -> None:
+    """Write the rows of some tiles."""
+    low, high = first * ROWS, last * ROWS
+    write_part(a[low:high], b, b_turned, bias, out[low:high], 0, out.shape[1])
+
+
+@shared(span="first last", numbers="a.size * out.shape[1] // 8")
+def by_panels(
+    a: Array, b: Array, b_turned: int, bias: Array, out: Array, first: int, last: int
+) -> None:
+    """Write the columns of some panels."""
+    write_part(a, b, b_turned, bias, out, first * COLUMNS, min(last * COLUMNS, out.shape[1]))
+
+
+def write_part(
+    a: Array, b: Array, b_turned: int, bias: Array, out: Array, low: int, high: int
+) -> None:
+    """Write some columns."""
+    step = part_of(a.shape[1])
     memory = line(step * COLUMNS)
-    for first in range(low, high, MANY):
-        mine = a[first : min(high, first + MANY)]
-        target = out[first - low : first - low + MANY]
+    for first in range(0, a.shape[0], MANY):
+        mine, target = a[first : first + MANY], out[first : first + MANY]
         for begin in range(0, a.shape[1], step):
             count = min(step, a.shape[1] - begin)
             panel = memory[: count * COLUMNS].reshape(count, COLUMNS)
-            for left in range(0, out.shape[1], COLUMNS):
+            for left in range(low, high, COLUMNS):
                 if b_turned:
                     pack_turned(b, begin, left, panel)
                 else:

@@ -6,8 +6,10 @@ import numpy as np
 from numpy import float32
 
 from tinynet.dtypes import Array
+from tinynet.numba_kernels.shared import shared
 
 
+@shared("param grad mean square", cost=6)
 def adam(
     param: Array,
     grad: Array,
@@ -33,6 +35,7 @@ def adam(
         param[i] = p - rate * (m / (np.sqrt(v) + eps))
 
 
+@shared("param grad buffer", cost=3)
 def momentum(
     param: Array, grad: Array, buffer: Array, penalty: float32, kept: float32, lr: float32
 ) -> None:

@@ -12,21 +12,24 @@ from numpy import float32
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.elementary import ONE, ZERO, one_over_root
+from tinynet.numba_kernels.shared import shared
 
 
+@shared(span="low high", numbers="(high - low) * count * x.shape[1]", cost=4)
 def normalized(
     x: Array, weight: Array, bias: Array, eps: float32,
-    groups: tuple[int, int], first: int, apart: int, count: int,
+    low: int, high: int, first: int, apart: int, count: int,
     y: Array, means: Array, variances: Array,
 ) -> None:  # fmt: skip
-    """Write ``(x - mean) / sqrt(var + eps) * weight + bias``, mean and variance, of some groups.
+    """Write ``(x - mean) / sqrt(var + eps) * weight + bias``, mean and variance, of groups
+    from ``low`` to before ``high``.
 
     A row's squares are about its own mean, and moved to that of all so far (Chan, Golub and
     LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979).
     """
     n, channels = x.shape[1], weight.size
     share = ONE / float32(n)
-    for u in range(groups[0], groups[1]):
+    for u in range(low, high):
         mean, squares = ZERO, ZERO
         for k in range(count):
             row = x[u * first + k * apart]
@@ -51,19 +54,21 @@ def normalized(
                 out[j] = (row[j] - mean) * factor + offset
 
 
+@shared(span="low high", numbers="(high - low) * count * x.shape[1]", cost=5)
 def normalized_back(
     g: Array, x: Array, weight: Array, means: Array, variances: Array, eps: float32,
-    groups: tuple[int, int], first: int, apart: int, count: int,
+    low: int, high: int, first: int, apart: int, count: int,
     dx: Array, by_weight: Array, by_bias: Array,
 ) -> None:  # fmt: skip
-    """Write the gradients by x, and, of each row, by weight and bias, of some groups.
+    """Write the gradients by x, and, of each row, by weight and bias, of some
+    groups.
 
     With ``h = (x - mean) * inverse`` they are ``inverse * (g w - <g w> - h <g w h>)`` for averages
     ``<>`` over the group, and the sums of ``g * h`` and ``g``.
     """
     n, channels = x.shape[1], weight.size
     share = ONE / (float32(n) * float32(count))
-    for u in range(groups[0], groups[1]):
+    for u in range(low, high):
         mean, inverse = means[u], one_over_root(variances[u] + eps)
         average, slope = ZERO, ZERO
         for k in range(count):
@@ -86,11 +91,14 @@ def normalized_back(
                 out[j] = grad[j] * factor + (row[j] - mean) * by_place + rest
 
 
-def scaled(x: Array, middle: Array, factor: Array, offset: Array, y: Array) -> None:
-    """Write ``(x - middle) * factor + offset``, each ``[channels]``."""
-    rows, n = x.shape
-    for i in range(rows):
-        row, out, c = x[i], y[i], i % middle.size
+@shared(span="low high", numbers="x.size", cost=2)
+def scaled(
+    x: Array, middle: Array, factor: Array, offset: Array, low: int, high: int, y: Array
+) -> None:
+    """Write ``(x - middle) * factor + offset``, each ``[channels]``, of some samples."""
+    channels, n = middle.size, x.shape[1]
+    for i in range(low * channels, high * channels):
+        row, out, c = x[i], y[i], i % channels
         m, f, b = middle[c], factor[c], offset[c]
         for j in range(n):
             out[j] = (row[j] - m) * f + b
@@ -99,15 +107,16 @@ def scaled(x: Array, middle: Array, factor: Array, offset: Array, y: Array) -> N
 # ---- one place for each channel -----------------------------------------------------------------
 
 
+@shared(span="start stop", numbers="x.size", cost=5)
 def columns_normalized(
-    x: Array, weight: Array, bias: Array, eps: float32, part: tuple[int, int],
+    x: Array, weight: Array, bias: Array, eps: float32, start: int, stop: int,
     y: Array, means: Array, variances: Array,
 ) -> None:  # fmt: skip
     """Write what ``normalized`` does, for some columns of ``[samples, channels]``.
 
     The sum of what differs from the mean, where it is not 0, corrects the mean.
     """
-    (start, stop), rows = part, x.shape[0]
+    rows = x.shape[0]
     w, b, m, v = weight[start:stop], bias[start:stop], means[start:stop], variances[start:stop]
     n, share, factor = stop - start, ONE / float32(rows), np.empty(stop - start, np.float32)
     rest, m[:], v[:] = np.zeros(n, np.float32), ZERO, ZERO
@@ -134,12 +143,13 @@ def columns_normalized(
             out[j] = (row[j] - m[j]) * factor[j] + b[j]
 
 
+@shared(span="start stop", numbers="x.size", cost=5)
 def columns_normalized_back(
     g: Array, x: Array, weight: Array, means: Array, variances: Array, eps: float32,
-    part: tuple[int, int], dx: Array, by_weight: Array, by_bias: Array,
+    start: int, stop: int, dx: Array, by_weight: Array, by_bias: Array,
 ) -> None:  # fmt: skip
     """Write what ``normalized_back`` does, for some columns, and the sums of all samples."""
-    (start, stop), rows = part, x.shape[0]
+    rows = x.shape[0]
     n, share, m = stop - start, ONE / float32(rows), means[start:stop]
     products, totals = by_weight[start:stop], by_bias[start:stop]
     factor, by_place = np.empty(n, np.float32), np.empty(n, np.float32)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.plain import numbers
+from tinynet.numba_kernels.shared import shared
 from tinynet.numba_kernels.stream_code import peaks_code, spread_code
 from tinynet.numba_kernels.written import written
 
@@ -41,6 +42,7 @@ def spread_to_rows(
     numbers(out, start, step, 2, 2 * width)[...] = rows
 
 
+@shared("x best offsets", cost=4)
 def peaks(x: Array, best: Array, offsets: Array) -> None:
     """Write maxima and offsets of planes, ``[planes, height, width]``."""
     planes, height, width = best.shape
@@ -52,6 +54,7 @@ def peaks(x: Array, best: Array, offsets: Array) -> None:
             peaks_of_rows(flat, start, columns, width, most, places, (i * height + r) * width)
 
 
+@shared("g offsets out", cost=8)
 def spread(g: Array, offsets: Array, out: Array) -> None:
     """Write each element at its offset; of planes of odd sizes, what no window sees stays."""
     planes, height, width = g.shape

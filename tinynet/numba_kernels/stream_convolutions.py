@@ -11,6 +11,7 @@ from numpy import float32
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.polynomials import POINTS, TILE, WEIGHTS
+from tinynet.numba_kernels.shared import shared
 from tinynet.numba_kernels.stream_code import LEFT, RIGHT, ROWS
 from tinynet.numba_kernels.streams import (
     against,
@@ -86,14 +87,15 @@ def _lay_tiles(
                 )  # fmt: skip
 
 
+@shared("x out", parts="pieces")
 def winograd(
     x: Array, weights: Array, bias: Array, out: Array, offsets: Array, top: int, pitch: int,
-    margin: int, step: int, images: int,
+    margin: int, step: int, images: int, pieces: int,
 ) -> None:  # fmt: skip
     """Write the convolution to ``[images, out channels, *size]``.
 
     The weights are ``[points, blocks, offsets, 8]``; ``top`` is the padding above, and ``images``
-    how many of them are treated at once.
+    how many of them are treated at once. The batch is cut into so many ``pieces``.
     """
     batch, outputs, height, width = out.shape
     blocks, tiles = weights.shape[1], (height + TILE - 1) // TILE
@@ -119,6 +121,7 @@ def winograd(
                     )  # fmt: skip
 
 
+@shared("x y", sums="totals")
 def winograd_weights(
     x: Array, y: Array, totals: Array, offsets: Array, top: int, pitch: int, margin: int,
     step: int, images: int,
@@ -184,15 +187,17 @@ def _lay(
                             stream[at + j] = flat[start + walk[1] * j]
 
 
+@shared("x out", parts="pieces")
 def direct(
     x: Array, weights: Array, bias: Array, out: Array, to: Array, size: Array, offsets: Array,
     walk: Array, phases: Array, rows: int, pitch: int, step: int, images: int, together: int,
+    pieces: int,
 ) -> None:  # fmt: skip
     """Write the convolution, of a given size, to ``[images, out channels, height, width]``.
 
     ``to`` says where in a channel it begins, and how far it is from row to row and from one number
     to the next. The weights are ``[blocks, offsets, 8]``; so many images are laid at once, and
-    ``together`` multiplied.
+    ``together`` multiplied. The batch is cut into so many ``pieces``.
     """
     (batch, outputs), (height, width) = out.shape[:2], size
     blocks, target, plane = weights.shape[0], out.reshape(-1), out.shape[2] * out.shape[3]
@@ -224,6 +229,7 @@ def direct(
                     at += to[1]
 
 
+@shared("x y", sums="totals")
 def direct_weights(
     x: Array, y: Array, totals: Array, offsets: Array, walk: Array, phases: Array, rows: int,
     pitch: int, step: int, images: int,

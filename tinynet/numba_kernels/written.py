@@ -11,18 +11,24 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
 
-F = TypeVar("F", bound=Callable[..., None])
+F = TypeVar("F", bound=Callable[..., Any])
 Emitter = Callable[..., Any]  # of numba's context, builder, signature and arguments
+Result = str | Callable[..., Any]  # name of numba's type, or makes it of those of the arguments
 
-_emitters: dict[FunctionType, Emitter] = {}
+_emitters: dict[FunctionType, tuple[Emitter, Result]] = {}
 _known: set[FunctionType] = set()  # to numba
 
 
-def written(emitter: Emitter) -> Callable[[F], F]:
-    """Return a decorator for functions that return nothing and whose code an emitter makes."""
+def written(emitter: Emitter, result: Result = "void") -> Callable[[F], F]:
+    """Return a decorator for functions whose code an emitter makes.
+
+    Args:
+        emitter: makes the code.
+        result: numba's type of what the functions return.
+    """
 
     def mark(function: F) -> F:
-        _emitters[function] = emitter  # type: ignore[index]
+        _emitters[function] = emitter, result  # type: ignore[index]
         return function
 
     return mark
@@ -35,15 +41,18 @@ def register(function: FunctionType) -> bool:
     if function in _known:
         return True
     _known.add(function)
+    emitter, result = _emitters[function]
     from numba import extending, types
 
     @extending.type_callable(function)
     def typer(context: Any) -> Any:
         def call(*arguments: Any) -> Any:
-            return types.void
+            return (
+                getattr(types, result) if isinstance(result, str) else result(context, *arguments)
+            )
 
         call.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
         return call
 
-    extending.lower_builtin(function, types.VarArg(types.Any))(_emitters[function])
+    extending.lower_builtin(function, types.VarArg(types.Any))(emitter)
     return True

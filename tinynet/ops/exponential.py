@@ -300,7 +300,7 @@ def _in_one_pass(kernel: Callable[..., None], *inputs: Array) -> Array:
     """Return what a kernel that numba compiled makes of arrays of the same shape."""
     flat = [np.ascontiguousarray(x).reshape(-1) for x in inputs]
     made = np.empty(flat[0].shape, np.float32)
-    numba_kernels.share(lambda part: kernel(*(x[part] for x in flat), made[part]), made.size)
+    kernel(*flat, made)
     return made.reshape(inputs[0].shape)
 
 

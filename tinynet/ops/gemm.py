@@ -11,8 +11,7 @@ from tinynet.numba_kernels.vectors import COLUMNS, ROWS
 
 # Products of numbers from which compiled kernels pay, and from which BLAS is faster again.
 _LEAST, _MOST = 2**17, 2**28
-_SHARED = 2**27  # from which a second thread pays
-_PARTS = 8  # of the rows, for threads
+_SHARED = 2**27  # from which a second thread pays for BLAS
 _NOTHING = np.empty(0, np.float32)
 
 
@@ -55,15 +54,7 @@ def _by_blas(a: Array, b: Array) -> Array:
 
 
 def _compiled(a: Array, b: Array, turned: bool, bias: Array | None) -> Array:
-    columns = b.shape[0 if turned else 1]
-    made = np.empty((len(a), columns), np.float32)
+    made = np.empty((len(a), b.shape[0 if turned else 1]), np.float32)
     vector = _NOTHING if bias is None else np.ascontiguousarray(bias)
-
-    def compute(part: slice) -> None:
-        matrices.product(a, b, turned, vector, made[part], part.start)
-
-    if a.size * columns < _SHARED or threads.get_count() == 1:
-        compute(slice(0, len(a)))
-    else:
-        threads.share(compute, threads.slices(len(a), -(-len(a) // (_PARTS * ROWS)) * ROWS))
+    matrices.product(a, b, turned, vector, made)
     return made

@@ -38,15 +38,8 @@ class OnePass:
 
     def along(self, lines: list[Array], grad: Array) -> None:
         """Update a parameter: its values and its state are the lines."""
-        kernel, numbers, (param, *buffers) = self.kernel, self.numbers, lines
-
-        def work(part: slice) -> None:
-            kernel(param[part], grad[part], *[b[part] for b in buffers], *numbers)
-
-        if param.size < numba_kernels.PART:
-            kernel(param, grad, *buffers, *numbers)
-        else:
-            numba_kernels.share(work, param.size)
+        param, *buffers = lines
+        self.kernel(param, grad, *buffers, *self.numbers)
 
     @staticmethod
     def serves(kind: np.dtype[Any]) -> bool:

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from tinynet import numba_kernels, threads
+from tinynet import numba_kernels
 from tinynet.dtypes import Array
 from tinynet.nn.functional.sliding import Walk
 from tinynet.numba_kernels import stream_convolutions
@@ -71,8 +71,8 @@ def _biased(bias: Array | None, outputs: int) -> Array:
     return np.zeros(outputs, np.float32) if bias is None else np.ascontiguousarray(bias)
 
 
-def _parts(batch: int, count: int) -> list[slice]:
-    return threads.slices(batch, -(-batch // max(2, min(count, PARTS))))
+def _pieces(batch: int, count: int) -> int:
+    return min(batch, max(2, min(count, PARTS)))
 
 
 class _Totals:
@@ -87,8 +87,7 @@ class _Totals:
         self.wanted, self.outputs = len(offsets), outputs
         self.offsets = np.pad(offsets, (0, -self.wanted % RIGHT), "edge")
         shape = streams, -(-outputs // LEFT), len(self.offsets) // RIGHT, BLOCK
-        self.parts = _parts(batch, CACHE // math.prod(shape))
-        self.made = np.zeros((len(self.parts), *shape), np.float32)
+        self.made = np.zeros((_pieces(batch, CACHE // math.prod(shape)), *shape), np.float32)
 
     def total(self) -> Array:
         """Return the sum of all parts, ``[streams, outputs, offsets]``."""
@@ -105,7 +104,7 @@ class _Tiles:
     """How tiles of rows lie in streams.
 
     Attributes:
-        parts: of a batch, for a convolution.
+        pieces: into how many a batch is cut, for a convolution.
         pitch: places from one row to the next: its elements, then zeros.
         margin: places before the first row.
         offsets: of the elements of a window, ``[channels * kernel]``.
@@ -117,15 +116,15 @@ class _Tiles:
         self.top, self.margin = walk.padding[0], max(padding, 0)
         self.pitch = max(width + self.margin, out + kernel - 1 - padding, out)
         places = -(-walk.out[0] // TILE) * self.pitch
-        self.parts = _parts(batch, batch * places // FEW)
+        self.pieces = _pieces(batch, batch * places // FEW)
         numbers = POINTS * (channels + _up(outputs, ROWS)) * places
-        self.images = _images(self.parts[0].stop, numbers, places)
+        self.images = _images(-(-batch // self.pieces), numbers, places)
         self.step = _apart(self.margin + self.images * places + kernel + max(-padding, 0))
         steps = np.arange(channels)[:, None] * self.step + np.arange(kernel)
         self.offsets = steps.reshape(-1) + self.margin - padding
 
     @property
-    def numbers(self) -> Ints:
+    def numbers(self) -> tuple[int, int, int, int, int]:
         """What kernels take."""
         return self.top, self.pitch, self.margin, self.step, self.images
 
@@ -143,12 +142,6 @@ def _images(batch: int, numbers: int, places: int) -> int:
 _tiles = functools.lru_cache(maxsize=64)(_Tiles)
 
 
-def _numbers(x: Array, y: Array, walk: Walk) -> int:
-    """Return how much work a convolution is, in numbers of a kernel of one pass."""
-    products = y.size * x.shape[1] * math.prod(walk.kernel)
-    return products // numba_kernels.PRODUCTS
-
-
 def winograd(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
     """Return the convolution of ``[batch, channels, height, width]`` and a weight."""
     x, made = np.ascontiguousarray(x), np.empty((len(x), len(weight), *walk.out), np.float32)
@@ -157,13 +150,9 @@ def winograd(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
     blocks = -(-len(weight) // ROWS)
     packed = np.zeros((POINTS, blocks, len(tiles.offsets), ROWS), np.float32)
     stream_convolutions.weight_sums(np.ascontiguousarray(weight), packed)
-
-    def work(part: slice) -> None:
-        stream_convolutions.winograd(
-            x[part], packed, offset, made[part], tiles.offsets, *tiles.numbers
-        )
-
-    numba_kernels.each(work, tiles.parts, _numbers(x, made, walk))
+    stream_convolutions.winograd(
+        x, packed, offset, made, tiles.offsets, *tiles.numbers, tiles.pieces
+    )
     return made
 
 
@@ -172,14 +161,7 @@ def winograd_weights(x: Array, y: Array, walk: Walk) -> Array:
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     tiles = _tiles(walk, x.shape, y.shape[1])
     totals = _Totals(tiles.offsets, y.shape[1], POINTS, len(x))
-
-    def work(number: int) -> None:
-        part = totals.parts[number]
-        stream_convolutions.winograd_weights(
-            x[part], y[part], totals.made[number], totals.offsets, *tiles.numbers
-        )
-
-    numba_kernels.each(work, range(len(totals.parts)), _numbers(x, y, walk))
+    stream_convolutions.winograd_weights(x, y, totals.made, totals.offsets, *tiles.numbers)
     found = np.empty((y.shape[1], x.shape[1], *walk.kernel), np.float32)
     stream_convolutions.weight_gradients(totals.made, found)
     return found
@@ -192,7 +174,7 @@ class _Phases:
     """How images lie in streams, every ``stride``-th element one after the other.
 
     Attributes:
-        parts: of a batch, for a convolution.
+        pieces: into how many a batch is cut, for a convolution.
         phases: the first elements, ``[phases, 2]``, of those that windows see.
         offsets: of the elements of a window, ``[channels * kernel]``.
         rows: of an image.
@@ -211,9 +193,9 @@ class _Phases:
         reach = [max(a[0] for a in steps) for steps in seen]
         self.rows, self.pitch = walk.out[0] + reach[0], walk.out[1] + reach[1]
         plane = self.rows * self.pitch
-        self.parts = _parts(shape[0], shape[0] * plane // FEW)
+        self.pieces = _pieces(shape[0], shape[0] * plane // FEW)
         numbers = (shape[1] * len(found) + _up(outputs, ROWS)) * plane
-        self.images = _images(self.parts[0].stop, numbers, plane)
+        self.images = _images(-(-shape[0] // self.pieces), numbers, plane)
         self.step = _apart(self.images * plane + PLACES)
         alone = _up((walk.out[0] - 1) * self.pitch + walk.out[1], PLACES) <= plane
         self.together = 1 if alone else self.images
@@ -241,15 +223,10 @@ def direct(x: Array, weight: Array, bias: Array | None, walk: Walk, whole: Array
     x, p = np.ascontiguousarray(x), _phases(walk, x.shape, len(weight))
     packed, offset = _packed(weight.reshape(len(weight), -1)), _biased(bias, len(weight))
     target, size = np.array(to), np.array(walk.out)
-
-    def work(part: slice) -> None:
-        stream_convolutions.direct(
-            x[part], packed, offset, whole[part], target, size, p.offsets, p.walk, p.phases,
-            p.rows, p.pitch, p.step, p.images, p.together,
-        )  # fmt: skip
-
-    numbers = len(x) * math.prod(walk.out) * weight.size // numba_kernels.PRODUCTS
-    numba_kernels.each(work, p.parts, numbers)
+    stream_convolutions.direct(
+        x, packed, offset, whole, target, size, p.offsets, p.walk, p.phases, p.rows, p.pitch,
+        p.step, p.images, p.together, p.pieces,
+    )  # fmt: skip
 
 
 def direct_weights(x: Array, y: Array, walk: Walk) -> Array | None:
@@ -261,15 +238,9 @@ def direct_weights(x: Array, y: Array, walk: Walk) -> Array | None:
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     p = _phases(walk, x.shape, y.shape[1])
     totals = _Totals(p.offsets, y.shape[1], 1, len(x))
-
-    def work(number: int) -> None:
-        part = totals.parts[number]
-        stream_convolutions.direct_weights(
-            x[part], y[part], totals.made[number, 0], totals.offsets, p.walk, p.phases, p.rows,
-            p.pitch, p.step, p.images,
-        )  # fmt: skip
-
-    numba_kernels.each(work, range(len(totals.parts)), _numbers(x, y, walk))
+    stream_convolutions.direct_weights(
+        x, y, totals.made[:, 0], totals.offsets, p.walk, p.phases, p.rows, p.pitch, p.step, p.images
+    )
     found = np.ascontiguousarray(totals.total()).reshape(y.shape[1], x.shape[1], *walk.kernel)
     return found if np.isfinite(found).all() else None
 

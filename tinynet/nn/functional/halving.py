@@ -94,20 +94,14 @@ def _peaks_compiled(x: Array) -> tuple[Array, Array]:
     best, offsets = np.empty(shape, np.float32), np.empty(shape, np.uint8)
     planes = [a.reshape(-1, *a.shape[-2:]) if a.size else a for a in (x, best, offsets)]
     if best.size:
-        size = math.prod(x.shape[-2:])
-        numba_kernels.share(
-            lambda part: pooling.peaks(*(a[part] for a in planes)), len(planes[0]), size
-        )
+        pooling.peaks(*planes)
     return best, offsets
 
 
 def _spread_compiled(g: Array, offsets: Array, sizes: Ints) -> Array:
     even = not (sizes[0] % 2 or sizes[1] % 2)
     made = (np.empty if even else np.zeros)((len(g), *sizes), np.float32)
-    g, offsets = np.ascontiguousarray(g), np.ascontiguousarray(offsets)
-    numba_kernels.share(
-        lambda part: pooling.spread(g[part], offsets[part], made[part]), len(g), math.prod(sizes)
-    )
+    pooling.spread(np.ascontiguousarray(g), np.ascontiguousarray(offsets), made)
     return made.reshape(len(g), math.prod(sizes))
 
 

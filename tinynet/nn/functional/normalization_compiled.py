@@ -55,11 +55,7 @@ class CompiledRows:
         y, (means, variances) = np.empty_like(x), np.empty((2, *self.moments), np.float32)
         m, v, small = means.reshape(-1), variances.reshape(-1), np.float32(eps)
 
-        def work(part: slice) -> None:
-            groups = part.start, part.stop
-            compiled.normalized(x, w, b, small, groups, *self.steps, y, m, v)
-
-        numba_kernels.share(work, means.size, self.steps[2] * self.places)
+        compiled.normalized(x, w, b, small, 0, means.size, *self.steps, y, m, v)
         return y, means, variances
 
     def slopes(
@@ -69,26 +65,17 @@ class CompiledRows:
         g, x, (w, m, v) = self.of(g), self.of(input), _vectors(weight, mean, var)
         dx, sums, small = np.empty_like(x), np.empty((2, len(x)), np.float32), np.float32(eps)
 
-        def work(part: slice) -> None:
-            groups = part.start, part.stop
-            compiled.normalized_back(
-                g, x, w, m, v, small, groups, *self.steps, dx, sums[0], sums[1]
-            )
-
-        numba_kernels.share(work, mean.size, self.steps[2] * self.places)
+        compiled.normalized_back(
+            g, x, w, m, v, small, 0, mean.size, *self.steps, dx, sums[0], sums[1]
+        )
         by_weight, by_bias = np.add.reduce(sums.reshape(2, *self.small), axis=1)
         return dx, by_weight, by_bias
 
     def scaled(self, input: Array, middle: Array, factor: Array, offset: Array) -> Array:
         """Return ``(input - middle) * factor + offset`` as rows; one of each per channel."""
         x, (m, f, b) = self.of(input), _vectors(middle, factor, offset)
-        y, step = np.empty_like(x), m.size
-
-        def work(part: slice) -> None:  # whole samples
-            rows = slice(part.start * step, part.stop * step)
-            compiled.scaled(x[rows], m, f, b, y[rows])
-
-        numba_kernels.share(work, len(x) // step, step * self.places)
+        y = np.empty_like(x)
+        compiled.scaled(x, m, f, b, 0, len(x) // m.size, y)
         return y
 
 
@@ -106,10 +93,7 @@ class CompiledColumns(CompiledRows):
         x, (w, b) = self.of(input), _vectors(weight, bias)
         y, (m, v), small = np.empty_like(x), np.empty((2, w.size), np.float32), np.float32(eps)
 
-        def work(part: slice) -> None:
-            compiled.columns_normalized(x, w, b, small, (part.start, part.stop), y, m, v)
-
-        numba_kernels.share(work, w.size, len(x))
+        compiled.columns_normalized(x, w, b, small, 0, w.size, y, m, v)
         return y, m.reshape(self.moments), v.reshape(self.moments)
 
     def slopes(
@@ -119,11 +103,7 @@ class CompiledColumns(CompiledRows):
         g, x, (w, m, v) = self.of(g), self.of(input), _vectors(weight, mean, var)
         dx, sums, small = np.empty_like(x), np.empty((2, w.size), np.float32), np.float32(eps)
 
-        def work(part: slice) -> None:
-            columns = part.start, part.stop
-            compiled.columns_normalized_back(g, x, w, m, v, small, columns, dx, sums[0], sums[1])
-
-        numba_kernels.share(work, w.size, len(x))
+        compiled.columns_normalized_back(g, x, w, m, v, small, 0, w.size, dx, sums[0], sums[1])
         return dx, sums[0], sums[1]
 
     def scaled(self, input: Array, middle: Array, factor: Array, offset: Array) -> Array:

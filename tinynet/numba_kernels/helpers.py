@@ -1,0 +1,91 @@
+"""The threads that ``sharing.help_out`` runs in."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import threading
+import time
+
+from tinynet.numba_kernels import sharing
+
+PATIENCE = 3e-4  # seconds that a helper looks for work before it sleeps
+_TRIED = 10000  # pauses, to see how long one is
+_CALLED = {sharing.WRITE: "write", sharing.READ: "read", sharing.YIELD: "sched_yield"}
+
+
+class _Crew:
+    """The helpers of this process."""
+
+    def __init__(self) -> None:
+        self.threads: list[threading.Thread] = []
+        self.pipe: tuple[int, int] | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Know of no helpers."""
+        self.threads = []
+        sharing.board[sharing.TICKETS :] = 0
+
+    def leave(self) -> None:
+        """Forget what belongs to another process, of which this one is a fork."""
+        self.forget()
+        if self.pipe is not None:
+            for end in self.pipe:
+                os.close(end)
+        self.pipe = None
+
+    def start(self, count: int) -> None:
+        """Have so many helpers, after ending those that there are."""
+        self.end()
+        library = _system()
+        if count < 1 or library is None:
+            return
+        if self.pipe is None:
+            self.pipe = os.pipe()
+        board = sharing.board
+        board[sharing.BELL] = self.pipe[1]
+        for place, name in _CALLED.items():
+            board[place] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        patience = _pauses(PATIENCE)
+        for _ in range(min(count, sharing.MOST)):
+            helper = threading.Thread(
+                target=sharing.help_out, args=(self.pipe[0], patience),
+                name="tinynet-kernels", daemon=True,
+            )  # fmt: skip
+            try:
+                helper.start()
+            except RuntimeError:  # no threads here, or no more
+                break
+            self.threads.append(helper)
+        board[sharing.HELPERS] = len(self.threads)
+
+    def end(self) -> None:
+        """Let all helpers end, and wait for that."""
+        if self.threads and self.pipe is not None:
+            sharing.board[[sharing.HELPERS, sharing.END]] = 0, 1
+            os.write(self.pipe[1], bytes(len(self.threads)))
+            for helper in self.threads:
+                helper.join()
+        self.forget()
+
+
+def _system() -> ctypes.CDLL | None:
+    """Return the C library of a system whose functions read and write pipes."""
+    return ctypes.CDLL(None) if os.name == "posix" else None
+
+
+def _pauses(seconds: float) -> int:
+    """Return how many pauses take so long."""
+    sharing.wait(1)  # compiles it
+    start = time.perf_counter()
+    sharing.wait(_TRIED)
+    return max(1, int(seconds * _TRIED / (time.perf_counter() - start)))
+
+
+_crew = _Crew()
+start, end = _crew.start, _crew.end
+atexit.register(end)  # what they run would be taken away under them
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_crew.leave)

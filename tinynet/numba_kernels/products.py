@@ -7,10 +7,8 @@ it is packed once (``panels.py``): 32 columns at a time, each with its rows one 
 from __future__ import annotations
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.vectors import COLUMNS, LANES, ROWS, tile_product
+from tinynet.numba_kernels.vectors import LANES, MOST, panels_product, tile_product
 from tinynet.numba_kernels.written import written
-
-MOST = 320  # rows of a panel: it takes 40 kB
 
 
 @written(tile_product())
@@ -37,6 +35,7 @@ def part_of(inputs: int) -> int:
     return max(LANES, (inputs + parts * LANES - 1) // (parts * LANES) * LANES)
 
 
+@written(panels_product)
 def multiply(a: Array, packed: Array, bias: Array, out: Array) -> None:
     """Write the product of ``[rows, inputs]`` with panels, plus a bias, to ``[rows, n * 32]``.
 
@@ -48,18 +47,8 @@ def multiply(a: Array, packed: Array, bias: Array, out: Array) -> None:
         bias: ``[n * 32]``; or ``[0]`` to add the product to what is there.
         out: the result.
     """
-    step = part_of(a.shape[1])
-    for panel in range(packed.shape[0]):
-        left = panel * COLUMNS
-        for begin in range(0, max(1, a.shape[1]), step):
-            part = packed[panel, begin : begin + step]
-            for row in range(0, a.shape[0], ROWS):
-                mine = a[row : row + ROWS, begin : begin + step]
-                target = out[row : row + ROWS, left : left + COLUMNS]
-                if bias.size and begin == 0:
-                    tile_from(mine, part, bias[left : left + COLUMNS], target)
-                else:
-                    tile_onto(mine, part, target, target)
+    product = a @ packed.transpose(1, 0, 2).reshape(a.shape[1], out.shape[1])
+    out[...] = product + (bias if bias.size else out)
 
 
 def multiply_steps(a: Array, packed: Array, bias: Array, out: Array, low: int, rows: int) -> None:

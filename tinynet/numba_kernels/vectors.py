@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 LANES = 16  # numbers of a vector; where registers hold fewer, LLVM takes several
 ROWS, COLUMNS = 8, 2 * LANES  # of a tile
+MOST = 320  # rows of a panel: it takes 40 kB
 
 
 def many_registers() -> bool:
@@ -15,7 +16,7 @@ def many_registers() -> bool:
     return bool(binding.get_host_cpu_features().get("avx512f", False))
 
 
-class _Matrix:
+class Matrix:
     """A float32 matrix in the code that is written, with rows of numbers side by side."""
 
     def __init__(self, context: Any, builder: Any, kind: Any, value: Any):
@@ -29,6 +30,13 @@ class _Matrix:
         if kind.ndim == 1:  # a row that stands for each
             self.step = ir.Constant(self.step.type, 0)
         self.start = builder.bitcast(array.data, ir.IntType(8).as_pointer())
+
+    def part(self, start: Any, step: Any, rows: Any = None) -> Matrix:
+        """Return the matrix that begins at a pointer, with so many bytes from row to row."""
+        made: Matrix = object.__new__(Matrix)
+        made.builder, made.ir, made.step, made.rows = self.builder, self.ir, step, rows
+        made.start = self.builder.bitcast(start, self.start.type)
+        return made
 
     def at(self, row: Any, column: Any) -> Any:
         """Return a pointer to a number; row and column are values of LLVM."""
@@ -57,7 +65,7 @@ def _blocks(rows: int) -> list[_Block]:
 
 
 def _multiply(
-    builder: Any, block: _Block, a: _Matrix, b: _Matrix, first: _Matrix | None, out: _Matrix
+    builder: Any, block: _Block, a: Matrix, b: Matrix, first: Matrix | None, out: Matrix
 ) -> None:
     """Write the code of a block: a vector of each row of ``b`` times a number of each of ``a``."""
     from llvmlite import ir
@@ -110,7 +118,7 @@ def tile_product(onto: bool = False) -> Any:
 
     def write(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = zip(signature.args, args, strict=True)
-        a, b, *first, out = (_Matrix(context, builder, kind, value) for kind, value in kinds)
+        a, b, *first, out = (Matrix(context, builder, kind, value) for kind, value in kinds)
         for count in range(1, ROWS + 1):
             with builder.if_then(builder.icmp_signed("==", out.rows, out.rows.type(count))):
                 for block in _blocks(count):
@@ -120,17 +128,64 @@ def tile_product(onto: bool = False) -> Any:
     return write
 
 
+def panels_product(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Write the code of ``products.multiply``.
+
+    All in one, since numba counts the users of each slice of an array, which takes as long as a
+    tenth of a tile.
+    """
+    from numba.core import cgutils
+
+    kinds = signature.args
+    a, bias, out = (Matrix(context, builder, kinds[i], args[i]) for i in (0, 2, 3))
+    packed = context.make_array(kinds[1])(context, builder, args[1])
+    count, inputs, _ = cgutils.unpack_tuple(builder, packed.shape)
+    index = inputs.type
+    zero, one, most, line = (index(n) for n in (0, 1, MOST, COLUMNS * 4))
+    parts = builder.udiv(builder.add(inputs, index(MOST - 1)), most)
+    parts = builder.select(builder.icmp_signed("<", parts, one), one, parts)
+    step = builder.udiv(builder.sub(builder.add(inputs, parts), one), parts)
+    has_bias = builder.icmp_signed(">", bias.rows, zero)
+    with cgutils.for_range(builder, builder.mul(count, parts)) as loop:
+        panel, part = builder.udiv(loop.index, parts), builder.urem(loop.index, parts)
+        left, begin = builder.mul(panel, index(COLUMNS)), builder.mul(part, step)
+        rest = builder.sub(inputs, begin)
+        long = builder.select(builder.icmp_signed("<", rest, step), rest, step)
+        row = builder.add(builder.mul(panel, inputs), begin)
+        right = a.part(builder.gep(packed.data, [builder.mul(row, index(COLUMNS))]), line, long)
+        from_bias = builder.and_(has_bias, builder.icmp_signed("==", part, zero))
+
+        def tile(top: Any, rows: int) -> None:
+            target = out.part(out.at(top, left), out.step)
+            first = target.part(
+                builder.select(from_bias, bias.part(bias.at(zero, left), zero).start, target.start),
+                builder.select(from_bias, zero, out.step),
+            )
+            for block in _blocks(rows):
+                _multiply(builder, block, a.part(a.at(top, begin), a.step), right, first, target)
+
+        whole = builder.udiv(out.rows, index(ROWS))
+        with cgutils.for_range(builder, whole) as inner:
+            tile(builder.mul(inner.index, index(ROWS)), ROWS)
+        top = builder.mul(whole, index(ROWS))
+        for rows in range(1, ROWS):
+            rest = builder.sub(out.rows, top)
+            with builder.if_then(builder.icmp_signed("==", rest, index(rows))):
+                tile(top, rows)
+    return context.get_dummy_value()
+
+
 def block_transpose(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """Write the code of ``out = a.T`` for blocks of 16 by 16: four rounds of exchanges."""
     from llvmlite import ir
 
     kinds = zip(signature.args, args, strict=True)
-    a, out = (_Matrix(context, builder, kind, value) for kind, value in kinds)
+    a, out = (Matrix(context, builder, kind, value) for kind, value in kinds)
     vector, index = ir.VectorType(ir.FloatType(), LANES), a.rows.type
     words = ir.VectorType(ir.IntType(32), LANES)
     zero = ir.Constant(index, 0)
 
-    def place(matrix: _Matrix, row: int) -> Any:
+    def place(matrix: Matrix, row: int) -> Any:
         return builder.bitcast(matrix.at(ir.Constant(index, row), zero), vector.as_pointer())
 
     rows = [builder.load(place(a, r), align=4) for r in range(LANES)]

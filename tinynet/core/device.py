@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class device:
     """Where a tensor lives: always ``cpu``.
 
     Args:
-        type: ``"cpu"``, also with a number: ``"cpu:0"``.
+        type: ``"cpu"``, also with a number: ``"cpu:0"``; or a device.
         index: the number; it changes nothing.
 
     Raises:
@@ -18,8 +20,9 @@ class device:
         device(type='cpu')
     """
 
-    def __init__(self, type: str = "cpu", index: int | None = None):
-        if str(type).partition(":")[0] != "cpu":
+    def __init__(self, type: Any = "cpu", index: int | None = None):
+        kind, colon, number = str(type).partition(":")
+        if kind != "cpu" or (colon and not number.isdecimal()):
             raise RuntimeError(f"tinynet runs on the cpu only. Got device {type!r} instead.")
         self.type = "cpu"
         self.index = index

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.device import device as Device
+
 
 class Generator:
     """A stream of random numbers with a seed and a state that can be saved.
@@ -29,8 +31,8 @@ class Generator:
     _numpy: np.random.Generator | None
 
     def __init__(self, device: Any = None):
-        if device is not None and str(device) != "cpu":
-            raise RuntimeError(f"Device type {device} is not supported: tinynet runs on the cpu.")
+        if device is not None:
+            Device(device)
         self.manual_seed(67280421310721)  # PyTorch's default seed
 
     def manual_seed(self, seed: int) -> Generator:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from tinynet import dtypes
+from tinynet.core.device import DeviceLike
 from tinynet.core.generator import Generator
 from tinynet.core.node import Edge, Node, RemovableHandle
 from tinynet.core.tensor import Tensor
@@ -269,7 +270,13 @@ class TensorMethods:
     def where(self, condition: Tensor, other: Tensor | builtins.float) -> Tensor:
         """Return this tensor where the condition holds and ``other`` elsewhere."""
     def to(
-        self, *args: Any, dtype: DtypeLike = None, copy: builtins.bool = False, **_: Any
+        self,
+        *args: Any,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        non_blocking: builtins.bool = False,
+        copy: builtins.bool = False,
+        memory_format: Any = None,
     ) -> Tensor:
         """Return the tensor in another dtype, or in that of another tensor; itself if nothing
         changes."""
@@ -518,19 +525,36 @@ class TensorMethods:
     ) -> Tensor:
         """Return ones with the given probabilities (or with ``p``), zeros otherwise."""
     def new_tensor(
-        self, data: Any, *, dtype: DtypeLike = None, requires_grad: builtins.bool = False
+        self,
+        data: Any,
+        *,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Return a new tensor of ``data`` in this tensor's dtype."""
     def new_zeros(
-        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
+        self,
+        *size: Ints,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Return zeros of a size in this tensor's dtype."""
     def new_ones(
-        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
+        self,
+        *size: Ints,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Return ones of a size in this tensor's dtype."""
     def new_empty(
-        self, *size: Ints, dtype: DtypeLike = None, requires_grad: builtins.bool = False
+        self,
+        *size: Ints,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Return unspecified values of a size in this tensor's dtype."""
     def new_full(
@@ -539,6 +563,7 @@ class TensorMethods:
         fill_value: Any,
         *,
         dtype: DtypeLike = None,
+        device: DeviceLike = None,
         requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Return one value of a size in this tensor's dtype."""
@@ -1109,6 +1134,7 @@ class TensorMethods:
         stride: Sequence[builtins.int],
         *,
         dtype: DtypeLike = None,
+        device: DeviceLike = None,
         requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Return unspecified values of a size, with strides of your own, in this tensor's dtype."""

@@ -60,7 +60,8 @@ def load_pytorch(f: StrPath | IO[bytes], map_location: Any = "cpu") -> Any:
         >>> tn.exchange.load_pytorch(file)
         {'w': tensor([1., 1.]), 'epoch': 3}
     """
-    device(map_location)
+    if map_location is not None:
+        device(map_location)
     path = name_of(f)
     with opened(f) as file:
         head = file.read(16)

@@ -273,7 +273,8 @@ class safe_open:  # noqa: N801  # the package's name
             raise ValueError(
                 f"The 'framework' parameter must be 'pt' or 'np'. Got {framework!r} instead."
             )
-        cpu_device(device)
+        if device is not None:
+            cpu_device(device)
         self._arrays = framework in ("np", "numpy")
         path = name_of(filename)
         self._contents: _Contents | None = _Contents(_memory(filename, path), path)

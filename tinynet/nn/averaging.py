@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from tinynet.core.device import device as Device
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn.batchnorm import _BatchNorm
@@ -227,6 +228,8 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
         >>> model.running_mean
         tensor([4.])
     """
+    if device is not None:
+        Device(device)
     momenta = {}
     for module in model.modules():
         if isinstance(module, _BatchNorm):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.core.callsite import warn
+from tinynet.core.device import device as Device
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
@@ -38,6 +39,8 @@ class _NormBase(Module):
         bias: bool = True,
     ):
         super().__init__()
+        if device is not None:
+            Device(device)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum

@@ -78,7 +78,7 @@ def _wanted_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtypes.dtype
         if isinstance(value, Tensor):
             kind = value.dtype
         elif isinstance(value, (str, Device)):
-            Device(str(value))
+            Device(value)
         elif isinstance(value, dtypes.dtype):
             kind = value
         elif value is not None and not isinstance(value, bool):  # a bool is non_blocking
@@ -104,7 +104,7 @@ def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
         tinynet.Size([1, 2])
     """
     if device is not None:
-        Device(str(device))
+        Device(device)
     return self._apply(lambda t: wrap(np.empty_like(t._array)), recurse=recurse)
 
 

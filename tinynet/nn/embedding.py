@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet.core.device import device as Device
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
@@ -74,6 +75,8 @@ class Embedding(Module):
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
         self.sparse = sparse
+        if device is not None:
+            Device(device)
         if _weight is None:
             made = empty(num_embeddings, embedding_dim, dtype=dtype, device=device)
             self.weight = Parameter(made, requires_grad=not _freeze)
@@ -221,6 +224,8 @@ class EmbeddingBag(Module):
         self.mode = mode
         self.sparse = sparse
         self.include_last_offset = include_last_offset
+        if device is not None:
+            Device(device)
         if _weight is None:
             made = empty(num_embeddings, embedding_dim, dtype=dtype, device=device)
             self.weight = Parameter(made)

@@ -267,7 +267,7 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
         *,
         bias: bool = True,
     ):
-        super().__init__(0, eps, momentum, False, False)
+        super().__init__(0, eps, momentum, False, False, device)
         self.affine = affine
         self.track_running_stats = track_running_stats
         made: dict[str, Any] = {"device": device, "dtype": dtype}

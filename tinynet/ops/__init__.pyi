@@ -967,7 +967,12 @@ def expm1_(self: Tensor) -> Tensor:
     """Write the result of ``expm1`` to this tensor and return it."""
 
 def eye(
-    n: int, m: int | None = None, *, dtype: DtypeLike = None, requires_grad: bool = False
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a matrix with ones on the diagonal."""
 
@@ -1034,6 +1039,7 @@ def frombuffer(
     dtype: dtypes.dtype,
     count: int = -1,
     offset: int = 0,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor in one dimension that shares the memory of a buffer, such as a bytearray."""
@@ -1514,6 +1520,7 @@ def normal(
     *,
     generator: Generator | None = None,
     dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return normal numbers with given means and standard deviations (numbers or tensors)."""
@@ -1656,7 +1663,14 @@ def randn_like(
 ) -> Tensor:
     """Return normal numbers in the shape and dtype of a tensor."""
 
-def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = None) -> Tensor:
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Return the numbers 0 to n - 1 in random order."""
 
 def ravel(self: Tensor) -> Tensor:
@@ -1728,7 +1742,9 @@ def rsqrt_(self: Tensor) -> Tensor:
 def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``other - alpha * self``."""
 
-def scalar_tensor(s: float, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
+def scalar_tensor(
+    s: float, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """Return a number as a 0-d tensor, of the default dtype unless given."""
 
 def scatter(
@@ -1944,13 +1960,17 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: i
 def tril(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return the part on and below a diagonal; zeros elsewhere."""
 
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None) -> Tensor:
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
+) -> Tensor:
     """Return where the elements on and below a diagonal stand: ``[2, count]``, rows and columns."""
 
 def triu(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return the part on and above a diagonal; zeros elsewhere."""
 
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None) -> Tensor:
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
+) -> Tensor:
     """Return where the elements on and above a diagonal stand: ``[2, count]``, rows and columns."""
 
 def true_divide(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:

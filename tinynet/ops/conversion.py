@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.core.device import device
+from tinynet.core.device import DeviceLike
+from tinynet.core.device import device as Device
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import Array, DtypeLike
@@ -30,7 +31,15 @@ def converted(t: Tensor, kind: Any, copy: bool = False) -> Tensor:
 
 
 @public
-def to(self: Tensor, *args: Any, dtype: DtypeLike = None, copy: bool = False, **_: Any) -> Tensor:
+def to(
+    self: Tensor,
+    *args: Any,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
     """Return the tensor in another dtype, or in that of another tensor; itself if nothing changes.
 
     A floating-point result keeps the history. Devices are accepted where they name the cpu.
@@ -38,6 +47,8 @@ def to(self: Tensor, *args: Any, dtype: DtypeLike = None, copy: bool = False, **
     Args:
         *args: a dtype, a tensor or a device.
         dtype: of the result.
+        device: only the cpu.
+        non_blocking, memory_format: accepted, without effect.
         copy: return a new tensor also where nothing changes.
 
     Raises:
@@ -51,14 +62,14 @@ def to(self: Tensor, *args: Any, dtype: DtypeLike = None, copy: bool = False, **
     for a in args:
         if isinstance(a, Tensor):
             dtype = a.dtype
-        elif isinstance(a, (str, device)):
-            device(str(a))
+        elif isinstance(a, (str, Device)):
+            Device(a)
         elif isinstance(a, bool):
             continue  # non_blocking
         elif a is not None:
             dtype = a
-    if "device" in _ and _["device"] is not None:
-        device(str(_["device"]))
+    if device is not None:
+        Device(device)
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
     return converted(self, kind, copy)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
+from tinynet.core.device import device as Device
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.shape import Ints, sizes
@@ -121,6 +122,8 @@ def tensor(
         tensor([[1, 2],
                 [3, 4]])
     """
+    if device is not None:
+        Device(device)
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use "
@@ -143,6 +146,8 @@ def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> 
         >>> tn.as_tensor([1.0, 2.0])
         tensor([1., 2.])
     """
+    if device is not None:
+        Device(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
@@ -216,6 +221,8 @@ def zeros(
         >>> tn.zeros(2, 3).shape
         tinynet.Size([2, 3])
     """
+    if device is not None:
+        Device(device)
     return finish(np.zeros(shape_of(size, "zeros"), float_kind(dtype)), requires_grad)
 
 
@@ -232,6 +239,8 @@ def ones(
         tensor([[1., 1., 1.],
                 [1., 1., 1.]])
     """
+    if device is not None:
+        Device(device)
     return finish(np.ones(shape_of(size, "ones"), float_kind(dtype)), requires_grad)
 
 
@@ -247,6 +256,8 @@ def empty(
         >>> tn.empty(2, 3).shape
         tinynet.Size([2, 3])
     """
+    if device is not None:
+        Device(device)
     return finish(np.empty(shape_of(size, "empty"), float_kind(dtype)), requires_grad)
 
 
@@ -304,6 +315,8 @@ def full(
         >>> tn.full((2,), 7.0)
         tensor([7., 7.])
     """
+    if device is not None:
+        Device(device)
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     refuse_no_number("full", fill_value)
@@ -317,7 +330,12 @@ def full(
 
 
 def eye(
-    n: int, m: int | None = None, *, dtype: DtypeLike = None, requires_grad: bool = False
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a matrix with ones on the diagonal.
 
@@ -325,6 +343,7 @@ def eye(
         n: how many rows.
         m: how many columns; ``n`` unless given.
         dtype: the default dtype unless given.
+        device: only the cpu.
         requires_grad: whether operations on the result are recorded.
 
     Raises:
@@ -335,6 +354,8 @@ def eye(
         tensor([[1., 0.],
                 [0., 1.]])
     """
+    if device is not None:
+        Device(device)
     for name, count in (("n", n), ("m", m)):
         if count is not None and count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")

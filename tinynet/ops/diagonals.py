@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.device import DeviceLike
+from tinynet.core.device import device as Device
 from tinynet.core.operation import operation, public, sequence
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
@@ -204,13 +206,21 @@ def _indices(name: str, find: Any, row: int, col: int, offset: int, dtype: Any) 
     return wrap(np.stack(find(row, offset, col)).astype(kind, copy=False))
 
 
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None) -> Tensor:
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+) -> Tensor:
     """Return where the elements on and below a diagonal stand: ``[2, count]``, rows and columns.
 
     Args:
         row, col: size of the matrix.
         offset: which diagonal: above the main one if positive, below if negative.
         dtype: int64 unless given, or int32.
+        device: only the cpu.
 
     Raises:
         RuntimeError: a negative length.
@@ -221,16 +231,26 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None
         tensor([[0, 1, 1],
                 [0, 0, 1]])
     """
+    if device is not None:
+        Device(device)
     return _indices("tril_indices", np.tril_indices, row, col, offset, dtype)
 
 
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None) -> Tensor:
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+) -> Tensor:
     """Return where the elements on and above a diagonal stand: ``[2, count]``, rows and columns.
 
     Args:
         row, col: size of the matrix.
         offset: which diagonal: above the main one if positive, below if negative.
         dtype: int64 unless given, or int32.
+        device: only the cpu.
 
     Raises:
         RuntimeError: a negative length.
@@ -241,6 +261,8 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None
         tensor([[0, 0, 1],
                 [0, 1, 1]])
     """
+    if device is not None:
+        Device(device)
     return _indices("triu_indices", np.triu_indices, row, col, offset, dtype)
 
 

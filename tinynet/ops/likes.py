@@ -9,6 +9,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.device import DeviceLike
+from tinynet.core.device import device as Device
 from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import DtypeLike
@@ -52,6 +53,8 @@ def zeros_like(
         >>> tn.zeros_like(tn.tensor([1, 2]))
         tensor([0, 0])
     """
+    if device is not None:
+        Device(device)
     return _like(np.zeros, "zeros_like", input, dtype, requires_grad)
 
 
@@ -70,6 +73,8 @@ def ones_like(
         >>> tn.ones_like(tn.tensor([1, 2]))
         tensor([1, 1])
     """
+    if device is not None:
+        Device(device)
     return _like(np.ones, "ones_like", input, dtype, requires_grad)
 
 
@@ -88,6 +93,8 @@ def empty_like(
         >>> tn.empty_like(tn.zeros(2, 3)).shape
         tinynet.Size([2, 3])
     """
+    if device is not None:
+        Device(device)
     return _like(np.empty, "empty_like", input, dtype, requires_grad)
 
 
@@ -107,6 +114,8 @@ def full_like(
         >>> tn.full_like(tn.tensor([1, 2]), 7)
         tensor([7, 7])
     """
+    if device is not None:
+        Device(device)
     kind = _kind_like("full_like", input, dtype)
     refuse_no_number("full_like", fill_value)
     value = representable(fill_value, kind)
@@ -134,6 +143,8 @@ def rand_like(
         >>> tn.rand_like(tn.zeros(2, 3)).shape
         tinynet.Size([2, 3])
     """
+    if device is not None:
+        Device(device)
     kind = input.dtype if dtype is None else dtype
     return rand(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
 
@@ -159,6 +170,8 @@ def randn_like(
         >>> tn.randn_like(tn.zeros(2, 3)).shape
         tinynet.Size([2, 3])
     """
+    if device is not None:
+        Device(device)
     kind = input.dtype if dtype is None else dtype
     return randn(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
 
@@ -186,6 +199,8 @@ def randint_like(
         >>> tn.randint_like(tn.zeros(2, 3), 6).shape
         tinynet.Size([2, 3])
     """
+    if device is not None:
+        Device(device)
     if high is None:
         low, high = 0, low
     kind = input.dtype if dtype is None else dtype
@@ -196,7 +211,12 @@ def randint_like(
 
 @method
 def new_tensor(
-    self: Tensor, data: Any, *, dtype: DtypeLike = None, requires_grad: bool = False
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a new tensor of ``data`` in this tensor's dtype.
 
@@ -208,12 +228,17 @@ def new_tensor(
         >>> tn.tensor([1, 2]).new_tensor([3.7])
         tensor([3])
     """
-    return tensor(data, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+    kind = self.dtype if dtype is None else dtype
+    return tensor(data, dtype=kind, device=device, requires_grad=requires_grad)
 
 
 @method
 def new_zeros(
-    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
+    self: Tensor,
+    *size: Ints,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return zeros of a size in this tensor's dtype.
 
@@ -224,13 +249,19 @@ def new_zeros(
         >>> tn.tensor([1, 2]).new_zeros(3)
         tensor([0, 0, 0])
     """
+    if device is not None:
+        Device(device)
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
     return finish(np.zeros(shape_of(size, "new_zeros"), kind), requires_grad)
 
 
 @method
 def new_ones(
-    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
+    self: Tensor,
+    *size: Ints,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return ones of a size in this tensor's dtype.
 
@@ -241,12 +272,17 @@ def new_ones(
         >>> tn.tensor([1, 2]).new_ones(3)
         tensor([1, 1, 1])
     """
-    return ones(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+    kind = self.dtype if dtype is None else dtype
+    return ones(*size, dtype=kind, device=device, requires_grad=requires_grad)
 
 
 @method
 def new_empty(
-    self: Tensor, *size: Ints, dtype: DtypeLike = None, requires_grad: bool = False
+    self: Tensor,
+    *size: Ints,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return unspecified values of a size in this tensor's dtype.
 
@@ -257,7 +293,8 @@ def new_empty(
         >>> tn.tensor([1, 2]).new_empty(3).dtype
         tinynet.int64
     """
-    return empty(*size, dtype=self.dtype if dtype is None else dtype, requires_grad=requires_grad)
+    kind = self.dtype if dtype is None else dtype
+    return empty(*size, dtype=kind, device=device, requires_grad=requires_grad)
 
 
 @method
@@ -267,6 +304,7 @@ def new_full(
     fill_value: Any,
     *,
     dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return one value of a size in this tensor's dtype.
@@ -279,4 +317,4 @@ def new_full(
         tensor([7, 7])
     """
     kind = self.dtype if dtype is None else dtype
-    return full(size, fill_value, dtype=kind, requires_grad=requires_grad)
+    return full(size, fill_value, dtype=kind, device=device, requires_grad=requires_grad)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.device import DeviceLike
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor, legacy_array, method, wrap
 from tinynet.dtypes import DtypeLike
@@ -316,6 +317,7 @@ def new_empty_strided(
     stride: Sequence[int],
     *,
     dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return unspecified values of a size, with strides of your own, in this tensor's dtype.
@@ -328,7 +330,9 @@ def new_empty_strided(
         (1, 2)
     """
     kind = self.dtype if dtype is None else dtype
-    return ranges.empty_strided(size, stride, dtype=kind, requires_grad=requires_grad)
+    return ranges.empty_strided(
+        size, stride, dtype=kind, device=device, requires_grad=requires_grad
+    )
 
 
 @method

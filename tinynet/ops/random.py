@@ -8,13 +8,15 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
+from tinynet.core.device import device as Device
 from tinynet.core.generator import Generator, default_generator
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.creation import float_kind, shape_of
 from tinynet.ops.grids import broadcast_tensors
 from tinynet.ops.refuse import c_name, refuse_others
-from tinynet.ops.shape import Ints, sizes
+from tinynet.ops.shape import Ints
 
 
 def numbers_of(generator: Generator | None) -> np.random.Generator:
@@ -23,14 +25,13 @@ def numbers_of(generator: Generator | None) -> np.random.Generator:
 
 
 def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
-    kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
-    t = wrap(np.asarray(array).astype(kind, copy=False))
+    t = wrap(np.asarray(array).astype(float_kind(dtype), copy=False))
     t.requires_grad = requires_grad
     return t
 
 
 def _float_kind(dtype: Any, name: str) -> Any:
-    kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
+    kind = float_kind(dtype)
     refuse_integers(kind, name)
     return kind
 
@@ -40,16 +41,6 @@ def refuse_integers(kind: np.dtype[Any], name: str) -> None:
     if kind.kind != "f":
         what = dtypes.from_numpy(kind).scalar_name
         raise NotImplementedError(f"\"{name}\" not implemented for '{what}'")
-
-
-def _shape(args: tuple[Any, ...]) -> tuple[int, ...]:
-    shape = sizes(args)
-    for n in shape:
-        if n < 0:
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {n}: {list(shape)}"
-            )
-    return shape
 
 
 def drawn_uniform(generator: Generator | None, shape: tuple[int, ...], kind: Any) -> Array:
@@ -77,8 +68,10 @@ def rand(
         >>> tn.rand(2, 3).shape
         tinynet.Size([2, 3])
     """
+    if device is not None:
+        Device(device)
     kind = _float_kind(dtype, "check_uniform_bounds")
-    return _made(drawn_uniform(generator, _shape(size), kind), dtype, requires_grad)
+    return _made(drawn_uniform(generator, shape_of(size, "rand"), kind), dtype, requires_grad)
 
 
 def randn(
@@ -100,8 +93,11 @@ def randn(
         >>> tn.randn(2, 3).shape
         tinynet.Size([2, 3])
     """
+    if device is not None:
+        Device(device)
     _float_kind(dtype, "normal_kernel_cpu")
-    return _made(numbers_of(generator).standard_normal(_shape(size)), dtype, requires_grad)
+    drawn = numbers_of(generator).standard_normal(shape_of(size, "randn"))
+    return _made(drawn, dtype, requires_grad)
 
 
 def randint(
@@ -127,6 +123,8 @@ def randint(
         >>> tn.randint(0, 6, (2, 3)).shape
         tinynet.Size([2, 3])
     """
+    if device is not None:
+        Device(device)
     if size is None:
         low, high, size = 0, low, high
     if low >= high:
@@ -135,7 +133,8 @@ def randint(
         )
     kind = dtypes.int64 if dtype is None else dtype
     check_range(low, high, dtypes.as_numpy(kind))
-    return _made(numbers_of(generator).integers(low, high, _shape((size,))), kind, requires_grad)
+    drawn = numbers_of(generator).integers(low, high, shape_of((size,), "randint"))
+    return _made(drawn, kind, requires_grad)
 
 
 def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
@@ -148,7 +147,14 @@ def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
             raise RuntimeError(f"{name} is out of bounds for {c_name(np.empty(0, kind))}")
 
 
-def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = None) -> Tensor:
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Return the numbers 0 to n - 1 in random order.
 
     Each order has the probability ``1 / n!``.
@@ -160,9 +166,11 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: DtypeLike = N
         >>> tn.randperm(4).sort().values
         tensor([0, 1, 2, 3])
     """
-    _shape((n,))
+    if device is not None:
+        Device(device)
+    shape_of((n,), "randperm")
     kind = dtypes.int64 if dtype is None else dtype
-    return _made(numbers_of(generator).permutation(n), kind, False)
+    return _made(numbers_of(generator).permutation(n), kind, requires_grad)
 
 
 # ---- drawn with probabilities of their own ------------------------------------------------------
@@ -339,6 +347,7 @@ def normal(
     *,
     generator: Generator | None = None,
     dtype: DtypeLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return normal numbers with given means and standard deviations (numbers or tensors).
@@ -355,6 +364,8 @@ def normal(
         >>> tn.normal(tn.tensor([1.0, 2.0]), 0.0)
         tensor([1., 2.])
     """
+    if device is not None:
+        Device(device)
     m, s = (x._array if isinstance(x, Tensor) else x for x in (mean, std))
     if isinstance(std, Tensor):
         if std._array.size and not (std._array >= 0).all():
@@ -372,7 +383,7 @@ def normal(
             "normal() received an invalid combination of arguments: two numbers without a size"
         )
     else:
-        shape = _shape((size,))
+        shape = shape_of((size,), "normal")
     return _made(m + s * numbers_of(generator).standard_normal(shape), dtype, requires_grad)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
+from tinynet.core.device import device as Device
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation import as_tensor, finish, float_kind, shape_of, tensor
@@ -43,6 +44,8 @@ def arange(
         >>> tn.arange(1, 2, 0.5)
         tensor([1.0000, 1.5000])
     """
+    if device is not None:
+        Device(device)
     start, end, step = (_number(x) for x in (start, end, step))
     if end is None:
         start, end = 0, start
@@ -102,6 +105,8 @@ def linspace(
         >>> tn.linspace(0, 1, 3)
         tensor([0.0000, 0.5000, 1.0000])
     """
+    if device is not None:
+        Device(device)
     kind = float_kind(dtype)
     found = _steps(_number(start), _number(end), steps, _wide(kind))
     return finish(found.astype(kind), requires_grad)
@@ -136,6 +141,8 @@ def logspace(
         >>> tn.logspace(0, 2, 3)
         tensor([  1.,  10., 100.])
     """
+    if device is not None:
+        Device(device)
     kind = float_kind(dtype)
     exponents = _steps(_number(start), _number(end), steps, _wide(kind))
     return finish(np.power(exponents.dtype.type(base), exponents).astype(kind), requires_grad)
@@ -144,18 +151,27 @@ def logspace(
 # ---- numbers, and memory that exists already ----------------------------------------------------
 
 
-def scalar_tensor(s: float, *, dtype: DtypeLike = None, requires_grad: bool = False) -> Tensor:
+def scalar_tensor(
+    s: float,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Return a number as a 0-d tensor, of the default dtype unless given.
 
     Args:
         s: the number.
         dtype: of the result; the default dtype unless given.
+        device: only the cpu.
         requires_grad: whether operations on the result are recorded.
 
     Example:
         >>> tn.scalar_tensor(3)
         tensor(3.)
     """
+    if device is not None:
+        Device(device)
     return finish(np.asarray(s, float_kind(dtype)), requires_grad)
 
 
@@ -183,6 +199,8 @@ def asarray(
         >>> tn.asarray([1, 2])
         tensor([1, 2])
     """
+    if device is not None:
+        Device(device)
     shareable = isinstance(obj, (Tensor, np.ndarray))
     if copy and shareable:
         source = obj._array if isinstance(obj, Tensor) else obj
@@ -207,6 +225,7 @@ def frombuffer(
     dtype: dtypes.dtype,
     count: int = -1,
     offset: int = 0,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor in one dimension that shares the memory of a buffer, such as a bytearray.
@@ -222,6 +241,8 @@ def frombuffer(
         >>> tn.frombuffer(bytearray([1, 0, 2, 0]), dtype=tn.int16)
         tensor([1, 2], dtype=tinynet.int16)
     """
+    if device is not None:
+        Device(device)
     kind = dtypes.as_numpy(dtype)
     length, size = memoryview(buffer).nbytes, kind.itemsize
     if length == 0 or count == 0:
@@ -261,6 +282,8 @@ def empty_strided(
         >>> tn.empty_strided((2, 3), (1, 2)).stride()
         (1, 2)
     """
+    if device is not None:
+        Device(device)
     shape = shape_of((size,), "empty_strided")
     if len(shape) != len(stride):
         raise RuntimeError(

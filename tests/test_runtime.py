@@ -3,6 +3,7 @@
 import functools
 import inspect
 
+import numpy as np
 import pytest
 
 import tinynet as tn
@@ -147,6 +148,23 @@ def test_nobody_takes_another_device_than_the_cpu(name, function):
             call(name, function, device=device)
         expected = f"tinynet runs on the cpu only. Got device {device!r} instead."
         assert str(raised.value) == expected or device == 0
+
+
+@pytest.mark.parametrize(("name", "function"), taking("generator"))
+def test_a_generator_is_one_of_tinynet(name, function):
+    for generator in (None, tn.Generator()):
+        call(name, function, generator=generator)
+    for wrong in (0, 3, np.random.default_rng()):
+        with pytest.raises(TypeError, match="tinynet.Generator"):
+            call(name, function, generator=wrong)
+
+
+def test_who_wanted_a_generator():
+    with pytest.raises(TypeError) as raised:
+        tn.ones(2).uniform_(generator=3)
+    assert str(raised.value) == (
+        "uniform_(): argument 'generator' must be tinynet.Generator, not int"
+    )
 
 
 def test_layers_without_parameters_refuse_devices_too():

@@ -313,3 +313,9 @@ def must_be_tensor(function: str, argument: str, position: int, got: Any) -> Typ
         f"{function}(): argument '{argument}' (position {position}) must be Tensor, "
         f"not {type(got).__name__}"
     )
+
+
+def must_be_generator(function: str, got: Any) -> TypeError:
+    """What random numbers shall come from is not a generator."""
+    kind = type(got).__name__
+    return TypeError(f"{function}(): argument 'generator' must be tinynet.Generator, not {kind}")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import warn
-from tinynet.core.generator import Generator, default_generator
+from tinynet.core.generator import Generator
 from tinynet.core.inplace import wrote
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
@@ -22,6 +22,7 @@ from tinynet.dtypes import Array
 from tinynet.nn.fans import _calculate_correct_fan as _calculate_correct_fan
 from tinynet.nn.fans import _calculate_fan_in_and_fan_out as _calculate_fan_in_and_fan_out
 from tinynet.nn.fans import calculate_gain as calculate_gain
+from tinynet.ops import random
 
 
 class _Mode(threading.local):
@@ -250,7 +251,7 @@ def trunc_normal_(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
             "values may be incorrect."
         )
-    draw = (generator or default_generator).numpy
+    draw = random.numbers_of(generator, "trunc_normal_")
     array = tensor._array
     drawn = _truncated(draw, array.size, mean, std, a, b).astype(array.dtype)
     return _fill(tensor, np.clip(drawn, a, b).reshape(array.shape), "trunc_normal_")
@@ -396,7 +397,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     if tensor._array.size == 0 or _mode.skip:
         return tensor
     rows, columns = shape[0], math.prod(shape[1:])
-    drawn = (generator or default_generator).numpy.standard_normal((rows, columns))
+    drawn = random.numbers_of(generator, "orthogonal_").standard_normal((rows, columns))
     q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
     q *= np.sign(np.diagonal(r))  # makes the distribution uniform
     with no_grad():
@@ -435,6 +436,6 @@ def sparse_(
     rows, columns = tensor._array.shape
     normal_(tensor, 0.0, std, generator)
     places = np.tile(np.arange(rows)[:, None], (1, columns))
-    draw = (generator or default_generator).numpy
+    draw = random.numbers_of(generator, "sparse_")
     zero = draw.permuted(places, axis=0) < math.ceil(sparsity * rows)
     return _fill(tensor, np.where(zero, 0, tensor._array), "sparse_")

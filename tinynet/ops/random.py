@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.device import DeviceLike
 from tinynet.core.device import device as Device
 from tinynet.core.generator import Generator, default_generator
@@ -19,21 +19,19 @@ from tinynet.ops.refuse import c_name, refuse_others
 from tinynet.ops.shape import Ints
 
 
-def numbers_of(generator: Generator | None) -> np.random.Generator:
-    """Return the source of random numbers: the default one unless given."""
-    return (generator or default_generator).numpy
+def numbers_of(generator: Generator | None, name: str) -> np.random.Generator:
+    """Return the source of random numbers of a function: the default one unless given."""
+    if generator is None:
+        return default_generator.numpy
+    if not isinstance(generator, Generator):
+        raise errors.must_be_generator(name, generator)
+    return generator.numpy
 
 
 def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
     t = wrap(np.asarray(array).astype(float_kind(dtype), copy=False))
     t.requires_grad = requires_grad
     return t
-
-
-def _float_kind(dtype: Any, name: str) -> Any:
-    kind = float_kind(dtype)
-    refuse_integers(kind, name)
-    return kind
 
 
 def refuse_integers(kind: np.dtype[Any], name: str) -> None:
@@ -43,10 +41,10 @@ def refuse_integers(kind: np.dtype[Any], name: str) -> None:
         raise NotImplementedError(f"\"{name}\" not implemented for '{what}'")
 
 
-def drawn_uniform(generator: Generator | None, shape: tuple[int, ...], kind: Any) -> Array:
+def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any) -> Array:
     """Return values in [0, 1), drawn in the dtype: rounding a float64 could give 1.0."""
     drawn = np.float32 if kind == np.float32 else np.float64
-    return np.asarray(numbers_of(generator).random(shape, dtype=drawn))
+    return np.asarray(numbers_of(generator, name).random(shape, dtype=drawn))
 
 
 def rand(
@@ -70,8 +68,10 @@ def rand(
     """
     if device is not None:
         Device(device)
-    kind = _float_kind(dtype, "check_uniform_bounds")
-    return _made(drawn_uniform(generator, shape_of(size, "rand"), kind), dtype, requires_grad)
+    kind = float_kind(dtype)
+    refuse_integers(kind, "check_uniform_bounds")
+    drawn = drawn_uniform(generator, "rand", shape_of(size, "rand"), kind)
+    return _made(drawn, dtype, requires_grad)
 
 
 def randn(
@@ -95,8 +95,8 @@ def randn(
     """
     if device is not None:
         Device(device)
-    _float_kind(dtype, "normal_kernel_cpu")
-    drawn = numbers_of(generator).standard_normal(shape_of(size, "randn"))
+    refuse_integers(float_kind(dtype), "normal_kernel_cpu")
+    drawn = numbers_of(generator, "randn").standard_normal(shape_of(size, "randn"))
     return _made(drawn, dtype, requires_grad)
 
 
@@ -133,7 +133,7 @@ def randint(
         )
     kind = dtypes.int64 if dtype is None else dtype
     check_range(low, high, dtypes.as_numpy(kind))
-    drawn = numbers_of(generator).integers(low, high, shape_of((size,), "randint"))
+    drawn = numbers_of(generator, "randint").integers(low, high, shape_of((size,), "randint"))
     return _made(drawn, kind, requires_grad)
 
 
@@ -170,7 +170,7 @@ def randperm(
         Device(device)
     shape_of((n,), "randperm")
     kind = dtypes.int64 if dtype is None else dtype
-    return _made(numbers_of(generator).permutation(n), kind, requires_grad)
+    return _made(numbers_of(generator, "randperm").permutation(n), kind, requires_grad)
 
 
 # ---- drawn with probabilities of their own ------------------------------------------------------
@@ -226,7 +226,7 @@ def bernoulli(
     if p is None:
         refuse_integers(array.dtype, "bernoulli_tensor_cpu_p_")
     chance = probabilities(array) if p is None else probability(p)
-    drawn = drawn_uniform(generator, array.shape, array.dtype) < chance
+    drawn = drawn_uniform(generator, "bernoulli", array.shape, array.dtype) < chance
     return bernoulli_values.function(input, drawn)
 
 
@@ -247,7 +247,8 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     refuse_integers(rates.dtype, "poisson_cpu")
     if rates.size and not (rates >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    return poisson_values.function(input, np.asarray(numbers_of(generator).poisson(rates)))
+    drawn = numbers_of(generator, "poisson").poisson(rates)
+    return poisson_values.function(input, np.asarray(drawn))
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
@@ -271,7 +272,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
             )
     times = np.maximum(np.nan_to_num(count._array), 0).astype(np.int64)
     chance = np.clip(np.nan_to_num(prob._array.astype(np.float64)), 0, 1)
-    drawn = np.asarray(numbers_of(generator).binomial(times, chance), np.float64)
+    drawn = np.asarray(numbers_of(generator, "binomial").binomial(times, chance), np.float64)
     drawn[np.broadcast_to(np.isnan(prob._array), drawn.shape)] = np.nan
     like = count if drawn.shape == count._array.shape else count.expand(drawn.shape)
     return binomial_values.function(like, drawn)
@@ -327,7 +328,7 @@ def multinomial(
     weights = input._array
     _check_weights(weights, num_samples, replacement)
     rows = np.atleast_2d(weights).astype(np.float64)
-    draw = numbers_of(generator)
+    draw = numbers_of(generator, "multinomial")
     if replacement:
         ends = np.cumsum(rows, 1)
         at = draw.random((len(rows), num_samples)) * ends[:, -1:]
@@ -373,9 +374,8 @@ def normal(
     elif std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
-        shape: tuple[int, ...] = broadcast_tensors(
-            *(x for x in (mean, std) if isinstance(x, Tensor))
-        )[0]._array.shape
+        tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
+        shape: tuple[int, ...] = broadcast_tensors(*tensors)[0]._array.shape
         kind = np.result_type(*(x for x in (m, s) if isinstance(x, np.ndarray)))
         dtype = dtypes.from_numpy(kind) if dtype is None else dtype
     elif size is None:
@@ -384,7 +384,8 @@ def normal(
         )
     else:
         shape = shape_of((size,), "normal")
-    return _made(m + s * numbers_of(generator).standard_normal(shape), dtype, requires_grad)
+    drawn = numbers_of(generator, "normal").standard_normal(shape)
+    return _made(m + s * drawn, dtype, requires_grad)
 
 
 def _bernoulli(

@@ -66,7 +66,7 @@ def uniform_(
             f"uniform_ expects to return a [from, to) range, but found from={from_:g} > to={to:g}"
         )
     refuse_integers(self._array.dtype, "check_uniform_bounds")
-    drawn = drawn_uniform(generator, self._array.shape, self._array.dtype)
+    drawn = drawn_uniform(generator, "uniform_", self._array.shape, self._array.dtype)
     return _fill(uniform_values, self, from_ + (to - from_) * drawn, "uniform_")
 
 
@@ -113,7 +113,7 @@ def random_(
     """
     low, high = _range(self._array.dtype, low, high)
     wide = np.uint64 if high > 2**63 - 1 else np.int64
-    drawn = numbers_of(generator).integers(low, high, self._array.shape, dtype=wide)
+    drawn = numbers_of(generator, "random_").integers(low, high, self._array.shape, dtype=wide)
     return _fill(random_values, self, drawn, "random_")
 
 
@@ -131,7 +131,7 @@ def bernoulli_(
         chance = probabilities(p._array)
     else:
         chance = probability(p)
-    drawn = drawn_uniform(generator, self._array.shape, self._array.dtype) < chance
+    drawn = drawn_uniform(generator, "bernoulli_", self._array.shape, self._array.dtype) < chance
     return _fill(bernoulli_values, self, drawn, "bernoulli_")
 
 
@@ -150,7 +150,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     """
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    drawn = numbers_of(generator).geometric(p, self._array.shape)
+    drawn = numbers_of(generator, "geometric_").geometric(p, self._array.shape)
     return _fill(geometric_values, self, drawn, "geometric_")
 
 
@@ -176,7 +176,7 @@ def normal_(
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     refuse_integers(self._array.dtype, "normal_kernel_cpu")
-    drawn = numbers_of(generator).standard_normal(self._array.shape)
+    drawn = numbers_of(generator, "normal_").standard_normal(self._array.shape)
     return _fill(normal_values, self, mean + std * np.asarray(drawn), "normal_")
 
 
@@ -199,7 +199,7 @@ def log_normal_(
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     refuse_integers(self._array.dtype, "log_normal_cpu")
-    drawn = numbers_of(generator).lognormal(mean, std, self._array.shape)
+    drawn = numbers_of(generator, "log_normal_").lognormal(mean, std, self._array.shape)
     return _fill(log_normal_values, self, drawn, "log_normal_")
 
 
@@ -227,7 +227,7 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     _refuse_discrete(self, "Exponential", dtypes.of(self._array).scalar_name)
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    drawn = numbers_of(generator).exponential(1 / lambd, self._array.shape)
+    drawn = numbers_of(generator, "exponential_").exponential(1 / lambd, self._array.shape)
     return _fill(exponential_values, self, drawn, "exponential_")
 
 
@@ -254,5 +254,5 @@ def cauchy_(
     _refuse_discrete(self, "Cauchy", c_name(self._array))
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    drawn = numbers_of(generator).standard_cauchy(self._array.shape)
+    drawn = numbers_of(generator, "cauchy_").standard_cauchy(self._array.shape)
     return _fill(cauchy_values, self, median + sigma * np.asarray(drawn), "cauchy_")

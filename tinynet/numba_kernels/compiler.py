@@ -17,7 +17,7 @@ MISSING = "numba is not installed: pip install numba, or leave it off"
 _FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
 
 
-_plain: dict[Any, Any] = {}  # Python functions of shared kernels, by what was compiled
+_shared: dict[Any, shared.Shared] = {}  # by what was compiled
 
 
 def is_available() -> bool:
@@ -88,10 +88,13 @@ def _compile_shared(kernel: shared.Shared) -> Any:
     for name in ("whole", *kernel.names):
         space[name] = _compile(space[name])
     made = space[kernel.names[-1]]
-    _plain[made] = kernel.plain
+    _shared[made] = kernel
     return made
 
 
 def plain(function: Any) -> Any:
-    """Return what was compiled as the Python function that it was."""
-    return _plain.get(function) or getattr(function, "py_func", function)
+    """Return what was compiled as a Python function."""
+    kernel = _shared.get(function)
+    if kernel is not None:
+        return kernel.functions()[kernel.whole.__name__]
+    return getattr(function, "py_func", function)

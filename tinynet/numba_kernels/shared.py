@@ -4,14 +4,13 @@
     def relu(x, out): ...
 
 Callers call ``relu(x, out)``. Compiled, and where it is much work, it is cut into parts, which
-``sharing`` hands out; as plain Python it does the same in turn. How it is cut depends on the shapes
-alone, so that no result depends on the number of threads. From the declaration these functions are
-written, and compiled: ``relu_part``, that does a part of the rows, and ``relu``, that shares them.
+``sharing`` hands out. How it is cut depends on the shapes alone, so that no result depends on the
+number of threads. From the declaration two functions are written, and compiled: ``relu_part``, which
+does a part of the rows, and ``relu_shared``, which callers get in the place of ``relu``.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from types import FunctionType
@@ -52,42 +51,45 @@ class Shared:
 
     Attributes:
         whole: the kernel, as it was declared.
-        plain: the Python function that does all parts in turn.
         names: of the functions for a part, and for all parts.
     """
 
-    def __init__(self, whole: Callable[..., None], rows: str, sums: str, span: str, parts: str):
-        name, takes = whole.__name__, inspect.signature(whole).parameters
+    def __init__(self, whole: FunctionType, rows: str, sums: str, span: str, parts: str):
+        self.whole, self.names = whole, (f"{whole.__name__}_part", f"{whole.__name__}_shared")
+        self._rows, self._sums, self._span, self._parts = rows.split(), sums.split(), span, parts
+
+    def _source(self) -> str:
+        name, takes = self.whole.__name__, inspect.signature(self.whole).parameters
         gives = {argument: argument for argument in takes}
-        gives |= {argument: f"{argument}[_low:_high]" for argument in rows.split()}
-        gives |= {argument: f"{argument}[part]" for argument in sums.split()}
-        if span:
-            low, high = span.split()
+        gives |= {argument: f"{argument}[_low:_high]" for argument in self._rows}
+        gives |= {argument: f"{argument}[part]" for argument in self._sums}
+        if self._span:
+            low, high = self._span.split()
             places, gives[low], gives[high] = f"{high} - {low}", f"{low} + _low", f"{low} + _high"
         else:
-            places = f"{rows.split()[0]}.shape[0]"
+            places = f"{self._rows[0]}.shape[0]"
         words = {
             "name": name,
             "takes": ", ".join(takes),
             "gives": ", ".join(gives.values()),
             "places": places,
-            "parts": parts,
+            "parts": self._parts,
         }
-        self.whole, self.names = whole, (f"{name}_part", f"{name}_shared")
-        self._source = "".join(text.format(**words) for text in (_PART, _PLAIN, _SHARED))
-        self.plain = self.functions()[name]
-        functools.update_wrapper(self.plain, whole)
+        return "".join(text.format(**words) for text in (_PART, _PLAIN, _SHARED))
 
     def functions(self) -> dict[str, Any]:
-        """Return what is written by name, with all that it uses: ``whole``, and ``sharing``'s."""
+        """Return what is written by name, with all that it uses: ``whole``, and ``sharing``'s.
+
+        The function of the kernel's own name does the parts in turn, in plain Python.
+        """
         space = {"__name__": self.whole.__module__, "whole": self.whole}
         space |= {f.__name__: f for f in _USED}
         # The file is that of the kernel: numba keeps what it compiles beside it.
-        exec(compile(self._source, inspect.getfile(self.whole), "exec"), space)
+        exec(compile(self._source(), inspect.getfile(self.whole), "exec"), space)
         return space
 
 
-declared: dict[FunctionType, Shared] = {}  # by the plain function that stands for it
+declared: dict[FunctionType, Shared] = {}  # by the kernel
 
 
 def shared(
@@ -119,8 +121,7 @@ def shared(
         elif not parts:
             counted = numbers or f"{rows.split()[0]}.size"
             wanted = f"parts_of(places, ({counted}) * {cost})"
-        made = Shared(whole, rows, sums, span, wanted)
-        declared[made.plain] = made
-        return made.plain
+        declared[whole] = Shared(whole, rows, sums, span, wanted)  # type: ignore[index, arg-type]
+        return whole
 
     return declare

@@ -24,9 +24,9 @@ def counted(monkeypatch):
     """How many rows kernels have multiplied, call by call."""
     seen, product = [], matrices.product
 
-    def noted(a, b, turned, bias, out):
+    def noted(a, b, turned, bias, out, *units):
         seen.append(len(out))
-        product(a, b, turned, bias, out)
+        product(a, b, turned, bias, out, *units)
 
     monkeypatch.setattr(matrices, "product", noted)
     return seen
@@ -47,8 +47,8 @@ def test_products(compiled, monkeypatch, counted, rows, inputs, columns, turned,
 def test_the_same_without_numba(compiled):
     a, b, bias = draw(19, 21), draw(40, 21), draw(40)
     found, plain = np.empty((2, 11, 40), np.float32)
-    matrices.product(a[8:], b, True, bias, found)
-    python(matrices.product)(a[8:], b, True, bias, plain)
+    matrices.product(a[8:], b, True, bias, found, 0, 2)
+    python(matrices.product)(a[8:], b, True, bias, plain, 0, 2)
     np.testing.assert_allclose(plain, found, atol=1e-5)
     np.testing.assert_allclose(found, a[8:] @ b.T + bias, atol=1e-5)
 

@@ -117,7 +117,7 @@ def test_shared_kernels_as_plain_python():
     compiler.plain(activations.relu)(x, out)
     np.testing.assert_array_equal(out, [0, 2])
     x = np.zeros(10)
-    add_numbers(x, 0, 2, 3)
+    declared[add_numbers].plain()(x, 0, 2, 3)
     np.testing.assert_array_equal(x, 2)
     with pytest.raises(RuntimeError, match="only in compiled code"):
         sharing.call(0, 0, 0, 0)
@@ -168,3 +168,16 @@ def test_no_kernel_is_shared_where_threads_are_missing(adding, count, monkeypatc
     x = np.zeros(100)
     adding(x, 0, 1, 8)
     np.testing.assert_array_equal(x, 1)
+
+
+def test_no_kernel_calls_a_shared_one(adding):
+    """A cached kernel that did would not know where the parts are."""
+    kernels = {id(made) for made in compiler._shared}
+    for module in numba_kernels.MODULES:
+        for made in vars(module).values():
+            code = getattr(getattr(made, "py_func", None), "__code__", None)
+            used = code.co_names if code and made.py_func.__module__ == module.__name__ else ()
+            assert not {id(vars(module).get(name)) for name in used} & kernels, made
+    for kernel in compiler._shared.values():
+        space = kernel.whole.__globals__
+        assert not {id(space.get(name)) for name in kernel.whole.__code__.co_names} & kernels

@@ -6,6 +6,7 @@ Compiled code, also such that was read from numba's cache, knows it by its name.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,36 @@ def tuple_address_code(context: Any, builder: Any, signature: Any, args: Any) ->
     return builder.ptrtoint(kept, ir.IntType(64))
 
 
+def part_name(part: Any, kinds: Any) -> str:
+    """Return the name by which compiled code knows a part for some types of arguments."""
+    kept = hashlib.sha256(repr(kinds).encode()).hexdigest()[:16]
+    return f"{part.py_func.__qualname__}_{kept}"
+
+
+def publish_part(part: Any, kinds: Any) -> None:
+    """Compile a part for some types of the kernel's arguments; let compiled code know where it is.
+
+    Code that calls it may come from numba's cache, and then this has to be done before.
+    """
+    from llvmlite import binding
+    from numba import types
+
+    kinds = tuple(kinds)
+    of_part = types.intp, types.intp, *kinds
+    part.compile(of_part)
+    made = part.overloads[of_part]
+    address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+    binding.add_symbol(part_name(part, kinds), address)
+
+
+def part_type(context: Any, part: Any, kept: Any) -> Any:
+    """Compile a part for the types of its arguments; return the type of an address."""
+    from numba import types
+
+    publish_part(part.dispatcher, kept.types)
+    return types.int64
+
+
 def part_address_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """Write a function that does a part, ``f(address of the arguments, part, parts)``.
 
@@ -101,39 +132,19 @@ def part_address_code(context: Any, builder: Any, signature: Any, args: Any) -> 
     from numba.core import cgutils, types
 
     part, kept = signature.args
-    numbers = (types.intp, types.intp)
-    of_part = part.get_call_type(context.typing_context, (*numbers, *kept.types), {})
-    call = context.get_function(part, of_part)
-    for library in getattr(call, "libs", ()):
-        context.active_code_library.add_linking_library(library)
-    # An error leaves the inner function by numba's convention for calls.
-    takes = (types.int64, *numbers)
-    inner = _function(builder, context.call_conv.get_function_type(types.none, takes), "inner")
-    context.call_conv.decorate_function(inner, ("kept", "part", "parts"), takes, noalias=False)
-    code = ir.IRBuilder(inner.append_basic_block())
-    place, *which = context.call_conv.get_arguments(inner)
-    given = code.load(code.inttoptr(place, context.get_value_type(kept).as_pointer()))
-    call(code, [*which, *cgutils.unpack_tuple(code, given, len(kept.types))])
-    context.call_conv.return_value(code, context.get_dummy_value())
+    takes = (types.intp, types.intp, *kept.types)
+    kind = context.call_conv.get_function_type(types.none, takes)
+    name = part_name(part.dispatcher, kept.types)
+    callee = cgutils.get_or_insert_function(builder.module, kind, name)
     number = ir.IntType(64)
-    outer = _function(builder, ir.FunctionType(number, [number] * 3), "part")
-    code = ir.IRBuilder(outer.append_basic_block())
-    status, _ = context.call_conv.call_function(code, inner, types.none, takes, outer.args)
-    code.ret(code.zext(status.is_error, number))
-    return builder.ptrtoint(outer, number)
-
-
-def _function(builder: Any, kind: Any, name: str) -> Any:
-    from llvmlite import ir
-
-    made = ir.Function(builder.module, kind, builder.module.get_unique_name(name))
+    made = ir.Function(
+        builder.module, ir.FunctionType(number, [number] * 3), builder.module.get_unique_name("do")
+    )
     made.linkage = "internal"
-    return made
-
-
-def part_type(context: Any, part: Any, kept: Any) -> Any:
-    """Compile a part for the types of its arguments; return the type of an address."""
-    from numba import types
-
-    part.get_call_type(context, (types.intp, types.intp, *kept.types), {})
-    return types.int64
+    code = ir.IRBuilder(made.append_basic_block())
+    place, *which = made.args
+    given = code.load(code.inttoptr(place, context.get_value_type(kept).as_pointer()))
+    inputs = [*which, *cgutils.unpack_tuple(code, given, len(kept.types))]
+    status, _ = context.call_conv.call_function(code, callee, types.none, takes, inputs)
+    code.ret(code.zext(status.is_error, number))
+    return builder.ptrtoint(made, number)

@@ -81,13 +81,16 @@ def _compile(function: FunctionType) -> Any:
 
 
 def _compile_shared(kernel: shared.Shared) -> Any:
-    """Return what callers call: what a part is made of has to be compiled before."""
-    space = kernel.functions()
-    for name in ("parts_of", "share"):
-        space[name] = getattr(sharing, name)
-    for name in ("whole", *kernel.names):
-        space[name] = _compile(space[name])
-    made = space[kernel.names[-1]]
+    """Return what callers call: what does all parts."""
+    part = _compile(kernel.part())
+    made = _compile(kernel.all_parts(part))
+    compile_for = made.compile
+
+    def compile_both(kinds: Any) -> Any:
+        atomics.publish_part(part, kinds)
+        return compile_for(kinds)
+
+    made.compile = compile_both
     _shared[made] = kernel
     return made
 
@@ -96,5 +99,5 @@ def plain(function: Any) -> Any:
     """Return what was compiled as a Python function."""
     kernel = _shared.get(function)
     if kernel is not None:
-        return kernel.functions()[kernel.whole.__name__]
+        return kernel.plain()
     return getattr(function, "py_func", function)

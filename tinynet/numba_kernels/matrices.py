@@ -65,8 +65,16 @@ def pack_turned(b: Array, begin: int, left: int, panel: Array) -> None:
                 target[j] = b[left + first + j, begin + k] if j < count else ZERO
 
 
-def product(a: Array, b: Array, b_turned: int, bias: Array, out: Array) -> None:
-    """Write ``a @ b + bias``.
+def units(rows: int, columns: int) -> int:
+    """Return how many tiles of rows, or panels of columns, parts of a product may consist of."""
+    return (rows + ROWS - 1) // ROWS if rows >= MANY else (columns + COLUMNS - 1) // COLUMNS
+
+
+@shared(span="first last", numbers="a.size * out.shape[1] // 8")
+def product(
+    a: Array, b: Array, b_turned: int, bias: Array, out: Array, first: int, last: int
+) -> None:
+    """Write ``a @ b + bias``, or some units of it.
 
     Args:
         a: ``[rows, inputs]``.
@@ -74,42 +82,22 @@ def product(a: Array, b: Array, b_turned: int, bias: Array, out: Array) -> None:
         b_turned: 1 if it is the transpose.
         bias: ``[columns]``, or empty.
         out: ``[rows, columns]``.
+        first, last: the first unit, and that after the last.
     """
-    if out.shape[0] >= MANY:
-        by_rows(a, b, b_turned, bias, out, 0, (out.shape[0] + ROWS - 1) // ROWS)
+    rows, columns = out.shape
+    low, high, start, stop = 0, rows, 0, columns
+    if rows >= MANY:
+        low, high = first * ROWS, min(last * ROWS, rows)
     else:
-        by_panels(a, b, b_turned, bias, out, 0, (out.shape[1] + COLUMNS - 1) // COLUMNS)
-
-
-@shared(span="first last", numbers="a.size * out.shape[1] // 8")
-def by_rows(
-    a: Array, b: Array, b_turned: int, bias: Array, out: Array, first: int, last: int
-) -> None:
-    """Write the rows of some tiles."""
-    low, high = first * ROWS, last * ROWS
-    write_part(a[low:high], b, b_turned, bias, out[low:high], 0, out.shape[1])
-
-
-@shared(span="first last", numbers="a.size * out.shape[1] // 8")
-def by_panels(
-    a: Array, b: Array, b_turned: int, bias: Array, out: Array, first: int, last: int
-) -> None:
-    """Write the columns of some panels."""
-    write_part(a, b, b_turned, bias, out, first * COLUMNS, min(last * COLUMNS, out.shape[1]))
-
-
-def write_part(
-    a: Array, b: Array, b_turned: int, bias: Array, out: Array, low: int, high: int
-) -> None:
-    """Write some columns."""
+        start, stop = first * COLUMNS, min(last * COLUMNS, columns)
     step = part_of(a.shape[1])
     memory = line(step * COLUMNS)
-    for first in range(0, a.shape[0], MANY):
-        mine, target = a[first : first + MANY], out[first : first + MANY]
+    for row in range(low, high, MANY):
+        mine, target = a[row : min(row + MANY, high)], out[row : min(row + MANY, high)]
         for begin in range(0, a.shape[1], step):
             count = min(step, a.shape[1] - begin)
             panel = memory[: count * COLUMNS].reshape(count, COLUMNS)
-            for left in range(low, high, COLUMNS):
+            for left in range(start, stop, COLUMNS):
                 if b_turned:
                     pack_turned(b, begin, left, panel)
                 else:

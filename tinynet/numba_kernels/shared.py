@@ -5,12 +5,15 @@
 
 Callers call ``relu(x, out)``. Compiled, and where it is much work, it is cut into parts, which
 ``sharing`` hands out. How it is cut depends on the shapes alone, so that no result depends on the
-number of threads. From the declaration two functions are written, and compiled: ``relu_part``, which
-does a part of the rows, and ``relu_shared``, which callers get in the place of ``relu``.
+number of threads. From the declaration two functions are written, and compiled: ``relu_part``,
+which does a part of the rows, and ``relu_shared``, which callers get in the place of ``relu``. It
+calls the part by its address: numba would compile all once more for each function on the way. For
+that reason no other compiled function calls a shared kernel.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from types import FunctionType
@@ -20,72 +23,81 @@ from tinynet.numba_kernels import sharing
 
 F = TypeVar("F", bound=Callable[..., None])
 
-_USED = sharing.parts_of, sharing.share, sharing.part_of, sharing.address_of
-_PART = """
-def {name}_part(part, parts, {takes}):
-    places = {places}
-    _low, _high = places * part // parts, places * (part + 1) // parts
-    whole({gives})
-"""
-_PLAIN = """
-def {name}({takes}):
-    places = {places}
-    parts = {parts}
-    for part in range(parts):
-        {name}_part(part, parts, {takes})
+_USED = "parts_of", "share", "part_of", "address_of"
+_SPLIT = """
+_places = {places}
+_low, _high = _places * _part // _parts, _places * (_part + 1) // _parts
 """
 _SHARED = """
 def {name}_shared({takes}):
-    places = {places}
-    parts = {parts}
-    if parts > 1:
-        kept = ({takes},)
-        share(part_of({name}_part, kept), address_of(kept), parts)
-    else:
-        {name}_part(0, 1, {takes})
+    _places = {places}
+    _kept = ({takes},)
+    share(part_of({name}_part, _kept), address_of(_kept), {parts})
+"""
+_PLAIN = """
+def {name}({takes}):
+    _places = {places}
+    _parts = {parts}
+    for _part in range(_parts):
+        {name}_part(_part, _parts, {takes})
 """
 
 
 class Shared:
-    """What is written for a kernel.
+    """A kernel that was declared.
 
-    Attributes:
-        whole: the kernel, as it was declared.
-        names: of the functions for a part, and for all parts.
+    Args:
+        whole: the function.
+        rows, sums, span: as ``shared`` takes them.
+        parts: how many parts there are, in Python.
     """
 
-    def __init__(self, whole: FunctionType, rows: str, sums: str, span: str, parts: str):
-        self.whole, self.names = whole, (f"{whole.__name__}_part", f"{whole.__name__}_shared")
-        self._rows, self._sums, self._span, self._parts = rows.split(), sums.split(), span, parts
+    def __init__(self, whole: Any, rows: str, sums: str, span: str, parts: str):
+        self.whole, self._rows, self._sums, self._span = whole, rows, sums, span
+        takes = ", ".join(inspect.signature(whole).parameters)
+        low, _, high = span.partition(" ")
+        places = f"{high} - {low}" if span else f"{rows.partition(' ')[0]}.shape[0]"
+        self._words = {"name": whole.__name__, "takes": takes, "places": places, "parts": parts}
 
-    def _source(self) -> str:
-        name, takes = self.whole.__name__, inspect.signature(self.whole).parameters
-        gives = {argument: argument for argument in takes}
-        gives |= {argument: f"{argument}[_low:_high]" for argument in self._rows}
-        gives |= {argument: f"{argument}[part]" for argument in self._sums}
+    def part(self) -> FunctionType:
+        """Return the function that does a part: the kernel, after lines that cut its arguments.
+
+        It takes the number of the part, how many there are, and what the kernel takes. Not a
+        function that calls the kernel: numba would compile all that the kernel calls once more.
+        """
+        lines = [f"{name} = {name}[_low:_high]" for name in self._rows.split()]
+        lines += [f"{name} = {name}[_part]" for name in self._sums.split()]
         if self._span:
             low, high = self._span.split()
-            places, gives[low], gives[high] = f"{high} - {low}", f"{low} + _low", f"{low} + _high"
-        else:
-            places = f"{self._rows[0]}.shape[0]"
-        words = {
-            "name": name,
-            "takes": ", ".join(takes),
-            "gives": ", ".join(gives.values()),
-            "places": places,
-            "parts": self._parts,
-        }
-        return "".join(text.format(**words) for text in (_PART, _PLAIN, _SHARED))
+            lines += [f"{low}, {high} = {low} + _low, {low} + _high"]
+        made: Any = ast.parse(inspect.getsource(self.whole)).body[0]
+        made.name, made.decorator_list = f"{made.name}_part", []
+        made.args.args = [ast.arg("_part"), ast.arg("_parts"), *made.args.args]
+        # Its docstring goes.
+        made.body[:1] = ast.parse(_SPLIT.format(**self._words) + "\n".join(lines)).body
+        ast.increment_lineno(made, self.whole.__code__.co_firstlineno - 1)
+        found = self._run(ast.fix_missing_locations(ast.Module([made], [])))[made.name]
+        return FunctionType(found.__code__, self.whole.__globals__, found.__name__)
 
-    def functions(self) -> dict[str, Any]:
-        """Return what is written by name, with all that it uses: ``whole``, and ``sharing``'s.
+    def all_parts(self, part: Any) -> FunctionType:
+        """Return the function that shares all parts, which are compiled."""
+        return self._written(f"{self.whole.__name__}_shared", _SHARED, part)
 
-        The function of the kernel's own name does the parts in turn, in plain Python.
-        """
-        space = {"__name__": self.whole.__module__, "whole": self.whole}
-        space |= {f.__name__: f for f in _USED}
-        # The file is that of the kernel: numba keeps what it compiles beside it.
-        exec(compile(self._source(), inspect.getfile(self.whole), "exec"), space)
+    def plain(self) -> FunctionType:
+        """Return a function that does the parts in turn, in plain Python."""
+        return self._written(self.whole.__name__, _PLAIN, self.part())
+
+    def _written(self, name: str, text: str, part: Any) -> FunctionType:
+        space = self._run(ast.parse(text.format(**self._words)))
+        space |= {f"{self.whole.__name__}_part": part}
+        space |= {name: getattr(sharing, name) for name in _USED}
+        made: FunctionType = space[name]
+        return made
+
+    def _run(self, code: ast.Module) -> dict[str, Any]:
+        """Run a definition as one of the kernel's file: numba keeps what it compiles beside it."""
+        space: dict[str, Any] = {"__name__": self.whole.__module__}
+        exec(compile(code, inspect.getfile(self.whole), "exec"), space)
         return space
 
 
@@ -120,8 +132,8 @@ def shared(
             wanted = f"{sums.split()[0]}.shape[0]"
         elif not parts:
             counted = numbers or f"{rows.split()[0]}.size"
-            wanted = f"parts_of(places, ({counted}) * {cost})"
-        declared[whole] = Shared(whole, rows, sums, span, wanted)  # type: ignore[index, arg-type]
+            wanted = f"parts_of(_places, ({counted}) * {cost})"
+        declared[whole] = Shared(whole, rows, sums, span, wanted)  # type: ignore[index]
         return whole
 
     return declare

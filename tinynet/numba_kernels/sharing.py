@@ -119,7 +119,7 @@ def share(function: int, arguments: int, parts: int) -> None:
         arguments: from ``address_of``.
         parts: how many there are.
     """
-    if load(HELPERS) == 0 or swap(BUSY, 1):
+    if parts < 2 or load(HELPERS) == 0 or swap(BUSY, 1):
         failed = 0
         for part in range(parts):
             failed |= call(function, arguments, part, parts)

@@ -56,5 +56,5 @@ def _by_blas(a: Array, b: Array) -> Array:
 def _compiled(a: Array, b: Array, turned: bool, bias: Array | None) -> Array:
     made = np.empty((len(a), b.shape[0 if turned else 1]), np.float32)
     vector = _NOTHING if bias is None else np.ascontiguousarray(bias)
-    matrices.product(a, b, turned, vector, made)
+    matrices.product(a, b, turned, vector, made, 0, matrices.units(*made.shape))
     return made

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tinynet import dtypes
 from tinynet.core.printing import format_tensor
 
 
@@ -168,3 +169,18 @@ def test_a_truth_value_is_no_number_of_digits(option):
         tn.set_printoptions(**{option: True})
     tn.set_printoptions(**{option: np.int64(2)})
     tn.set_printoptions(profile="default")
+
+
+@pytest.mark.parametrize("dtype", dtypes.ALL, ids=repr)
+def test_types_by_name(dtype):
+    x = tn.ones(2)
+    name = tn.ones(2, dtype=dtype).type()
+    assert x.type(name).dtype is x.type(name.replace("tinynet", "torch")).dtype is dtype
+    assert x.type(dtype).type() == name and x.type("torch.FloatTensor") is x
+
+
+@pytest.mark.parametrize("name", ["DoubleTensor", "tinynet.cuda.DoubleTensor", "float64", ""])
+def test_what_is_no_name_of_a_type(name):
+    with pytest.raises(ValueError) as raised:
+        tn.ones(2).type(name)
+    assert str(raised.value) == f"invalid type: {name!r}"

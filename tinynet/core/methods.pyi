@@ -282,7 +282,7 @@ class TensorMethods:
         changes."""
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor in the dtype of another one."""
-    def type(self, dtype: DtypeLike = None) -> Any:
+    def type(self, dtype: DtypeLike | str = None) -> Any:
         """Return the name of the tensor's type, or the tensor in another dtype."""
     def cpu(self) -> Tensor:
         """Return the tensor itself: it always is on the cpu."""

@@ -88,12 +88,21 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return converted(self, other._array.dtype)
 
 
+_BY_TENSOR_NAME = {
+    f"{package}.{d.tensor_name}": d for d in dtypes.ALL for package in ("tinynet", "torch")
+}
+
+
 @public
-def type(self: Tensor, dtype: DtypeLike = None) -> Any:
+def type(self: Tensor, dtype: DtypeLike | str = None) -> Any:
     """Return the name of the tensor's type, or the tensor in another dtype.
 
+    Args:
+        dtype: a dtype, or such a name: ``"tinynet.DoubleTensor"``, ``"torch.DoubleTensor"``.
+
     Raises:
-        TypeError: neither None nor a dtype.
+        TypeError: neither None nor a dtype nor a name.
+        ValueError: a name that no type has.
 
     Example:
         >>> tn.tensor([1, 2]).type(tn.float32), tn.tensor([1, 2]).type()
@@ -101,6 +110,10 @@ def type(self: Tensor, dtype: DtypeLike = None) -> Any:
     """
     if dtype is None:
         return f"tinynet.{self.dtype.tensor_name}"
+    if isinstance(dtype, str):
+        if dtype not in _BY_TENSOR_NAME:
+            raise ValueError(f"invalid type: {dtype!r}")
+        dtype = _BY_TENSOR_NAME[dtype]
     return converted(self, dtypes.as_numpy(dtype))
 
 

@@ -39,6 +39,17 @@ def test_forward_called_by_hand_is_refused():
         nn.LazyLinear(3).forward(tn.ones(2, 2))
 
 
+@pytest.mark.parametrize("wrong", [tn.tensor(1.0), 1.0, None])
+def test_a_lazy_linear_says_of_its_input_what_a_linear_says(wrong):
+    lazy = nn.LazyLinear(3)
+    with pytest.raises((RuntimeError, TypeError)) as expected:
+        nn.Linear(2, 3)(wrong)
+    with pytest.raises(expected.type) as raised:
+        lazy(wrong)
+    assert str(raised.value) == str(expected.value)
+    assert lazy(tn.ones(2, 2)).shape == (2, 3)  # nothing was lost
+
+
 NORMS = {
     "BatchNorm1d": nn.LazyBatchNorm1d,
     "InstanceNorm1d": nn.LazyInstanceNorm1d,

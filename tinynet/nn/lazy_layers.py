@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet.core.tensor import Tensor
+from tinynet.nn import functional as F
 from tinynet.nn.batchnorm import (
     BatchNorm1d,
     BatchNorm2d,
@@ -21,7 +23,7 @@ from tinynet.nn.conv_transpose import ConvTranspose1d, ConvTranspose2d, ConvTran
 from tinynet.nn.lazy import LazyModuleMixin, materialize
 from tinynet.nn.linear import Linear
 from tinynet.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
-from tinynet.ops.creation import tensor
+from tinynet.ops.creation import empty, tensor
 
 # ---- linear -------------------------------------------------------------------------------------
 
@@ -41,6 +43,7 @@ class LazyLinear(LazyModuleMixin, Linear):
     Raises:
         RuntimeError, ValueError: the shape or the values of a parameter are needed before the
             first input; then what ``Linear`` raises.
+        TypeError: the first input is no tensor.
         AssertionError: the weight was loaded, and is for another number of features.
 
     Example:
@@ -69,8 +72,11 @@ class LazyLinear(LazyModuleMixin, Linear):
         """Take the number of features from an input.
 
         Raises:
+            TypeError, RuntimeError: it is no tensor, or has no dimensions.
             AssertionError: the weight was loaded, and is for another number.
         """
+        if not isinstance(input, Tensor) or not input.ndim:
+            F.linear(input, empty(self.out_features, 0))  # raises what ``Linear`` would
         features = input.shape[-1]
         if not is_lazy(self.weight) and features != self.weight.shape[1]:
             raise AssertionError(

@@ -263,3 +263,36 @@ def test_replay_without_anything_kept(write, digits, capsys):
     folder = run(write(digits), {"run.epochs": 1}, quiet=True).folder
     assert main(["explain", str(folder), "--replay"]) == 2
     assert "has kept no step that came to NaN" in capsys.readouterr().err
+
+
+def test_explain_lists_the_runs_in_a_folder(write, digits, say, capsys):
+    config = write(digits)
+    first = run(config, {"run.epochs": 1}, quiet=True).folder
+    assert main(["sweep", config, "--set", "run.epochs=1", "optimizer.lr=0.1,0.2"]) == 0
+    (lost,) = Path("runs/digits").glob("sweep_*/001*/*")
+    record = json.loads((first / "run.json").read_text())
+    (first / "run.json").write_text(json.dumps(record | {"started": "2020-01-01T00:00:00"}))
+    (lost / "run.json").write_text("{")
+    (lost / "metrics.jsonl").unlink()
+    capsys.readouterr()
+    text = say("explain", "runs")
+    heading, _, columns, *rows = text.splitlines()
+    assert heading == "runs is not the folder of a run; there are 3 in it, the newest first:"
+    assert columns.split() == ["status", "last", "epoch", "to", "read", "more"]
+    assert rows[1].split()[0] == "finished" and rows[1].endswith(f"  tinynet explain {first}")
+    assert "1: test loss" in rows[1] and rows[2].startswith("damaged   none  ")
+    assert rows[2].endswith(f"  tinynet explain {lost}")
+    assert f"tinynet explain {first}" not in say("explain", lost.parents[1])
+    for command in ("eval", "resume", "predict"):
+        assert main([command, "runs"]) == 2
+        assert capsys.readouterr().err.endswith("; `tinynet explain runs` lists the 3 in it\n")
+
+
+def test_of_many_runs_the_newest_are_listed(tmp_path, say):
+    for day in range(1, 26):
+        (tmp_path / f"{day}").mkdir()
+        (tmp_path / f"{day}" / "run.json").write_text(
+            json.dumps({"status": "finished", "started": f"2026-01-{day:02}T10:00:00"})
+        )
+    *lines, last = say("explain", tmp_path).splitlines()
+    assert lines[3].endswith("/25") and lines[-1].endswith("/6") and last == "and 5 older ones"

@@ -217,7 +217,7 @@ def test_eval_from_elsewhere_after_a_move(write, digits, tmp_path, monkeypatch):
 def test_eval_of_nothing(tmp_path):
     with pytest.raises(UsageError, match="there is no run folder"):
         evaluate_run(tmp_path / "x")
-    with pytest.raises(UsageError, match=r"has no checkpoint\.npz: it is not the folder of a run"):
+    with pytest.raises(UsageError, match=r"is not the folder of a run: it has no checkpoint\.npz$"):
         evaluate_run(tmp_path)
     (tmp_path / "checkpoint.npz").write_bytes(b"PK")
     with pytest.raises(CheckpointError, match="is not a checkpoint, or damaged"):

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.train import checkpoint
-from tinynet.train.folder import RunFolder
+from tinynet.train.folder import RunFolder, no_run, runs_in
 from tinynet.train.incidents import brief
 from tinynet.train.post_mortem import REPORT, Report, read_report
-from tinynet.train.problems import TrainError, UsageError
+from tinynet.train.problems import TrainError
 from tinynet.train.progress import describe_figures
+from tinynet.train.table import aligned
 
 _STATUS = {
     "finished": "finished",
@@ -58,6 +59,41 @@ def explain_run(path: Path) -> str:
     return "\n".join([*lines, "", *_next(folder, status, fatal)])
 
 
+_LISTED = 20
+
+
+def list_runs(path: Path) -> str:
+    """The runs in a folder, the newest first: how they went, and how to read more about each.
+
+    Raises:
+        UsageError: there are none.
+    """
+    found = sorted(((_glance(place), place) for place in runs_in(path)), reverse=True)
+    if not found:
+        raise no_run(path, RunFolder(path).record.name)
+    rows = [("status", "last epoch", "to read more")]
+    for (_, status, epoch), place in found[:_LISTED]:
+        rows.append((status, epoch, f"tinynet explain {_quoted(place)}"))
+    heading = f"{path} is not the folder of a run; there are {len(found)} in it, the newest first:"
+    lines = [heading, "", *aligned(rows)]
+    if len(found) > _LISTED:
+        lines.append(f"and {len(found) - _LISTED} older ones")
+    return "\n".join(lines)
+
+
+def _glance(path: Path) -> tuple[str, str, str]:
+    """When a run began, how it ended, and what it came to."""
+    folder = RunFolder(path)
+    row = _last_row(folder) or {}
+    figures = {k: v for k, v in row.items() if k.startswith("test/") and isinstance(v, float)}
+    epoch = f"{row['epoch']}: {describe_figures(figures)}" if "epoch" in row else "none"
+    try:
+        record = _record(folder)
+    except TrainError:
+        return "", "damaged", epoch
+    return str(record.get("started", "")), str(record.get("status")), epoch
+
+
 def post_mortems(folder: RunFolder) -> list[Path]:
     """The folders of the steps that came to NaN, in their order."""
     found = folder.post_mortems.glob(f"step_*/{REPORT}")
@@ -68,7 +104,7 @@ def _record(folder: RunFolder) -> dict[str, Any]:
     try:
         record = json.loads(folder.record.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UsageError(f"{folder.path} is not the folder of a run: it has no run.json") from None
+        raise no_run(folder.path, folder.record.name) from None
     except (OSError, ValueError) as error:
         raise TrainError(f"{folder.record} cannot be read: {error}") from None
     if not isinstance(record, dict):

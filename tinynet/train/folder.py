@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -109,6 +110,27 @@ def new_folder(parent: Path, prefix: str = "") -> Path:
     except OSError as error:
         raise TrainError(f"cannot make a run folder in {parent}: {error.strerror}") from None
     raise AssertionError("unreachable: counting does not end")
+
+
+def runs_in(path: Path, levels: int = 4) -> Iterator[Path]:
+    """The folders of runs in a folder, as far down as sweeps have them: NAME/SWEEP/POINT/RUN."""
+    try:
+        with os.scandir(path) as entries:
+            below = sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return
+    for place in map(Path, below):
+        if RunFolder(place).record.is_file():
+            yield place
+        elif levels > 1 and not place.name.startswith("."):
+            yield from runs_in(place, levels - 1)
+
+
+def no_run(path: Path, missing: str) -> UsageError:
+    """What is wrong with a folder that is not that of a run, and how to find the runs in it."""
+    count = sum(1 for _ in runs_in(path))
+    found = f"; `tinynet explain {shlex.quote(str(path))}` lists the {count} in it" if count else ""
+    return UsageError(f"{path} is not the folder of a run: it has no {missing}{found}")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -10,8 +10,7 @@ from tinynet import numba_kernels
 from tinynet.train.build import build, trial
 from tinynet.train.changes import Wanted, changes_of, refuse
 from tinynet.train.config import Config
-from tinynet.train.folder import RunFolder, cut_rows, locked, write_json, write_text
-from tinynet.train.problems import UsageError
+from tinynet.train.folder import RunFolder, cut_rows, locked, no_run, write_json, write_text
 from tinynet.train.record import read_record, resumed_record
 from tinynet.train.resolve import load_config, resolve
 from tinynet.train.resolved import to_toml
@@ -63,7 +62,7 @@ def resume(
     """
     folder = RunFolder(Path(place))
     if not folder.config.is_file():
-        raise UsageError(f"{place} is not the folder of a run: it has no {folder.config.name}")
+        raise no_run(folder.path, folder.config.name)
     config = load_config(folder.config, overrides)
     show: Show = "nothing" if quiet else "json" if json else "text"
     with numba_kernels.used(config.run.numba), locked(folder):

@@ -14,7 +14,7 @@ from tinynet.train import checkpoint
 from tinynet.train.build import Parts, build, build_model, trial
 from tinynet.train.config import Config
 from tinynet.train.data_check import check_data
-from tinynet.train.folder import RunFolder, locked, new_run_folder, write_text
+from tinynet.train.folder import RunFolder, locked, new_run_folder, no_run, write_text
 from tinynet.train.loop import evaluate
 from tinynet.train.problems import ConfigError, Problem, UsageError
 from tinynet.train.progress import as_json, describe_figures
@@ -192,7 +192,7 @@ def read_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dic
             return found
         path = folder.best if best else folder.checkpoint
         if not path.exists():
-            raise UsageError(f"{place} has no {path.name}: it is not the folder of a run")
+            raise no_run(Path(place), path.name)
     return path, checkpoint.load(path)
 
 

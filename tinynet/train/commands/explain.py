@@ -6,16 +6,16 @@ import argparse
 from pathlib import Path
 
 from tinynet.explanations import all_pages, explain, topics
-from tinynet.train.afterwards import explain_run, is_explained
+from tinynet.train.afterwards import explain_run, is_explained, list_runs
 from tinynet.train.commands.options import Commands
 from tinynet.train.problems import UsageError, nearest
 from tinynet.train.reference import explain_key, known_keys
 from tinynet.train.replay import replayed
 
 _DESCRIPTION = """\
-Say how the run of a folder went, and why it failed; or print the page on an error whose message
-names it; or what a key of a config (optimizer.lr), a section (optimizer), a type (AdamW) or a
-metric (top5) means. Without an argument, list the pages.
+Say how the run of a folder went, and why it failed, or which runs there are in a folder; or print
+the page on an error whose message names it; or what a key of a config (optimizer.lr), a section
+(optimizer), a type (AdamW) or a metric (top5) means. Without an argument, list the pages.
 """
 
 
@@ -27,7 +27,10 @@ def add(commands: Commands) -> None:
         description=_DESCRIPTION,
     )
     parser.add_argument(
-        "topic", metavar="TOPIC", nargs="?", help="a run folder, inplace-saved, optimizer.lr, ..."
+        "topic",
+        metavar="TOPIC",
+        nargs="?",
+        help="a run folder, a folder of runs, inplace-saved, optimizer.lr, ...",
     )
     parser.add_argument(
         "--replay",
@@ -59,7 +62,7 @@ def _page(topic: str | None) -> str:
     page = explain_key(topic)
     if page is None:
         if Path(topic).is_dir():
-            raise UsageError(f"{topic} is not the folder of a run: it has no run.json")
+            return list_runs(Path(topic))
         near = nearest(topic, [*topics(), *known_keys()])
         hint = f" Did you mean {near}?" if near else ""
         raise UsageError(

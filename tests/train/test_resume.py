@@ -254,6 +254,20 @@ def test_changes_that_are_refused(write, digits, change, message, capsys):
     assert after == before
 
 
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_fewer_epochs_than_have_begun_are_refused(write, digits, tmp_path, dies, capsys, epochs):
+    folder = killed(write(digits), ["run.epochs=4", *SAVING], dies, 57, tmp_path / "runs")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    assert main(["resume", str(folder), "--set", f"epochs={epochs}"]) == 2
+    assert capsys.readouterr().err == (
+        "run.epochs must be at least 3 to go on with this run: 2 epochs and 9 of 23 batches of the "
+        f"next are trained. Got {epochs} instead. `tinynet eval {folder}` measures it as it is\n"
+    )
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    assert resume(folder, ["run.epochs=3"], quiet=True).is_complete
+    assert [row["epoch"] for row in rows(folder)] == [1, 2, 3]
+
+
 def test_what_is_no_run_folder(tmp_path, capsys):
     assert main(["resume", str(tmp_path)]) == 2
     assert "is not the folder of a run: it has no config.toml" in capsys.readouterr().err

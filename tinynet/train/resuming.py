@@ -11,6 +11,7 @@ from tinynet.train.build import build, trial
 from tinynet.train.changes import Wanted, changes_of, refuse
 from tinynet.train.config import Config
 from tinynet.train.folder import RunFolder, cut_rows, locked, no_run, write_json, write_text
+from tinynet.train.problems import UsageError
 from tinynet.train.record import read_record, resumed_record
 from tinynet.train.resolve import load_config, resolve
 from tinynet.train.resolved import to_toml
@@ -86,6 +87,7 @@ def _go_on(folder: RunFolder, config: Config, show: Show) -> Result:
     text = now if changes else folder.config.read_text(encoding="utf-8")
     training = Training(parts, folder, text, show, saved)
     wanted.apply()
+    _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
     if training.is_over:
         _say(show, f"the run is complete ({where}); --set run.epochs=N goes on with it")
@@ -101,6 +103,17 @@ def _go_on(folder: RunFolder, config: Config, show: Show) -> Result:
     _say(show, f"going on after {where}")
     changed = {change.key: [change.before, change.now] for change in changes}
     return training.train(resumed_record(config, folder, saved["step"], changed))
+
+
+def _refuse_too_few_epochs(training: Training) -> None:
+    """Refuse to end in the middle of an epoch: nothing is measured or saved there."""
+    start, run, batches = training.start, training.parts.config.run, training.parts.train_batches
+    if start.batch and start.epoch >= run.epochs:
+        raise UsageError(
+            f"run.epochs must be at least {start.epoch + 1} to go on with this run: {start.epoch} "
+            f"epochs and {start.batch} of {len(batches)} batches of the next are trained. "
+            f"Got {run.epochs} instead. `tinynet eval {training.folder.path}` measures it as it is"
+        )
 
 
 def _begin_anew(folder: RunFolder, config: Config, show: Show) -> Result:

@@ -65,6 +65,15 @@ def pack_turned(b: Array, begin: int, left: int, panel: Array) -> None:
                 target[j] = b[left + first + j, begin + k] if j < count else ZERO
 
 
+def pack_all(b: Array, b_turned: int, panels: Array) -> None:
+    """Copy ``b``, or its transpose, to panels, ``[n, rows, 32]``, of which the last has zeros."""
+    for panel in range(panels.shape[0]):
+        if b_turned:
+            pack_turned(b, 0, panel * COLUMNS, panels[panel])
+        else:
+            pack(b, 0, panel * COLUMNS, panels[panel])
+
+
 def units(rows: int, columns: int) -> int:
     """Return how many tiles of rows, or panels of columns, parts of a product may consist of."""
     return (rows + ROWS - 1) // ROWS if rows >= MANY else (columns + COLUMNS - 1) // COLUMNS

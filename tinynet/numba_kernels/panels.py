@@ -7,17 +7,16 @@ import math
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.vectors import COLUMNS
-
-_LINE = 64  # bytes of a line of the cache, and of the longest vector
+from tinynet.numba_kernels import matrices
+from tinynet.numba_kernels.vectors import COLUMNS, LANES
 
 
 def aligned(*shape: int) -> Array:
     """Return a new float32 array that begins with a line of the cache."""
-    size = math.prod(shape) * 4
-    memory = np.empty(size + _LINE, np.uint8)
-    start = -memory.ctypes.data % _LINE
-    return memory[start : start + size].view(np.float32).reshape(shape)
+    size = math.prod(shape)
+    memory = np.empty(size + LANES, np.float32)
+    start = -(memory.__array_interface__["data"][0] // 4) % LANES
+    return memory[start : start + size].reshape(shape)
 
 
 def padded(columns: int) -> int:
@@ -25,14 +24,14 @@ def padded(columns: int) -> int:
     return -(-columns // COLUMNS) * COLUMNS
 
 
-def packed(matrix: Array) -> Array:
-    """Return ``[inputs, columns]`` as panels, ``[n, inputs, 32]``, the last one with zeros."""
-    inputs, columns = matrix.shape
-    whole, rest = divmod(columns, COLUMNS)
+def packed(matrix: Array, turned: bool = False) -> Array:
+    """Return ``[inputs, columns]`` as panels, ``[n, inputs, 32]``, the last one with zeros.
+
+    Args:
+        matrix: what is packed.
+        turned: it is the transpose of that.
+    """
+    inputs, columns = matrix.shape[::-1] if turned else matrix.shape
     made = aligned(padded(columns) // COLUMNS, inputs, COLUMNS)
-    cut = matrix[:, : whole * COLUMNS].reshape(inputs, whole, COLUMNS)
-    made[:whole] = cut.transpose(1, 0, 2)
-    if rest:
-        made[whole, :, :rest] = matrix[:, whole * COLUMNS :]
-        made[whole, :, rest:] = 0
+    matrices.pack_all(np.ascontiguousarray(matrix), turned, made)
     return made

@@ -41,12 +41,11 @@ def _parts(record: Array, shape: Shape, gates: int) -> tuple[Array, Array, Array
     """Return the gates and two kinds of states, the second with one step more, of a record."""
     steps, batch, size = shape
     width = padded(gates * size)
-    places = steps * batch * width, -(steps + 1) * batch * size
-    first, second, third = np.split(record, places)
+    first, second = steps * batch * width, -(steps + 1) * batch * size
     return (
-        first.reshape(steps, batch, width),
-        second.reshape(shape),
-        third.reshape(steps + 1, batch, size),
+        record[:first].reshape(steps, batch, width),
+        record[first:second].reshape(shape),
+        record[second:].reshape(steps + 1, batch, size),
     )
 
 
@@ -65,7 +64,7 @@ def _filled(bias: Array) -> Array:
 def _to_input(shape: Shape, w_ih: Array | None) -> tuple[Array, Array]:
     """Return the panels of ``w_ih`` and memory for the gradient of the input, if wanted."""
     if w_ih is None:
-        return packed(np.empty((0, 0), np.float32)), aligned(0, 0, 0)
+        return np.empty((0, 0, 0), np.float32), np.empty((0, 0, 0), np.float32)
     return packed(w_ih), aligned(*shape[:2], padded(w_ih.shape[1]))
 
 
@@ -91,7 +90,11 @@ def lstm_forward(
     gates, inner, cells = _parts(record, shape, 4)
     first, last = (steps - 1, 0) if reverse else (0, steps - 1)
     cells[first + reverse] = c
-    from_input, from_hidden, hidden = packed(w_ih.T), packed(w_hh.T), np.ascontiguousarray(h)
+    from_input, from_hidden, hidden = (
+        packed(w_ih, True),
+        packed(w_hh, True),
+        np.ascontiguousarray(h),
+    )
     filled = _filled(bias)
 
     def work(low: int, high: int) -> None:
@@ -152,7 +155,11 @@ def gru_forward(
     shape = len(input), input.shape[1], size
     x, output, record = np.ascontiguousarray(input), np.empty(shape, np.float32), _record(shape, 3)
     gates, moves, inner = _parts(record, shape, 3)
-    from_input, from_hidden, hidden = packed(w_ih.T), packed(w_hh.T), np.ascontiguousarray(h)
+    from_input, from_hidden, hidden = (
+        packed(w_ih, True),
+        packed(w_hh, True),
+        np.ascontiguousarray(h),
+    )
     biases = _filled(b_ih), _filled(b_hh)
 
     def work(low: int, high: int) -> None:

@@ -40,6 +40,7 @@ from tinynet.numba_kernels import (
     stream_convolutions,
     streams,
     tables,
+    transposes,
 )
 
 # in the order of who calls whom
@@ -53,6 +54,7 @@ MODULES = (
         powers,
         products,
         matrices,
+        transposes,
         lstm,
         gru,
         tables,

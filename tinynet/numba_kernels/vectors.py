@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 LANES = 16  # numbers of a vector; where registers hold fewer, LLVM takes several
@@ -25,7 +26,7 @@ class Matrix:
 
         array = context.make_array(kind)(context, builder, value)
         self.builder, self.ir = builder, ir
-        self.rows = cgutils.unpack_tuple(builder, array.shape)[0]
+        self.rows, self.columns = (cgutils.unpack_tuple(builder, array.shape) * 2)[:2]
         self.step = cgutils.unpack_tuple(builder, array.strides)[0]
         if kind.ndim == 1:  # a row that stands for each
             self.step = ir.Constant(self.step.type, 0)
@@ -64,16 +65,26 @@ def _blocks(rows: int) -> list[_Block]:
     ]
 
 
+def _spread(builder: Any, number: Any) -> Any:
+    """Return a vector of equal numbers."""
+    from llvmlite import ir
+
+    word = ir.IntType(32)
+    nothing = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    left = builder.insert_element(nothing, number, ir.Constant(word, 0))
+    zeros = ir.Constant(ir.VectorType(word, LANES), [0] * LANES)
+    return builder.shuffle_vector(left, nothing, zeros)
+
+
 def _multiply(
-    builder: Any, block: _Block, a: Matrix, b: Matrix, first: Matrix | None, out: Matrix
-) -> None:
+    builder: Any, block: _Block, a: Matrix, b: Matrix, first: Matrix | None, out: Matrix,
+    turned: bool = False,
+) -> None:  # fmt: skip
     """Write the code of a block: a vector of each row of ``b`` times a number of each of ``a``."""
     from llvmlite import ir
     from numba.core import cgutils
 
     vector, index = ir.VectorType(ir.FloatType(), LANES), b.rows.type
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    nothing = ir.Constant(vector, ir.Undefined)
     rows = [ir.Constant(index, block.first + r) for r in range(block.rows)]
     columns = [ir.Constant(index, block.column + v * LANES) for v in range(block.vectors)]
     zero = ir.Constant(vector, [0.0] * LANES)
@@ -95,9 +106,7 @@ def _multiply(
             builder.load(builder.bitcast(b.at(k, c), vector.as_pointer()), align=4) for c in columns
         ]
         for row, of_row in zip(rows, sums, strict=True):
-            number = builder.load(a.at(row, k))
-            left = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
-            left = builder.shuffle_vector(left, nothing, zeros)
+            left = _spread(builder, builder.load(a.at(k, row) if turned else a.at(row, k)))
             for one, factor in zip(of_row, right, strict=True):
                 product = builder.fmul(left, factor, flags=("contract",))
                 total = builder.fadd(builder.load(one), product, flags=("contract",))
@@ -128,6 +137,43 @@ def tile_product(onto: bool = False) -> Any:
     return write
 
 
+def _tiles(builder: Any, rows: Any, tile: Callable[[Any, int], None]) -> None:
+    """Write ``tile(first, count)`` for all rows: 8 at a time, then what is left."""
+    from numba.core import cgutils
+
+    index = rows.type
+    whole = builder.udiv(rows, index(ROWS))
+    with cgutils.for_range(builder, whole) as loop:
+        tile(builder.mul(loop.index, index(ROWS)), ROWS)
+    top = builder.mul(whole, index(ROWS))
+    for count in range(1, ROWS):
+        with builder.if_then(builder.icmp_signed("==", builder.sub(rows, top), index(count))):
+            tile(top, count)
+
+
+def turned_product(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Write the code of ``transposes.add``."""
+    kinds = zip(signature.args, args, strict=True)
+    a, b, out = (Matrix(context, builder, kind, value) for kind, value in kinds)
+    zero = a.rows.type(0)
+
+    def tile(top: Any, rows: int) -> None:
+        target, left = out.part(out.at(top, zero), out.step), a.part(a.at(zero, top), a.step)
+        for block in _blocks(rows):
+            _multiply(builder, block, left, b, target, target, turned=True)
+
+    _tiles(builder, out.rows, tile)
+    return context.get_dummy_value()
+
+
+def _cut(builder: Any, inputs: Any) -> tuple[Any, Any]:
+    """Return into how many parts to cut sums, at least one, and how long these are."""
+    index = inputs.type
+    parts = builder.udiv(builder.add(inputs, index(MOST - 1)), index(MOST))
+    parts = builder.select(builder.icmp_signed("<", parts, index(1)), index(1), parts)
+    return parts, builder.udiv(builder.sub(builder.add(inputs, parts), index(1)), parts)
+
+
 def panels_product(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """Write the code of ``products.multiply``.
 
@@ -141,10 +187,8 @@ def panels_product(context: Any, builder: Any, signature: Any, args: Any) -> Any
     packed = context.make_array(kinds[1])(context, builder, args[1])
     count, inputs, _ = cgutils.unpack_tuple(builder, packed.shape)
     index = inputs.type
-    zero, one, most, line = (index(n) for n in (0, 1, MOST, COLUMNS * 4))
-    parts = builder.udiv(builder.add(inputs, index(MOST - 1)), most)
-    parts = builder.select(builder.icmp_signed("<", parts, one), one, parts)
-    step = builder.udiv(builder.sub(builder.add(inputs, parts), one), parts)
+    zero, line = index(0), index(COLUMNS * 4)
+    parts, step = _cut(builder, inputs)
     has_bias = builder.icmp_signed(">", bias.rows, zero)
     with cgutils.for_range(builder, builder.mul(count, parts)) as loop:
         panel, part = builder.udiv(loop.index, parts), builder.urem(loop.index, parts)
@@ -164,14 +208,7 @@ def panels_product(context: Any, builder: Any, signature: Any, args: Any) -> Any
             for block in _blocks(rows):
                 _multiply(builder, block, a.part(a.at(top, begin), a.step), right, first, target)
 
-        whole = builder.udiv(out.rows, index(ROWS))
-        with cgutils.for_range(builder, whole) as inner:
-            tile(builder.mul(inner.index, index(ROWS)), ROWS)
-        top = builder.mul(whole, index(ROWS))
-        for rows in range(1, ROWS):
-            rest = builder.sub(out.rows, top)
-            with builder.if_then(builder.icmp_signed("==", rest, index(rows))):
-                tile(top, rows)
+        _tiles(builder, out.rows, tile)
     return context.get_dummy_value()
 
 

@@ -6,12 +6,13 @@ import numpy as np
 
 from tinynet import numba_kernels, threads
 from tinynet.dtypes import Array
-from tinynet.numba_kernels import matrices
+from tinynet.numba_kernels import matrices, transposes
 from tinynet.numba_kernels.vectors import COLUMNS, ROWS
 
 # Products of numbers from which compiled kernels pay, and from which BLAS is faster again.
 _LEAST, _MOST = 2**17, 2**28
 _SHARED = 2**27  # from which a second thread pays for BLAS
+_LONG, _NARROW = 256, 256  # sums, and most columns, of what is better not turned around
 _NOTHING = np.empty(0, np.float32)
 
 
@@ -31,6 +32,8 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
         right = b.T if turned else b
         if a.flags.c_contiguous and right.flags.c_contiguous and (turned or _pays(b)):
             return _compiled(a, right, turned, bias)
+        if not (turned or a.flags.c_contiguous) and _pays(b) and _sums_pay(a):
+            return _of_columns(a.T, b, bias)
     made = _by_blas(a, b)
     if bias is not None:
         made += bias
@@ -40,6 +43,19 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
 def _pays(b: Array) -> bool:
     """Return whether a matrix that BLAS need not turn around is better left to kernels."""
     return b.shape[1] % COLUMNS == 0
+
+
+def _sums_pay(a: Array) -> bool:
+    """Return whether a transpose, as in the gradients of weights, is better left to kernels."""
+    return a.shape[1] >= _LONG and len(a) <= _NARROW and a.flags.f_contiguous
+
+
+def _of_columns(a: Array, b: Array, bias: Array | None) -> Array:
+    made = np.zeros((a.shape[1], b.shape[1]), np.float32)
+    if bias is not None:
+        made += bias
+    transposes.product(a, b, made, 0, transposes.units(a.shape[1]))
+    return made
 
 
 def _by_blas(a: Array, b: Array) -> Array:

@@ -377,3 +377,29 @@ def test_a_model_that_writes_no_text_is_told_before_training(write, digits):
     path = write(digits + '\n[[evaluation.show]]\ntype = "SampledText"\n')
     with pytest.raises(UsageError, match=r"show.0: SampledText cannot be shown.*a tokenizer"):
         run(path, quiet=True)
+
+
+def test_a_run_on_words_keeps_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text, path = tmp_path / "words.txt", tmp_path / "words.toml"
+    text.write_text("red green blue größer " * 60, encoding="utf-8")
+    path.write_text("""
+        run = {epochs = 1}
+        data = {type = "SkipGrams", path = "words.txt", vocab_size = 9, batch_size = 16}
+        model = {type = "SkipGram", vocab_size = 9, width = 2}
+        loss = {type = "BCEWithLogitsLoss"}
+        optimizer = {type = "SparseAdam"}
+    """)
+    folder = run(path, {"data.subsample": 1.0}, quiet=True).folder
+    kept = (folder / "vocabulary.json").read_text(encoding="utf-8")
+    assert json.loads(kept) == data.SkipGrams(text, vocab_size=9).vocabulary
+    assert "größer" in kept
+    assert main(["eval", str(folder)]) == 0
+    text.write_text("red green blue yellow " * 60, encoding="utf-8")
+    for command in ("eval", "predict", "resume"):
+        assert main([command, str(folder)]) == 2
+        message = capsys.readouterr().err
+        assert message.startswith(
+            "the text has changed since the run began: its words are not those"
+        )
+    assert (folder / "vocabulary.json").read_text(encoding="utf-8") == kept

@@ -79,6 +79,11 @@ class RunFolder:
         return self.path / "tokenizer.json"
 
     @property
+    def vocabulary(self) -> Path:
+        """The words of the data set, if it has some, in the order of their numbers."""
+        return self.path / "vocabulary.json"
+
+    @property
     def metrics(self) -> Path:
         """One JSON object per epoch."""
         return self.path / "metrics.jsonl"

@@ -18,7 +18,7 @@ from tinynet.train.resolved import to_toml
 from tinynet.train.runner import prepare, say_end
 from tinynet.train.source import parse
 from tinynet.train.storage import newest_checkpoint, sweep
-from tinynet.train.tokens import check_tokenizer
+from tinynet.train.tokens import check_meanings
 from tinynet.train.training import Result, Show, Training
 
 
@@ -82,7 +82,7 @@ def _go_on(folder: RunFolder, config: Config, show: Show) -> Result:
     changes = changes_of(_in_full(saved["config"], folder), now)
     refuse(changes)
     parts = build(config)
-    check_tokenizer(parts.train_set, folder)
+    check_meanings(parts.train_set, folder)
     wanted = Wanted(parts, changes)
     text = now if changes else folder.config.read_text(encoding="utf-8")
     training = Training(parts, folder, text, show, saved)

@@ -23,7 +23,7 @@ from tinynet.train.resolve import load_config, resolve
 from tinynet.train.resolved import to_toml
 from tinynet.train.source import parse
 from tinynet.train.storage import newest_checkpoint
-from tinynet.train.tokens import check_tokenizer, stored_tokenizer
+from tinynet.train.tokens import check_meanings, stored_tokenizer
 from tinynet.train.training import Result, Show, Training
 
 
@@ -138,7 +138,7 @@ def load_run(place: str | Path, *, best: bool = False) -> Trained:
     """
     path, saved = read_checkpoint(place, best=best)
     parts = build(_config_in(saved, path))
-    check_tokenizer(parts.train_set, RunFolder(path.parent))
+    check_meanings(parts.train_set, RunFolder(path.parent))
     _load_weights(parts.model, saved, path)
     return Trained(parts, path, saved)
 

@@ -1,28 +1,58 @@
-"""The tokenizer of a run on a text: kept in its folder, and compared with that of the data set."""
+"""What the numbers of a text mean, tokens or words: kept in the run folder, compared with it."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from tinynet.data import FormatError, Tokenizer
 from tinynet.train.exhibits import said_by
-from tinynet.train.folder import RunFolder
+from tinynet.train.folder import RunFolder, write_text
 from tinynet.train.problems import UsageError
 
 
-def keep_tokenizer(train_set: Any, folder: RunFolder) -> None:
-    """Write what texts become numbers with into the folder, for those who use the model."""
-    tokenizer = said_by(train_set, "tokenizer")
+def keep_meanings(train_set: Any, folder: RunFolder) -> None:
+    """Write what the numbers of a text mean into the folder, for those who use the model."""
+    tokenizer, words = said_by(train_set, "tokenizer"), _words(train_set)
     if isinstance(tokenizer, Tokenizer):
         tokenizer.save(folder.tokenizer)
+    if words is not None:
+        write_text(folder.vocabulary, json.dumps(words, ensure_ascii=False, indent=0) + "\n")
 
 
-def check_tokenizer(train_set: Any, folder: RunFolder) -> None:
-    """Refuse a text whose tokens are others than those that the model of the folder has learned.
+def check_meanings(train_set: Any, folder: RunFolder) -> None:
+    """Refuse a text whose numbers mean something else than what the model has learned.
 
     Raises:
-        UsageError: its tokenizer is not the one in the folder; the text was changed since.
+        UsageError: its tokenizer or its words are not those in the folder; the text was changed
+            since.
     """
+    _check_tokenizer(train_set, folder)
+    _check_words(_words(train_set), folder)
+
+
+def _words(train_set: Any) -> list[str] | None:
+    """The words of a data set, if it has some: word i is what i stands for."""
+    words = said_by(train_set, "vocabulary")
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+        return None
+    return [*words]
+
+
+def _check_words(words: list[str] | None, folder: RunFolder) -> None:
+    try:
+        kept = json.loads(folder.vocabulary.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # nothing to compare with
+        return
+    if words is not None and words != kept:
+        raise UsageError(
+            "the text has changed since the run began: its words are not those that the model has "
+            f"learned ({folder.vocabulary}), so the same numbers would mean other words. Put the "
+            "former text back, or begin a new run"
+        )
+
+
+def _check_tokenizer(train_set: Any, folder: RunFolder) -> None:
     tokenizer = said_by(train_set, "tokenizer")
     if not isinstance(tokenizer, Tokenizer):
         return

@@ -27,7 +27,7 @@ from tinynet.train.problems import TrainError
 from tinynet.train.progress import Progress, as_json, showing
 from tinynet.train.state import Start, restore, state_of
 from tinynet.train.storage import Storage
-from tinynet.train.tokens import keep_tokenizer
+from tinynet.train.tokens import keep_meanings
 
 Show = Literal["text", "json", "nothing"]
 
@@ -114,7 +114,7 @@ class Training:
         Args:
             record: what ``run.json`` says from the beginning.
         """
-        keep_tokenizer(self.parts.train_set, self.folder)
+        keep_meanings(self.parts.train_set, self.folder)
         write_json(self.folder.record, record)
         status = "failed"
         purge = self.start.step if "resumed" in record else None

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -111,12 +112,15 @@ def test_a_sweep_with_a_failure(write, digits, sweep, tmp_path):
     run = json.loads((tmp_path / folder / rows[0]["folder"] / "run.json").read_text())
     assert run["test"]["accuracy"] == pytest.approx(float(rows[0]["accuracy"]), abs=1e-4)
     assert re.search(r"^0\.1 +0\.\d+ ± ", out, re.M)  # over the seeds
-    assert f"tinynet sweep --resume {tmp_path / folder}" in out
+    assert f"table: {folder}/results.csv\nlook at it: tinynet board {folder}\n" in out
+    assert out.endswith(f"  tinynet sweep --resume {folder}\n") and not Path(folder).is_absolute()
 
     before = sorted(os.listdir(tmp_path / folder))
     finished = (tmp_path / folder / rows[0]["folder"] / "checkpoint.npz").stat().st_mtime_ns
     again, _ = sweep("--resume", folder, "--json", code=1)
-    assert [json.loads(line)["status"] for line in again.splitlines()] == ["failed"] * 2
+    again = [json.loads(line) for line in again.splitlines()]
+    assert [run["status"] for run in again] == ["failed"] * 2
+    assert all(run["folder"].startswith(f"{folder}/") for run in again)
     assert sorted(os.listdir(tmp_path / folder)) == before
     assert (tmp_path / folder / rows[0]["folder"] / "checkpoint.npz").stat().st_mtime_ns == finished
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from pathlib import Path
 
 from tinynet.train.commands.options import Commands, full_keys
@@ -72,15 +73,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     outcomes, stopped_by = run_all(sweep, arguments.jobs, tell)
     rows = table(sweep, outcomes)
-    path = write_table(sweep, rows)
+    path, shown = write_table(sweep, rows), shlex.quote(str(sweep.folder))
     if not arguments.json:
         for block in filter(None, (rows, over_seeds(sweep, outcomes))):
             print("", *aligned(block), sep="\n")
-        print(f"\ntable: {path}\nlook at it: tinynet board {sweep.folder}")
+        print(f"\ntable: {path}\nlook at it: tinynet board {shown}")
     unfinished = [outcome for outcome in outcomes if outcome.status != "finished"]
     if unfinished and not arguments.json:
         print(f"{len(unfinished)} of {count} runs are not finished; to go on:")
-        print(f"  tinynet sweep --resume {sweep.folder}")
+        print(f"  tinynet sweep --resume {shown}")
     return 128 + stopped_by if stopped_by else int(bool(unfinished))
 
 
@@ -93,7 +94,7 @@ def _begun(arguments: argparse.Namespace) -> Sweep:
     check_all(arguments.config, axes)
     first = load_config(arguments.config, all_points(axes)[0].assignments, out=arguments.out)
     folder = new_folder(Path(first.run.out) / Path(arguments.config).stem, "sweep_")
-    sweep = begin(arguments.config, axes, folder.absolute())
+    sweep = begin(arguments.config, axes, folder)
     if not arguments.json:
         print(f"{len(sweep.points)} runs in {folder}", flush=True)
     return sweep
@@ -115,7 +116,7 @@ def _axes(assignments: list[str]) -> list[Axis]:
 def _resumed(arguments: argparse.Namespace) -> Sweep:
     if arguments.config is not None or arguments.set:
         raise UsageError("--resume SWEEP goes on with what the sweep says: no CONFIG and no --set")
-    return go_on(Path(arguments.resume).absolute())
+    return go_on(Path(arguments.resume))
 
 
 def _line(done: int, count: int, outcome: Outcome, seconds: float) -> str:

@@ -39,6 +39,7 @@ EDGE = {
     "board/tensorboardx.py": {"tensorboardX"},
     "data/pillow.py": {"PIL"},
     "numba_kernels/atomics.py": {"numba", "llvmlite"},  # code in LLVM's language
+    "numba_kernels/blas_code.py": {"numba", "llvmlite"},  # code in LLVM's language
     "numba_kernels/compiler.py": {"numba"},
     "numba_kernels/vectors.py": {"numba", "llvmlite"},  # code in LLVM's language
     "numba_kernels/stream_code.py": {"numba", "llvmlite"},  # code in LLVM's language

@@ -35,18 +35,36 @@ Jobs = SimpleQueue[Callable[[], object]]
 
 
 @functools.cache
-def _blas() -> tuple[Any, Any] | None:
-    """Return the functions that get and set the threads of the OpenBLAS in numpy's wheel."""
+def _library() -> tuple[Any, str, str] | None:
+    """Return the OpenBLAS in numpy's wheel, and what its functions' names begin and end with."""
     package = Path(np.__file__).parent
     for folder in (package.with_name("numpy.libs"), package / ".dylibs"):
         for path in sorted(folder.glob("*openblas*")):
             # Not CDLL: to give Python's lock away for so short a call would cost a switch.
             library = ctypes.PyDLL(os.fspath(path))
             for prefix, suffix in (("scipy_", "64_"), ("scipy_", ""), ("", "64_"), ("", "")):
-                names = [f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set")]
-                if all(hasattr(library, name) for name in names):
-                    return getattr(library, names[0]), getattr(library, names[1])
+                if hasattr(library, f"{prefix}openblas_set_num_threads{suffix}"):
+                    return library, prefix, suffix
     return None
+
+
+@functools.cache
+def _blas() -> tuple[Any, Any] | None:
+    """Return the functions that get and set the threads of BLAS."""
+    names = "openblas_get_num_threads", "openblas_set_num_threads"
+    get, set = map(blas_function, names)
+    return None if get is None or set is None else (get[0], set[0])
+
+
+@functools.cache
+def blas_function(name: str) -> tuple[Any, int] | None:
+    """Return a function of numpy's BLAS, and how many bits its lengths have."""
+    found = _library()
+    if found is None:
+        return None
+    library, prefix, suffix = found
+    function = getattr(library, f"{prefix}{name}{suffix}", None)
+    return None if function is None else (function, 64 if suffix else 32)
 
 
 class _Pool:

@@ -22,7 +22,7 @@ def compiled(monkeypatch, threads):
     for module, name, size in (
         (numba_kernels, "PART", 2**12),
         (numba_kernels, "_WORTH", 2**14),
-        (gemm, "_SHARED", 2**19),
+        (gemm, "_SHARED", 2**14),
     ):
         monkeypatch.setattr(module, name, size)
     least = sharing.board[sharing.LEAST]

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tinynet.numba_kernels import atomics, shared, sharing, written
+from tinynet.numba_kernels import atomics, blas_code, shared, sharing, written
 
 MISSING = "numba is not installed: pip install numba, or leave it off"
 # Sums may be taken in another order and products fused with sums; NaN and infinity are kept.
@@ -43,13 +43,15 @@ def _numba() -> Any:
 @functools.cache
 def _digest() -> str:
     files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    sources = b"".join(file.read_bytes() for file in files)
+    return hashlib.sha256(sources + f"{blas_code.name()}".encode()).hexdigest()[:12]
 
 
 def prepare() -> None:
     """Do what has to be done before anything is compiled, or read from the cache."""
     _numba()
     atomics.publish(sharing.board)
+    blas_code.publish()
 
 
 def compile_functions(module: ModuleType) -> None:

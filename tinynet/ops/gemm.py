@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinynet import numba_kernels, threads
+from tinynet import numba_kernels
 from tinynet.dtypes import Array
-from tinynet.numba_kernels import matrices, transposes
+from tinynet.numba_kernels import blas, blas_code, matrices, transposes
 from tinynet.numba_kernels.vectors import COLUMNS, ROWS
 
 # Products of numbers from which compiled kernels pay, and from which BLAS is faster again.
 _LEAST, _MOST = 2**17, 2**28
-_SHARED = 2**27  # from which a second thread pays for BLAS
+_SHARED = 2**20  # from which BLAS is called in parts
 _LONG, _NARROW = 256, 256  # sums, and most columns, of what is better not turned around
 _NOTHING = np.empty(0, np.float32)
 
@@ -59,14 +59,14 @@ def _of_columns(a: Array, b: Array, bias: Array | None) -> Array:
 
 
 def _by_blas(a: Array, b: Array) -> Array:
-    count = threads.get_count() if numba_kernels.on else 1  # else BLAS has threads of its own
-    if count == 1 or len(a) * b.size < _SHARED:
-        return np.dot(a, b)
-    made = np.empty((len(a), b.shape[1]), np.result_type(a, b))
-    # Not np.dot, which copies parts of a transpose. BLAS packs `b` for each: no more than needed.
-    parts = threads.slices(len(a), -(-len(a) // (count * ROWS)) * ROWS)
-    threads.share(lambda part: np.matmul(a[part], b, out=made[part]), parts)
-    return made
+    if numba_kernels.on and len(a) * b.size >= _SHARED and numba_kernels.takes(a, b):
+        turned = int(not a.flags.c_contiguous), int(not b.flags.c_contiguous)
+        left, right = (x.T if t else x for x, t in zip((a, b), turned, strict=True))
+        if left.flags.c_contiguous and right.flags.c_contiguous and blas_code.name():
+            made = np.empty((len(a), b.shape[1]), np.float32)
+            blas.product(left, turned[0], right, turned[1], made, 0, blas.units(len(a)))
+            return made
+    return np.dot(a, b)
 
 
 def _compiled(a: Array, b: Array, turned: bool, bias: Array | None) -> Array:

@@ -9,11 +9,11 @@ import pytest
 
 from tinynet.train import NonFiniteError, evaluate_run, run
 from tinynet.train import checkpoint as checkpoints
-from tinynet.train import post_mortem as post_mortems
 from tinynet.train.cli import main
-from tinynet.train.post_mortem import read_report
+from tinynet.train.incidents import post_mortem as post_mortems
+from tinynet.train.incidents.post_mortem import read_report
+from tinynet.train.incidents.replay import replay
 from tinynet.train.problems import TrainError
-from tinynet.train.replay import replay
 
 from .test_runner import own_model
 

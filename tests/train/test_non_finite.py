@@ -10,8 +10,8 @@ import tinynet as tn
 from tinynet import nn, optim
 from tinynet.data import DataLoader, Subset, TensorDataset
 from tinynet.train import NonFiniteError, fit
-from tinynet.train import guard as guards
-from tinynet.train.post_mortem import read_report
+from tinynet.train.incidents import guard as guards
+from tinynet.train.incidents.post_mortem import read_report
 from tinynet.train.seeds import seed_all, states
 
 NAN, INF = float("nan"), float("inf")
@@ -305,7 +305,7 @@ def test_which_of_the_accumulated_batches_by_its_gradient():
 
 
 def test_a_mistake_of_the_search_does_not_hide_the_error(monkeypatch):
-    monkeypatch.setattr(guards, "examine", lambda *arguments: 1 / 0)
+    monkeypatch.setattr(guards, "investigate", lambda *arguments: 1 / 0)
     error = failure(net(lambda scores, x: scores * NAN), shuffled(examples()))
     assert str(error).startswith("the loss is nan in epoch 1, step 1 (batch 1 of 3); stopped")
     assert "the step could not be examined: ZeroDivisionError" in str(error)

@@ -12,8 +12,8 @@ from typing import Any
 
 from tinynet.train import checkpoint
 from tinynet.train.folder import RunFolder, no_run, runs_in
-from tinynet.train.incidents import brief
-from tinynet.train.post_mortem import REPORT, Report, read_report
+from tinynet.train.incidents.post_mortem import REPORT, Report, read_report
+from tinynet.train.incidents.response import brief
 from tinynet.train.problems import TrainError
 from tinynet.train.progress import describe_figures
 from tinynet.train.table import aligned

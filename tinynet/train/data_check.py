@@ -26,8 +26,8 @@ from tinynet.data.dataset import Samples, fetch
 from tinynet.dtypes import Array
 from tinynet.train.build import Parts, copied, first_batch
 from tinynet.train.data_rules import Rule, finite, for_loss
+from tinynet.train.incidents.post_mortem import original
 from tinynet.train.loop import as_evaluated
-from tinynet.train.post_mortem import original
 from tinynet.train.problems import ConfigError, Problem, in_users_code
 from tinynet.train.seeds import isolated
 from tinynet.train.shapes import shape_of

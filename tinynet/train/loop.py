@@ -13,11 +13,11 @@ from typing import Any, Literal, Protocol
 from tinynet import nn
 from tinynet.core.modes import no_grad
 from tinynet.optim import Optimizer
-from tinynet.train.guard import Guard, Skip
+from tinynet.train.incidents.guard import Guard, Skip
+from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
+from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.method import Batch, Loss, Method, Schedule, Supervised, Task, Updater
 from tinynet.train.metrics import Totals
-from tinynet.train.nonfinite import NonFiniteError as NonFiniteError
-from tinynet.train.nonfinite import Place
 from tinynet.train.seeds import isolated
 
 

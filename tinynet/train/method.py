@@ -18,8 +18,8 @@ from tinynet import nn
 from tinynet.core.tensor import Tensor
 from tinynet.nn.utils import clip_grad_norm_, clip_grad_value_
 from tinynet.optim import Optimizer
-from tinynet.train.nonfinite import NonFiniteError as NonFiniteError
-from tinynet.train.nonfinite import Place
+from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
+from tinynet.train.incidents.nonfinite import Place
 
 Loss = Callable[[Any, Any], Tensor]
 

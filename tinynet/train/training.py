@@ -19,7 +19,7 @@ from tinynet.train.checkpoint import CheckpointError
 from tinynet.train.config import Config
 from tinynet.train.ema import MovingAverage
 from tinynet.train.folder import RunFolder, write_json
-from tinynet.train.incidents import Incidents, in_a_record
+from tinynet.train.incidents.response import Incidents, in_a_record
 from tinynet.train.interrupt import StopRequest
 from tinynet.train.loop import Step, fit, measure
 from tinynet.train.metrics import Totals

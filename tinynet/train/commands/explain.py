@@ -8,9 +8,9 @@ from pathlib import Path
 from tinynet.explanations import all_pages, explain, topics
 from tinynet.train.afterwards import explain_run, is_explained, list_runs
 from tinynet.train.commands.options import Commands
+from tinynet.train.incidents.replay import replayed
 from tinynet.train.problems import UsageError, nearest
 from tinynet.train.reference import explain_key, known_keys
-from tinynet.train.replay import replayed
 
 _DESCRIPTION = """\
 Say how the run of a folder went, and why it failed, or which runs there are in a folder; or print

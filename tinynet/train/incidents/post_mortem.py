@@ -15,11 +15,11 @@ from tinynet.board.watch import array_of
 from tinynet.data import Subset
 from tinynet.dtypes import Array
 from tinynet.train import checkpoint
-from tinynet.train.culprit import Search, again
 from tinynet.train.folder import write_json
+from tinynet.train.incidents.culprit import Search, again
+from tinynet.train.incidents.snapshot import Snapshot
+from tinynet.train.incidents.suspects import Suspect, Values
 from tinynet.train.problems import TrainError
-from tinynet.train.snapshot import Snapshot
-from tinynet.train.suspects import Suspect, Values
 
 REPORT, STATE = "report.json", "step.npz"
 _NAMED = 5  # examples, in a message
@@ -181,7 +181,7 @@ class Failure:
     data_set: Any = None
 
 
-def examine(
+def investigate(
     failure: Failure,
     model: nn.Module,
     snapshot: Snapshot,

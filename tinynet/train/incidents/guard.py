@@ -8,9 +8,9 @@ from typing import Any
 
 from tinynet import nn
 from tinynet.dtypes import Array
-from tinynet.train.nonfinite import NonFiniteError, Place
-from tinynet.train.post_mortem import Failure, examine
-from tinynet.train.snapshot import Snapshot
+from tinynet.train.incidents.nonfinite import NonFiniteError, Place
+from tinynet.train.incidents.post_mortem import Failure, investigate
+from tinynet.train.incidents.snapshot import Snapshot
 
 Skip = Callable[[NonFiniteError], bool]
 """Is told of a step that failed; True if training is to go on without it."""
@@ -63,13 +63,13 @@ class Guard:
         if not isinstance(error, NonFiniteError) or step is None:
             return False
         try:
-            self._examine(error, *step)
+            self._investigate(error, *step)
         except Exception as problem:  # a mistake of ours must not hide what has happened
             text = f"{type(problem).__name__}: {problem}"
             error.remarks.append(f"  {'note':<8} the step could not be examined: {text}")
         return self.skip is not None and self.skip(error)
 
-    def _examine(
+    def _investigate(
         self,
         error: NonFiniteError,
         where: Place,
@@ -86,7 +86,7 @@ class Guard:
             getattr(self.batches, "dataset", None),
         )
 
-        error.post_mortem = examine(failure, self.model, self.snapshot, partial(loss_of, again))
+        error.post_mortem = investigate(failure, self.model, self.snapshot, partial(loss_of, again))
         error.batch = error.post_mortem.report.batch - 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tinynet.dtypes import Array
-from tinynet.train.post_mortem import PostMortem
+from tinynet.train.incidents.post_mortem import PostMortem
 from tinynet.train.problems import TrainError
 
 

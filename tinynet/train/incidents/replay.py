@@ -11,13 +11,13 @@ from tinynet.train import checkpoint, seeds
 from tinynet.train.afterwards import post_mortems
 from tinynet.train.build import Parts, build
 from tinynet.train.folder import RunFolder
-from tinynet.train.guard import loss_of
+from tinynet.train.incidents.guard import loss_of
+from tinynet.train.incidents.nonfinite import Place
+from tinynet.train.incidents.post_mortem import REPORT, STATE, Failure, PostMortem, investigate
+from tinynet.train.incidents.snapshot import Snapshot
 from tinynet.train.method import Task
-from tinynet.train.nonfinite import Place
-from tinynet.train.post_mortem import REPORT, STATE, Failure, PostMortem, examine
 from tinynet.train.problems import TrainError, UsageError
 from tinynet.train.resolve import load_config
-from tinynet.train.snapshot import Snapshot
 
 
 def replayed(path: Path) -> str:
@@ -62,7 +62,7 @@ def replay(place: Path) -> PostMortem:
         snapshot = Snapshot(parts.model)
         snapshot.take()
         step = partial(loss_of, partial(parts.method.step, task))
-        return examine(Failure(saved["what"], *known), parts.model, snapshot, step)
+        return investigate(Failure(saved["what"], *known), parts.model, snapshot, step)
 
 
 def _load(parts: Parts, saved: dict[str, Tensor], place: Path) -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from tinynet.train.config import RunSection
 from tinynet.train.folder import RunFolder
-from tinynet.train.nonfinite import NonFiniteError
-from tinynet.train.post_mortem import Report
+from tinynet.train.incidents.nonfinite import NonFiniteError
+from tinynet.train.incidents.post_mortem import Report
 from tinynet.train.problems import TrainError, in_users_code
 
 

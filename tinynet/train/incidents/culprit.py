@@ -27,8 +27,16 @@ from tinynet.core.operation import REGISTRY
 from tinynet.core.passes import observing_backward
 from tinynet.core.scope import path_of, running
 from tinynet.dtypes import Array
-from tinynet.train.hints import hint_for
-from tinynet.train.suspects import FINITE, INFINITE, NAN, Suspect, Values, badness, first_bad
+from tinynet.train.incidents.hints import hint_for
+from tinynet.train.incidents.suspects import (
+    FINITE,
+    INFINITE,
+    NAN,
+    Suspect,
+    Values,
+    badness,
+    first_bad,
+)
 
 _ROWS = 10  # of a batch, that are named
 

@@ -11,6 +11,7 @@ from numpy import float32, float64, int32
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.elementary import INFINITY, ONE, ZERO, exp, falling
+from tinynet.numba_kernels.shared import shared
 
 LOWEST_LOSS = float64(0)
 SIGN, WITHOUT_SIGN, LEAST = int32(31), int32(0x7FFFFFFF), int32(-0x7FFFFFFF)
@@ -48,6 +49,7 @@ def powers_of(row: Array, top: float32, out: Array) -> float32:
     return total
 
 
+@shared("x out", cost=7)
 def softmax(x: Array, out: Array) -> None:
     """Write ``exp(x) / sum(exp(x))``."""
     rows, n = x.shape
@@ -58,6 +60,7 @@ def softmax(x: Array, out: Array) -> None:
             y[j] *= factor
 
 
+@shared("g y out", cost=3)
 def softmax_back(g: Array, y: Array, out: Array) -> None:
     """Write ``y * (g - sum(g * y))``."""
     rows, n = g.shape
@@ -70,6 +73,7 @@ def softmax_back(g: Array, y: Array, out: Array) -> None:
             made[j] = b[j] * (a[j] - inner)
 
 
+@shared("x out", cost=7)
 def log_softmax(x: Array, out: Array) -> None:
     """Write ``x - top - log(sum(exp(x - top)))``."""
     rows, n = x.shape
@@ -85,6 +89,7 @@ def log_softmax(x: Array, out: Array) -> None:
             y[j] -= rest  # apart from the other difference: top + rest would lose its digits
 
 
+@shared("g y out", cost=6)
 def log_softmax_back(g: Array, y: Array, out: Array) -> None:
     """Write ``g - exp(y) * sum(g)``."""
     rows, n = g.shape
@@ -97,6 +102,7 @@ def log_softmax_back(g: Array, y: Array, out: Array) -> None:
             made[j] = a[j] - exp(b[j]) * total
 
 
+@shared("logits target powers totals losses", cost=6)
 def cross_entropy(
     logits: Array, target: Array, powers: Array, totals: Array, losses: Array
 ) -> None:
@@ -112,6 +118,7 @@ def cross_entropy(
         losses[i] = LOWEST_LOSS if loss < LOWEST_LOSS else loss
 
 
+@shared("powers g target totals out", cost=2)
 def cross_entropy_back(g: Array, target: Array, powers: Array, totals: Array, out: Array) -> None:
     """Write ``g * (softmax - one_hot)``, with g per row."""
     rows, n = powers.shape

@@ -83,11 +83,7 @@ def _by_rows(kernel: Callable[..., None], axis: int, *arrays: Array) -> Array | 
         return None
     rows = [np.ascontiguousarray(a).reshape(-1, shape[-1]) for a in arrays]
     made = np.empty_like(rows[0])
-
-    def work(part: slice) -> None:
-        kernel(*(a[part] for a in rows), made[part])
-
-    numba_kernels.share(work, len(made), shape[-1])
+    kernel(*rows, made)
     return made.reshape(shape)
 
 

@@ -65,11 +65,7 @@ def _losses_of_rows(logits: Array, target: Array) -> tuple[Array, Array, Array]:
     """Return losses, exponentials and their sums, by one pass of a kernel that numba compiled."""
     x, t = np.ascontiguousarray(logits), np.ascontiguousarray(target)
     powers, totals, losses = np.empty_like(x), np.empty(len(x), x.dtype), np.empty(len(x))
-
-    def work(part: slice) -> None:
-        compiled.cross_entropy(x[part], t[part], powers[part], totals[part], losses[part])
-
-    numba_kernels.share(work, len(x), x.shape[1])
+    compiled.cross_entropy(x, t, powers, totals, losses)
     return losses, powers, totals
 
 
@@ -77,11 +73,7 @@ def _slopes_of_rows(g: Array, target: Array, powers: Array, totals: Array) -> Ar
     """Return ``(softmax - one_hot) * g``, by one pass of a kernel that numba compiled."""
     slopes, t = np.empty(totals.shape, powers.dtype), np.ascontiguousarray(target)
     slopes[...], made = g, np.empty_like(powers)
-
-    def work(part: slice) -> None:
-        compiled.cross_entropy_back(slopes[part], t[part], powers[part], totals[part], made[part])
-
-    numba_kernels.share(work, len(powers), powers.shape[1])
+    compiled.cross_entropy_back(slopes, t, powers, totals, made)
     return made
 
 

@@ -18,7 +18,7 @@ WRONG = {
     "dim0": [99],
     "dim1": [99],
     "reduction": ["other"],
-    "dtype": ["other"],
+    "dtype": ["other", 3],
     "requires_grad": [True],
     "inplace": [True],
 }

@@ -186,14 +186,17 @@ def from_numpy(array: Array) -> Tensor:
 
 def shape_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
     """Return the shape that the arguments of ``name`` say; refuse what is none."""
-    items = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
-    wrong = next((n for n in items if not isinstance(n, (int, np.integer, Tensor))), None)
-    if wrong is not None:
+    try:
+        shape = sizes(args)
+    except TypeError:
+        items = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+        wrong = next((n for n in items if not isinstance(n, (int, np.integer, Tensor))), None)
+        if wrong is None:
+            raise
         raise TypeError(
             f"{name}(): argument 'size' (position 1) must be tuple of ints, "
             f"not {type(wrong).__name__}"
-        )
-    shape = sizes(args)
+        ) from None
     for n in shape:
         if n < 0 and name in ("zeros",):
             raise RuntimeError("zeros: Dimension size must be non-negative.")

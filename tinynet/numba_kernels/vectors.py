@@ -65,6 +65,25 @@ def _blocks(rows: int) -> list[_Block]:
     ]
 
 
+def _fetch(builder: Any, place: Any, writes: int) -> None:
+    """Write the code that asks for a line of memory, which arrives while others are used."""
+    from llvmlite import ir
+    from numba.core import cgutils
+
+    word, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+    fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    near, data = 3, 1
+    numbers = [ir.Constant(word, n) for n in (writes, near, data)]
+    builder.call(fetch, [builder.bitcast(place, byte), *numbers])
+
+
+def _fetch_next(builder: Any, a: Matrix, k: Any) -> None:
+    """Ask for the rows of ``a`` behind the last: 8 numbers of each of 8 in 8 rounds of the loop."""
+    row = builder.and_(k, k.type(ROWS - 1))
+    _fetch(builder, a.at(builder.add(a.rows, row), builder.and_(k, k.type(-ROWS))), 0)
+
+
 def _spread(builder: Any, number: Any) -> Any:
     """Return a vector of equal numbers."""
     from llvmlite import ir
@@ -76,9 +95,16 @@ def _spread(builder: Any, number: Any) -> Any:
     return builder.shuffle_vector(left, nothing, zeros)
 
 
+def _add_product(builder: Any, place: Any, one: Any, other: Any) -> None:
+    """Add a product to what is kept at a place, rounded once."""
+    product = builder.fmul(one, other, flags=("contract",))
+    total = builder.fadd(builder.load(place), product, flags=("contract",))
+    builder.store(total, place)
+
+
 def _multiply(
     builder: Any, block: _Block, a: Matrix, b: Matrix, first: Matrix | None, out: Matrix,
-    turned: bool = False,
+    turned: bool = False, ahead: bool = False,
 ) -> None:  # fmt: skip
     """Write the code of a block: a vector of each row of ``b`` times a number of each of ``a``."""
     from llvmlite import ir
@@ -100,29 +126,32 @@ def _multiply(
                 place = builder.bitcast(first.at(row, c), vector.as_pointer())
                 start = builder.load(place, align=4)
             builder.store(start, one)
+    for place in sum(targets, []) if ahead else []:
+        _fetch(builder, place, 1)
     with cgutils.for_range(builder, b.rows) as loop:
         k = loop.index
+        if ahead:
+            _fetch_next(builder, a, k)
         right = [
             builder.load(builder.bitcast(b.at(k, c), vector.as_pointer()), align=4) for c in columns
         ]
         for row, of_row in zip(rows, sums, strict=True):
             left = _spread(builder, builder.load(a.at(k, row) if turned else a.at(row, k)))
             for one, factor in zip(of_row, right, strict=True):
-                product = builder.fmul(left, factor, flags=("contract",))
-                total = builder.fadd(builder.load(one), product, flags=("contract",))
-                builder.store(total, one)
+                _add_product(builder, one, left, factor)
     for of_row, of_out in zip(sums, targets, strict=True):
         for one, target in zip(of_row, of_out, strict=True):
             builder.store(builder.load(one), target, align=4)
 
 
-def tile_product(onto: bool = False) -> Any:
+def tile_product(onto: bool = False, ahead: bool = False) -> Any:
     """Return what writes the code of ``out = a @ b`` for 1 to 8 rows of ``out``.
 
     Each count of rows has code of its own.
 
     Args:
         onto: the function takes another matrix, before ``out``, to which the product is added.
+        ahead: memory is asked for before it is needed: ``out``, and the rows of ``a`` that follow.
     """
 
     def write(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -131,7 +160,7 @@ def tile_product(onto: bool = False) -> Any:
         for count in range(1, ROWS + 1):
             with builder.if_then(builder.icmp_signed("==", out.rows, out.rows.type(count))):
                 for block in _blocks(count):
-                    _multiply(builder, block, a, b, first[0] if onto else None, out)
+                    _multiply(builder, block, a, b, first[0] if onto else None, out, ahead=ahead)
         return context.get_dummy_value()
 
     return write

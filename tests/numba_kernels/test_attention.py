@@ -4,6 +4,8 @@ import pytest
 import tinynet as tn
 from tests.numba_kernels.both import assert_alike, gradients
 from tinynet.nn import functional as F
+from tinynet.numba_kernels import attention as kernels
+from tinynet.numba_kernels.compiler import plain as python
 
 SHAPES = [(2, 3, 5, 4), (4, 1), (0, 2, 3), (16, 4, 65, 8)]
 
@@ -87,3 +89,68 @@ def test_threads_change_nothing(compiled, threads):
         found.append(gradients(attend(is_causal=True), *inputs(16, 4, 65, 8)))
     for name in found[0]:
         np.testing.assert_array_equal(found[0][name], found[1][name])
+
+
+@pytest.mark.parametrize("rows, columns, size, width", [(9, 40, 16, 3), (33, 7, 20, 32)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_lengths_and_sizes_of_their_own(compiled, rows, columns, size, width, causal):
+    q, k, v = numbers(2, 3, rows, size), numbers(2, 3, columns, size), numbers(2, 3, columns, width)
+    assert_alike(lambda: gradients(attend(is_causal=causal), q, k, v), 1e-5)
+
+
+def test_keys_in_the_middle_that_nobody_meets(compiled):
+    keep = np.ones((12, 40), bool)
+    keep[:, 9:30], keep[3:5], keep[7:9, 30:] = False, False, False
+    q, k, v = numbers(12, 8), numbers(40, 8), numbers(40, 8)
+    assert_alike(lambda: gradients(attend(keep), q, k, v), 1e-5)
+
+
+@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_matters_also_behind_the_mask(compiled, which, bad):
+    arrays = inputs(2, 20, 4)
+    arrays[which][0, 17, 1] = bad
+    with np.errstate(invalid="ignore"):
+        assert_alike(lambda: gradients(attend(is_causal=True), *arrays), 1e-5)
+
+
+def packed(x, heads=3):
+    """Attention as in a transformer's block, from queries, keys and values in one matrix."""
+    batch, length, width = x.shape
+    parts = x.view(batch, length, 3, heads, width // 3 // heads).permute(2, 0, 3, 1, 4)
+    return attend(is_causal=True)(*parts.unbind(0)).transpose(1, 2).reshape(batch, length, -1)
+
+
+def test_parts_of_one_matrix(compiled):
+    x = numbers(2, 20, 3 * 3 * 8)
+    assert_alike(lambda: gradients(packed, x), 1e-5)
+    assert_alike(lambda: gradients(lambda x: packed(x) + packed(2 * x), x), 1e-5)
+
+
+def test_gradients_of_parts_are_arrays_of_their_own(compiled):
+    x = tn.from_numpy(numbers(3, 2, 20, 8)).requires_grad_()
+    parts = x.unbind(0)
+    for part in parts:
+        part.retain_grad()
+    attend(is_causal=True)(*parts).sum().backward()
+    before = x.grad.clone()
+    for i, part in enumerate(parts):
+        np.testing.assert_array_equal(part.grad.numpy(), before[i].numpy())
+        part.grad.zero_()
+    np.testing.assert_array_equal(x.grad.numpy(), before.numpy())
+
+
+def test_the_same_without_numba(compiled):
+    """The kernels as Python runs them, with tiles and vectors by numpy."""
+    q, k, v = (x.reshape(2, 1, 18, 4) for x in inputs(2, 18, 4))
+    keep, scale = np.tri(18, dtype="f4"), np.float32(0.5)
+    results = []
+    for run in (lambda f: f, python):
+        ends, weights, out = np.empty(18, "i4"), np.empty((2, 18, 18), "f4"), np.empty_like(v)
+        run(kernels.reach)(keep, ends)
+        sound = np.ones(1, "i4")
+        run(kernels.attend)(q, k, v, keep, ends, scale, weights, out, sound, 0, 2)
+        assert sound[0] == 1
+        results.append((ends, weights, out))
+    for found, plain in zip(*results, strict=True):
+        np.testing.assert_allclose(found, plain, atol=1e-5)

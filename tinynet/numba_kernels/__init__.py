@@ -24,6 +24,7 @@ from tinynet import threads
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import (
     activations,
+    attention,
     blas,
     compiler,
     elementary,
@@ -47,7 +48,7 @@ from tinynet.numba_kernels import (
 # in the order of who calls whom
 MODULES = (
     *(sharing, elementary, activations, optimizers, rows, powers, products, matrices, transposes),
-    *(blas, lstm, gru, tables, streams, stream_convolutions, pooling, places),
+    *(attention, blas, lstm, gru, tables, streams, stream_convolutions, pooling, places),
 )
 
 T = TypeVar("T")

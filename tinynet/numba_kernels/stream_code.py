@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from tinynet.numba_kernels.vectors import LANES, many_registers
 
 ROWS, PLACES = 8, 2 * LANES  # of a tile
@@ -59,7 +61,7 @@ class Code:
         """Write a vector there."""
         self.builder.store(vector, self.whole(pointer), align=4)
 
-    def constant(self, n: float) -> Any:
+    def constant(self, n: float | np.floating[Any]) -> Any:
         """Return a vector of equal numbers."""
         return self.ir.Constant(self.vector, [float(n)] * LANES)
 
@@ -111,10 +113,20 @@ class Code:
     @contextlib.contextmanager
     def vectors(self, width: Any) -> Iterator[Any]:
         """Write a loop over a row, vector by vector; give where each begins."""
-        last = self.builder.add(width, self.number(LANES - 1))
-        count = self.builder.udiv(last, self.number(LANES))
-        with self.tools.for_range(self.builder, count) as loop:
+        with self.tools.for_range(self.builder, self.vectors_of(width)) as loop:
             yield self.times(loop.index, LANES)
+
+    @contextlib.contextmanager
+    def vectors_from(self, first: Any, width: Any) -> Iterator[Any]:
+        """Write such a loop that begins with another vector than the first."""
+        bounds = first, self.vectors_of(width), self.number(1)
+        with self.tools.for_range_slice(self.builder, *bounds, intp=self.index) as (vector, _):
+            yield self.times(vector, LANES)
+
+    def vectors_of(self, width: Any) -> Any:
+        """Return how many vectors hold a row."""
+        last = self.builder.add(width, self.number(LANES - 1))
+        return self.builder.udiv(last, self.number(LANES))
 
     def masked_load(self, pointer: Any, mask: Any) -> Any:
         """Return the vector that is found there, zeros where it is not wanted."""

@@ -123,3 +123,24 @@ def _install(op: Operation) -> None:
 
 _install(cat)
 _install(stack)
+
+# ---- slices that lie together --------------------------------------------------------------------
+
+
+def _around(parts: Sequence[Any], axis: int) -> Any:
+    """Return the array whose slices these are, as a view; None if there is none."""
+    whole = parts[0].base if parts[0].__class__ is np.ndarray else None
+    if whole.__class__ is not np.ndarray or any(p.base is not whole for p in parts):
+        return None
+    before: tuple[Any, ...] = (slice(None),) * axis
+    if whole.shape != (*parts[0].shape[:axis], len(parts), *parts[0].shape[axis:]):
+        return None
+    pairs = ((p, whole[(*before, i, ...)]) for i, p in enumerate(parts))
+    same = all(p.__array_interface__ == q.__array_interface__ for p, q in pairs)
+    return whole[...] if same else None
+
+
+def together(parts: Sequence[Any], axis: int) -> Any:
+    """Return what ``stack`` does; without a copy where a kernel has written to one array."""
+    whole = _around(parts, axis)
+    return stack(parts, axis) if whole is None else whole

@@ -14,7 +14,7 @@ from tinynet.core.messages import kind_of
 from tinynet.core.operation import operation, view
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.joining import cat, stack
+from tinynet.ops.joining import cat, together
 
 # ---- what they share ----------------------------------------------------------------------------
 
@@ -357,7 +357,7 @@ def unbind(self: Array, /, dim: int = 0) -> list[Array]:
     return [self[(*before, i, ...)] for i in range(self.shape[axis])]
 
 
-unbind.grad(self=lambda g, dim: stack(g, dim))
+unbind.grad(self=lambda g, dim: together(g, axis_of(dim, g[0].ndim + 1)))
 
 
 @view(many=True, methods=False, node="SplitBackward0")

@@ -11,11 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from tinynet import numba_kernels, threads
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.nn.functional import attention_compiled
+from tinynet.nn.functional.attention_compiled import masks
 from tinynet.nn.functional.recorded import recorded
 from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.exponential import exp
@@ -94,25 +97,27 @@ def _write_powers(
     sums[sums == 0] = 1  # nothing to attend to: the output is 0
 
 
-def _masks(keep: Array | None, scores: Array) -> Array:
-    """Return the rows of a mask: one, one per query, or one per row of scores."""
-    if keep is None:
-        return np.ones((1, scores.shape[-1]), scores.dtype)
-    if math.prod(keep.shape[:-2]) == 1:
-        whole = np.broadcast_to(keep.reshape(keep.shape[-2:]), scores.shape[-2:])
-    else:
-        whole = np.broadcast_to(keep, scores.shape)
-    return np.ascontiguousarray(whole).reshape(-1, scores.shape[-1])
-
-
 def _write_weights(scores: Array, keep: Array | None) -> None:
     """Replace scores by their softmax, by one pass of a kernel that numba compiled."""
-    compiled.masked_softmax(scores.reshape(-1, scores.shape[-1]), _masks(keep, scores))
+    compiled.masked_softmax(scores.reshape(-1, scores.shape[-1]), masks(keep, scores))
 
 
 def _place(like: Array, shape: tuple[int, ...]) -> Array:
     """Return room for a product, in the memory order of ``like`` if it has the same shape."""
     return np.empty_like(like) if like.shape == shape else np.empty(shape, like.dtype)
+
+
+def _places(batch: tuple[int, ...], *inputs: Array) -> Sequence[Array]:
+    """Return room for the gradients: slices of one array where the inputs are slices of one.
+
+    Then whoever has cut them need not put the gradients together.
+    """
+    x = inputs[0]
+    first, second, third = (x.__array_interface__["data"][0] for x in inputs)
+    alike = all(other.shape == x.shape and other.strides == x.strides for other in inputs)
+    if alike and 0 < second - first == third - second and x.shape[:-2] == batch:
+        return [*np.empty_like(as_strided(x, (3, *x.shape), (second - first, *x.strides)))]
+    return [_place(x, (*batch, *x.shape[-2:])) for x in inputs]
 
 
 def _batch(query: Array, key: Array, value: Array) -> tuple[int, ...]:
@@ -134,6 +139,10 @@ def _attend(
 
     The kernel of numba divides them by their sums, since they are in the cache: then there is None.
     """
+    if bias is None and noise is None and attention_compiled.takes(query, key, value):
+        made = attention_compiled.attend(query, key, value, keep, scale)
+        if made is not None:
+            return *made, None
     batch, length, kind = _batch(query, key, value), query.shape[-2], query.dtype
     powers = np.empty((*batch, length, key.shape[-2]), kind)
     sums = (
@@ -239,7 +248,7 @@ def _back(
 ) -> tuple[Array, Array, Array]:
     """Return the gradients of query, key and value; write that of the scores, if it is wanted."""
     batch = powers.shape[:-2]
-    of_query, of_key, of_value = (_place(x, (*batch, *x.shape[-2:])) for x in (query, key, value))
+    of_query, of_key, of_value = _places(batch, query, key, value)
     # The gradient of the scores is made with their factor in it, unless it is wanted itself.
     inner, outer = (scale, 1.0) if of_scores is None else (1.0, scale)
 

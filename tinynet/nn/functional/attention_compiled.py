@@ -1,0 +1,74 @@
+"""Attention of short sequences by kernels that numba compiled: see ``numba_kernels.attention``."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tinynet import numba_kernels
+from tinynet.dtypes import Array
+from tinynet.numba_kernels import attention
+
+_MOST = 2**16  # scores of a head, which fit the cache
+
+
+def takes(query: Array, key: Array, value: Array, *others: Array) -> bool:
+    """Return whether kernels are used for these: short sequences, each with its own keys."""
+    return (
+        numba_kernels.on
+        and 2 <= query.ndim <= 4
+        and query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
+        and 0 < query.shape[-2] * key.shape[-2] <= _MOST
+        and query.size * value.size > 0
+        and numba_kernels.takes(query, key, value, *others)
+    )
+
+
+def masks(keep: Array | None, scores: Array) -> Array:
+    """Return the rows of a mask: one, one per query, or one per row of scores."""
+    if keep is None:
+        return np.ones((1, scores.shape[-1]), scores.dtype)
+    if keep.shape == scores.shape[-2:] and keep.flags.c_contiguous:
+        return keep
+    if math.prod(keep.shape[:-2]) == 1:
+        whole = np.broadcast_to(keep.reshape(keep.shape[-2:]), scores.shape[-2:])
+    else:
+        whole = np.broadcast_to(keep, scores.shape)
+    return np.ascontiguousarray(whole).reshape(-1, scores.shape[-1])
+
+
+def _rows(x: Array) -> Array:
+    """Return the array with the numbers of a row side by side."""
+    return x if x.strides[-1] == x.itemsize else np.ascontiguousarray(x)
+
+
+def _heads(x: Array) -> Array:
+    """Return a view, ``[batch, heads, length, size]``."""
+    return x if x.ndim == 4 else x[(None,) * (4 - x.ndim)]
+
+
+def _ends(keep: Array) -> Array:
+    ends = np.empty(len(keep), np.int32)
+    attention.reach(keep, ends)
+    return ends
+
+
+def attend(
+    query: Array, key: Array, value: Array, keep: Array | None, scale: float
+) -> tuple[Array, Array] | None:
+    """Return the output and the weights; None if numpy has to say what comes of NaN or infinity."""
+    shape = (*query.shape[:-1], key.shape[-2])
+    weights, out = np.empty(shape, np.float32), _like(query, (*shape[:-1], value.shape[-1]))
+    q, k, v = (_heads(_rows(x)) for x in (query, key, value))
+    made = _heads(out)
+    kept = masks(keep, weights)
+    ends, rows, sound = _ends(kept), weights.reshape(-1, *shape[-2:]), np.ones(1, np.int32)
+    attention.attend(q, k, v, kept, ends, np.float32(scale), rows, made, sound, 0, len(rows))
+    return (out, weights) if sound[0] else None
+
+
+def _like(x: Array, shape: tuple[int, ...]) -> Array:
+    """Return room for a result, in the memory order of ``x`` if it has that shape."""
+    made = np.empty_like(x, subok=False) if x.shape == shape else np.empty(shape, x.dtype)
+    return made if made.strides[-1] == made.itemsize else np.empty(shape, x.dtype)

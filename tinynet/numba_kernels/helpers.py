@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import functools
 import os
 import threading
 import time
@@ -37,7 +38,9 @@ class _Crew:
         self.pipe = None
 
     def start(self, count: int) -> None:
-        """Have so many helpers, after ending those that there are."""
+        """Have so many helpers, instead of those that there are."""
+        if self.threads and count == len(self.threads):
+            return
         self.end()
         library = _system()
         if count < 1 or library is None:
@@ -76,6 +79,7 @@ def _system() -> ctypes.CDLL | None:
     return ctypes.CDLL(None) if os.name == "posix" else None
 
 
+@functools.cache
 def _pauses(seconds: float) -> int:
     """Return how many pauses take so long."""
     sharing.wait(1)  # compiles it

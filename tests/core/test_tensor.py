@@ -184,3 +184,8 @@ def test_what_is_no_name_of_a_type(name):
     with pytest.raises(ValueError) as raised:
         tn.ones(2).type(name)
     assert str(raised.value) == f"invalid type: {name!r}"
+
+
+def test_to_the_dtype_of_another_tensor():
+    x, other = tn.tensor([1, 2]), tn.ones(1, dtype=tn.float64)
+    assert x.to(other=other).dtype is x.to(other).dtype is tn.float64

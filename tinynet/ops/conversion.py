@@ -39,6 +39,7 @@ def to(
     non_blocking: bool = False,
     copy: bool = False,
     memory_format: Any = None,
+    other: Tensor | None = None,
 ) -> Tensor:
     """Return the tensor in another dtype, or in that of another tensor; itself if nothing changes.
 
@@ -50,6 +51,7 @@ def to(
         device: only the cpu.
         non_blocking, memory_format: accepted, without effect.
         copy: return a new tensor also where nothing changes.
+        other: a tensor whose dtype is meant.
 
     Raises:
         RuntimeError: a device that is not the cpu.
@@ -59,7 +61,7 @@ def to(
         >>> tn.tensor([1.5, 2.5]).to(tn.int64), tn.tensor([1]).to(dtype=tn.bool)
         (tensor([1, 2]), tensor([True]))
     """
-    for a in args:
+    for a in args if other is None else (*args, other):
         if isinstance(a, Tensor):
             dtype = a.dtype
         elif isinstance(a, (str, Device)):

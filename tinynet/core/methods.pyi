@@ -277,6 +277,7 @@ class TensorMethods:
         non_blocking: builtins.bool = False,
         copy: builtins.bool = False,
         memory_format: Any = None,
+        other: Tensor | None = None,
     ) -> Tensor:
         """Return the tensor in another dtype, or in that of another tensor; itself if nothing
         changes."""

@@ -7,15 +7,23 @@ import math
 from numpy import float32
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.elementary import HALF, ZERO, exp, normal
+from tinynet.numba_kernels.elementary import HALF, ZERO, falling, normal
 from tinynet.numba_kernels.shared import shared
+from tinynet.numba_kernels.vectors import widest_code
+from tinynet.numba_kernels.written import written
 
 DENSITY = float32(1 / math.sqrt(2 * math.pi))
+
+
+@written(widest_code)
+def widest() -> None:
+    """Let the loops of a kernel that says so use the longest vectors."""
 
 
 @shared("x out below", cost=12)
 def gelu(x: Array, out: Array, below: Array) -> None:
     """Write x times the normal distribution function, and that function, to ``[n]`` arrays."""
+    widest()
     for i in range(x.size):
         below[i] = normal(x[i])
         out[i] = x[i] * below[i]
@@ -24,8 +32,9 @@ def gelu(x: Array, out: Array, below: Array) -> None:
 @shared("g x below out", cost=12)
 def gelu_back(g: Array, x: Array, below: Array, out: Array) -> None:
     """Write ``g * (below + x * density(x))``."""
+    widest()
     for i in range(x.size):
-        out[i] = g[i] * (below[i] + x[i] * DENSITY * exp(-HALF * x[i] * x[i]))
+        out[i] = g[i] * (below[i] + x[i] * DENSITY * falling(-HALF * x[i] * x[i]))
 
 
 @shared("x out", cost=1)

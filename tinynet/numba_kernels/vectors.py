@@ -266,3 +266,13 @@ def block_transpose(context: Any, builder: Any, signature: Any, args: Any) -> An
     for r in range(LANES):
         builder.store(rows[r], place(out, r), align=4)
     return context.get_dummy_value()
+
+
+def widest_code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Write no code: tell LLVM to make vectors of 16 numbers of loops where the processor has them.
+
+    By itself it takes those of 8 on processors that were slower for a while after the wide ones.
+    """
+    # llvmlite lets only names pass that it knows.
+    set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+    return context.get_dummy_value()

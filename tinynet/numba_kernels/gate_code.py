@@ -163,13 +163,14 @@ class Places:
 def lstm_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the code of ``lstm.cells``."""
     code = Gates(context, builder, signature, arguments)
-    gates, before, after, inner, hidden = range(5)
-    width, size = code.arguments[5:]
+    gates, sums, before, after, inner, hidden = range(6)
+    width, size = code.arguments[6:]
     steps = [code.times(size, k) for k in range(4)]
 
     def work(at: Places) -> None:
         kinds = ["sigmoid", "sigmoid", "tanh", "sigmoid"]
-        i, f, g, o = made = code.activated([at.load(gates, step) for step in steps], kinds)
+        both = [code.sum(at.load(gates, step), at.load(sums, step)) for step in steps]
+        i, f, g, o = made = code.activated(both, kinds)
         c = code.fused(f, at.load(before), code.product(i, g))
         (t,) = code.activated([c], ["tanh"])
         for step, gate in zip(steps, made, strict=True):
@@ -178,7 +179,7 @@ def lstm_code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
         at.store(t, inner)
         at.store(code.product(o, t), hidden)
 
-    code.rows(code.sizes[gates], size, (width, size, size, size, size), work)
+    code.rows(code.sizes[gates], size, (width, width, size, size, size, size), work)
     return context.get_dummy_value()
 
 

@@ -17,17 +17,19 @@ from tinynet.numba_kernels.written import written
 
 @written(lstm_code)
 def cells(
-    gates: Array, before: Array, after: Array, inner: Array, hidden: Array, width: int, size: int
-) -> None:
-    """Write the gates of a step to the place of their sums, and the states behind it.
+    gates: Array, sums: Array, before: Array, after: Array, inner: Array, hidden: Array,
+    width: int, size: int,
+) -> None:  # fmt: skip
+    """Write the gates of a step to the place of the input's products, and the states behind it.
 
     Args:
-        gates: of some rows, ``[rows, width]``.
+        gates, sums: products with the input and with the hidden state, ``[rows, width]``.
         before, after: cell states, ``[rows, size]``.
         inner, hidden: for ``tanh(c)`` and ``h``, ``[rows, size]``.
         width, size: lengths of rows.
     """
     i, f, g, o = (gates[:, k * size : (k + 1) * size] for k in range(4))
+    gates += sums
     for gate in i, f, o:
         gate[...] = 0.5 * np.tanh(0.5 * gate) + 0.5
     g[...] = np.tanh(g)
@@ -46,6 +48,8 @@ def forward(
     cell: Array,
     inner: Array,
     output: Array,
+    zeros: Array,
+    sums: Array,
     low: int,
     reverse: int,
 ) -> None:
@@ -59,21 +63,25 @@ def forward(
         hidden: the first hidden state, ``[rows, size]``.
         cell: cell states, ``[steps + 1, batch, size]``, of which the first one is set.
         inner, output: ``[steps, batch, size]``, for ``tanh(c)`` and ``h``.
+        zeros: ``[padded(4 * size)]``.
+        sums: ``[rows, padded(4 * size)]``. Overwritten.
         low: first row of the batch.
         reverse: 1 to go from the last step to the first, else 0.
     """
     steps, size = inner.shape[0], inner.shape[2]
-    high, onto = low + hidden.shape[0], bias[:0]
+    high = low + hidden.shape[0]
     multiply_steps(input, from_input, bias, gates, low, hidden.shape[0])
     for s in range(steps):
         t = steps - 1 - s if reverse else s
-        now = gates[t, low:high]
         if s == 0:
-            multiply(hidden, from_hidden, onto, now)
+            multiply(hidden, from_hidden, zeros, sums)
         else:
-            multiply(output[t + 1 if reverse else t - 1, low:high], from_hidden, onto, now)
+            multiply(output[t + 1 if reverse else t - 1, low:high], from_hidden, zeros, sums)
         before, after = cell[t + reverse, low:high], cell[t + 1 - reverse, low:high]
-        cells(now, before, after, inner[t, low:high], output[t, low:high], gates.shape[2], size)
+        cells(
+            gates[t, low:high], sums, before, after, inner[t, low:high], output[t, low:high],
+            gates.shape[2], size,
+        )  # fmt: skip
 
 
 @written(lstm_back_code)

@@ -195,14 +195,6 @@ def turned_product(context: Any, builder: Any, signature: Any, args: Any) -> Any
     return context.get_dummy_value()
 
 
-def _cut(builder: Any, inputs: Any) -> tuple[Any, Any]:
-    """Return into how many parts to cut sums, at least one, and how long these are."""
-    index = inputs.type
-    parts = builder.udiv(builder.add(inputs, index(MOST - 1)), index(MOST))
-    parts = builder.select(builder.icmp_signed("<", parts, index(1)), index(1), parts)
-    return parts, builder.udiv(builder.sub(builder.add(inputs, parts), index(1)), parts)
-
-
 def panels_product(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """Write the code of ``products.multiply``.
 
@@ -217,25 +209,20 @@ def panels_product(context: Any, builder: Any, signature: Any, args: Any) -> Any
     count, inputs, _ = cgutils.unpack_tuple(builder, packed.shape)
     index = inputs.type
     zero, line = index(0), index(COLUMNS * 4)
-    parts, step = _cut(builder, inputs)
     has_bias = builder.icmp_signed(">", bias.rows, zero)
-    with cgutils.for_range(builder, builder.mul(count, parts)) as loop:
-        panel, part = builder.udiv(loop.index, parts), builder.urem(loop.index, parts)
-        left, begin = builder.mul(panel, index(COLUMNS)), builder.mul(part, step)
-        rest = builder.sub(inputs, begin)
-        long = builder.select(builder.icmp_signed("<", rest, step), rest, step)
-        row = builder.add(builder.mul(panel, inputs), begin)
-        right = a.part(builder.gep(packed.data, [builder.mul(row, index(COLUMNS))]), line, long)
-        from_bias = builder.and_(has_bias, builder.icmp_signed("==", part, zero))
+    with cgutils.for_range(builder, count) as loop:
+        left = builder.mul(loop.index, index(COLUMNS))
+        panel = builder.gep(packed.data, [builder.mul(left, inputs)])
+        right = a.part(panel, line, inputs)
 
         def tile(top: Any, rows: int) -> None:
             target = out.part(out.at(top, left), out.step)
             first = target.part(
-                builder.select(from_bias, bias.part(bias.at(zero, left), zero).start, target.start),
-                builder.select(from_bias, zero, out.step),
+                builder.select(has_bias, bias.part(bias.at(zero, left), zero).start, target.start),
+                builder.select(has_bias, zero, out.step),
             )
             for block in _blocks(rows):
-                _multiply(builder, block, a.part(a.at(top, begin), a.step), right, first, target)
+                _multiply(builder, block, a.part(a.at(top, zero), a.step), right, first, target)
 
         _tiles(builder, out.rows, tile)
     return context.get_dummy_value()

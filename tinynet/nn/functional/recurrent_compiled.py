@@ -95,12 +95,13 @@ def lstm_forward(
         packed(w_hh, True),
         np.ascontiguousarray(h),
     )
-    filled = _filled(bias)
+    filled, zeros = _filled(bias), np.zeros(padded(4 * size), np.float32)
 
     def work(low: int, high: int) -> None:
+        sums = aligned(high - low, padded(4 * size))
         lstm.forward(
-            x, from_input, from_hidden, filled, gates, hidden[low:high], cells, inner, output, low,
-            int(reverse),
+            x, from_input, from_hidden, filled, gates, hidden[low:high], cells, inner, output,
+            zeros, sums, low, int(reverse),
         )  # fmt: skip
 
     _share_rows(work, shape)

@@ -1,7 +1,6 @@
 import pytest
 
 import tinynet as tn
-from tinynet import numba_kernels
 from tinynet.numba_kernels import sharing
 from tinynet.ops import gemm
 
@@ -19,11 +18,7 @@ def compiled(monkeypatch, threads):
     """The kernels of numba, for one test; two threads share also what is hardly worth it."""
     if not tn.backends.numba.is_available():
         pytest.skip("needs numba: pip install numba")
-    for module, name, size in (
-        (numba_kernels, "PART", 2**12),
-        (numba_kernels, "_WORTH", 2**14),
-        (gemm, "_SHARED", 2**14),
-    ):
+    for module, name, size in ((gemm, "_SHARED", 2**14),):
         monkeypatch.setattr(module, name, size)
     least = sharing.board[sharing.LEAST]
     sharing.board[sharing.LEAST] = 2**9

@@ -8,15 +8,14 @@ results that differ in the last bits; every call site has a numpy kernel too, an
     if numba_kernels.on:
         activations.gelu(x, out, below)
 
-Users switch with ``tn.backends.numba.enabled = True``, or ``TINYNET_NUMBA=1``. Kernels give
-Python's lock away, so that ``threads.share`` gains from the second core also where calls are short.
+Users switch with ``tn.backends.numba.enabled = True``, or ``TINYNET_NUMBA=1``. Where there is much
+work, threads of their own share it, see ``sharing``.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -50,12 +49,6 @@ MODULES = (
     *(sharing, elementary, activations, optimizers, rows, powers, products, matrices, transposes),
     *(attention, blas, lstm, gru, tables, streams, stream_convolutions, pooling, places),
 )
-
-T = TypeVar("T")
-
-PART = 65536  # numbers: some 50 µs of work, of which threads take the next part
-PRODUCTS = 16  # of matrices, that take the time of a number
-_WORTH = 32 * PART  # below it a second thread does not pay: it takes some 0.1 ms to wake up
 
 on = False
 
@@ -109,48 +102,3 @@ def used(asked: bool) -> Iterator[None]:
 def takes(*arrays: Array) -> bool:
     """Return whether these kernels are used for the arrays: float32, and somebody asked for it."""
     return on and all(a.dtype == np.float32 for a in arrays)
-
-
-def share(work: Callable[[slice], object], size: int, number: int = 1) -> None:
-    """Call a kernel with slices of a length, in several threads where that pays.
-
-    Args:
-        work: takes a slice of the length.
-        size: the length.
-        number: how many numbers are worked on at each place.
-    """
-    if size * number < _WORTH or threads.get_count() == 1:
-        work(slice(0, size))
-    else:
-        threads.share(work, threads.slices(size, max(1, PART // number)))
-
-
-def each(work: Callable[[T], object], parts: Sequence[T], size: int) -> None:
-    """Call a function with each part, in several threads where it runs kernels and that pays.
-
-    Args:
-        work: what is done with a part.
-        parts: of the work.
-        size: how many numbers are worked on.
-    """
-    spread = threads.share if on and size >= _WORTH else threads.in_turn
-    spread(work, parts)
-
-
-def share_sums(
-    work: Callable[[slice, Array], object], size: int, number: int, shape: tuple[int, ...]
-) -> Array:
-    """Return the sum of what a kernel adds up in each part of a length.
-
-    The parts depend on the length alone, so that the sum does not depend on the threads.
-
-    Args:
-        work: takes a slice of the length, and memory for the sums of that part.
-        size: the length.
-        number: how many numbers are worked on at each place.
-        shape: of the sums, which are float32.
-    """
-    parts = threads.slices(size, max(1, PART // max(number, 1)))
-    sums = np.empty((len(parts), *shape), np.float32)
-    each(lambda k: work(parts[k], sums[k]), range(len(parts)), size * number)
-    return sums[0] if len(parts) == 1 else np.add.reduce(sums, axis=0)

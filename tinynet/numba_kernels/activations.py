@@ -20,7 +20,7 @@ def widest() -> None:
     """Let the loops of a kernel that says so use the longest vectors."""
 
 
-@shared("x out below", cost=12)
+@shared("x out below", cost=8)
 def gelu(x: Array, out: Array, below: Array) -> None:
     """Write x times the normal distribution function, and that function, to ``[n]`` arrays."""
     widest()
@@ -29,7 +29,7 @@ def gelu(x: Array, out: Array, below: Array) -> None:
         out[i] = x[i] * below[i]
 
 
-@shared("g x below out", cost=12)
+@shared("g x below out", cost=8)
 def gelu_back(g: Array, x: Array, below: Array, out: Array) -> None:
     """Write ``g * (below + x * density(x))``."""
     widest()

@@ -11,6 +11,8 @@ import numpy as np
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.gate_code import gru_back_code, gru_code
 from tinynet.numba_kernels.products import multiply, multiply_steps
+from tinynet.numba_kernels.shared import shared
+from tinynet.numba_kernels.vectors import ROWS
 from tinynet.numba_kernels.written import written
 
 
@@ -23,7 +25,7 @@ def units(
 
     Args:
         gates, sums: products with the input and with the hidden state, ``[rows, width]``.
-        before: the hidden state, ``[rows, size]``.
+        before: the hidden state, ``[batch, size]``.
         move, inner, hidden: for ``h - n``, ``s_n`` and ``h'``, ``[rows, size]``.
         width, size: lengths of rows.
     """
@@ -36,6 +38,11 @@ def units(
     hidden[...] = n + z * move
 
 
+@shared(
+    span="first last",
+    numbers="gates.shape[0] * gates.shape[1] * (from_input.size + from_hidden.size) // 8",
+    parts="min(hands(), parts_of(_places, _work))",
+)
 def forward(
     input: Array,
     from_input: Array,
@@ -48,30 +55,33 @@ def forward(
     inner: Array,
     output: Array,
     sums: Array,
-    low: int,
+    first: int,
+    last: int,
     reverse: int,
 ) -> None:
-    """Run all steps for the rows of the batch from ``low`` on.
+    """Run all steps, for tiles of 8 rows of the batch.
 
     Args:
         input: ``[steps, batch, inputs]``.
         from_input, from_hidden: panels of the transposed ``w_ih`` and ``w_hh``.
         b_ih, b_hh: ``[padded(3 * size)]``.
         gates: for r, z and n, ``[steps, batch, padded(3 * size)]``.
-        hidden: the first hidden state, ``[rows, size]``.
+        hidden: the first hidden state, ``[batch, size]``.
         moves, inner, output: ``[steps, batch, size]``, for ``h - n``, ``s_n`` and ``h``.
-        sums: ``[rows, padded(3 * size)]``. Overwritten.
-        low: first row of the batch.
+        sums: ``[batch, padded(3 * size)]``. Overwritten.
+        first, last: the first tile, and that after the last.
         reverse: 1 to go from the last step to the first, else 0.
     """
-    steps, size, high = output.shape[0], output.shape[2], low + hidden.shape[0]
-    multiply_steps(input, from_input, b_ih, gates, low, hidden.shape[0])
+    steps, size = output.shape[0], output.shape[2]
+    low, high = first * ROWS, min(last * ROWS, hidden.shape[0])
+    mine = sums[low:high]
+    multiply_steps(input, from_input, b_ih, gates, low, high - low)
     for s in range(steps):
         t = steps - 1 - s if reverse else s
-        before = output[t + 1 if reverse else t - 1, low:high] if s else hidden
-        multiply(before, from_hidden, b_hh, sums)
+        before = output[t + 1 if reverse else t - 1, low:high] if s else hidden[low:high]
+        multiply(before, from_hidden, b_hh, mine)
         units(
-            gates[t, low:high], sums, before, moves[t, low:high], inner[t, low:high],
+            gates[t, low:high], mine, before, moves[t, low:high], inner[t, low:high],
             output[t, low:high], gates.shape[2], size,
         )  # fmt: skip
 
@@ -99,6 +109,11 @@ def units_back(
     carried[...] = g * z
 
 
+@shared(
+    span="first last",
+    numbers="gates.shape[0] * gates.shape[1] * (to_input.size + to_hidden.size) // 8",
+    parts="min(hands(), parts_of(_places, _work))",
+)
 def backward(
     g_output: Array,
     gates: Array,
@@ -112,30 +127,33 @@ def backward(
     of_input: Array,
     of_hidden: Array,
     dx: Array,
-    low: int,
+    first: int,
+    last: int,
     reverse: int,
 ) -> None:
-    """Go back through all steps for the rows of the batch from ``low`` on.
+    """Go back through all steps, for tiles of 8 rows of the batch.
 
     Args:
         g_output: gradient of the output, ``[steps, batch, size]``.
         gates, moves, inner: what ``forward`` wrote.
         to_input, to_hidden: panels of ``w_ih`` and ``w_hh``.
         zeros: as many as the longest row of a product has.
-        dh: zeros, ``[rows, padded(size)]``.
+        dh: zeros, ``[batch, padded(size)]``.
         carried: gradient of the last hidden state, ``[batch, size]``. In the end that of the first
             one is the sum of this and ``dh``.
         of_input, of_hidden: for the gradients of the products, ``[steps, batch, 3 * size]``.
         dx: for the gradient of the input, ``[steps, batch, padded(inputs)]``, or without steps.
-        low, reverse: as in ``forward``.
+        first, last, reverse: as in ``forward``.
     """
-    steps, size, high = inner.shape[0], inner.shape[2], low + dh.shape[0]
+    steps, size = inner.shape[0], inner.shape[2]
+    low, high = first * ROWS, min(last * ROWS, dh.shape[0])
+    slope = dh[low:high]
     for s in range(steps):
         t = s if reverse else steps - 1 - s
         now = of_hidden[t, low:high]
         units_back(
-            dh, g_output[t, low:high], carried[low:high], gates[t, low:high], moves[t, low:high],
+            slope, g_output[t, low:high], carried[low:high], gates[t, low:high], moves[t, low:high],
             inner[t, low:high], of_input[t, low:high], now, dh.shape[1], gates.shape[2], size,
         )  # fmt: skip
-        multiply(now, to_hidden, zeros, dh)
-    multiply_steps(of_input, to_input, zeros, dx, low, dh.shape[0])
+        multiply(now, to_hidden, zeros, slope)
+    multiply_steps(of_input, to_input, zeros, dx, low, high - low)

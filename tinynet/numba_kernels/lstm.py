@@ -12,6 +12,8 @@ import numpy as np
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.gate_code import lstm_back_code, lstm_code
 from tinynet.numba_kernels.products import multiply, multiply_steps
+from tinynet.numba_kernels.shared import shared
+from tinynet.numba_kernels.vectors import ROWS
 from tinynet.numba_kernels.written import written
 
 
@@ -38,6 +40,11 @@ def cells(
     hidden[...] = o * inner
 
 
+@shared(
+    span="first last",
+    numbers="gates.shape[0] * gates.shape[1] * (from_input.size + from_hidden.size) // 8",
+    parts="min(hands(), parts_of(_places, _work))",
+)
 def forward(
     input: Array,
     from_input: Array,
@@ -50,36 +57,38 @@ def forward(
     output: Array,
     zeros: Array,
     sums: Array,
-    low: int,
+    first: int,
+    last: int,
     reverse: int,
 ) -> None:
-    """Run all steps for the rows of the batch from ``low`` on.
+    """Run all steps, for tiles of 8 rows of the batch.
 
     Args:
         input: ``[steps, batch, inputs]``.
         from_input, from_hidden: panels of the transposed ``w_ih`` and ``w_hh``.
         bias: ``[padded(4 * size)]``.
         gates: for the gates, ``[steps, batch, padded(4 * size)]``.
-        hidden: the first hidden state, ``[rows, size]``.
+        hidden: the first hidden state, ``[batch, size]``.
         cell: cell states, ``[steps + 1, batch, size]``, of which the first one is set.
         inner, output: ``[steps, batch, size]``, for ``tanh(c)`` and ``h``.
         zeros: ``[padded(4 * size)]``.
-        sums: ``[rows, padded(4 * size)]``. Overwritten.
-        low: first row of the batch.
+        sums: ``[batch, padded(4 * size)]``. Overwritten.
+        first, last: the first tile, and that after the last.
         reverse: 1 to go from the last step to the first, else 0.
     """
     steps, size = inner.shape[0], inner.shape[2]
-    high = low + hidden.shape[0]
-    multiply_steps(input, from_input, bias, gates, low, hidden.shape[0])
+    low, high = first * ROWS, min(last * ROWS, hidden.shape[0])
+    mine = sums[low:high]
+    multiply_steps(input, from_input, bias, gates, low, high - low)
     for s in range(steps):
         t = steps - 1 - s if reverse else s
         if s == 0:
-            multiply(hidden, from_hidden, zeros, sums)
+            multiply(hidden[low:high], from_hidden, zeros, mine)
         else:
-            multiply(output[t + 1 if reverse else t - 1, low:high], from_hidden, zeros, sums)
+            multiply(output[t + 1 if reverse else t - 1, low:high], from_hidden, zeros, mine)
         before, after = cell[t + reverse, low:high], cell[t + 1 - reverse, low:high]
         cells(
-            gates[t, low:high], sums, before, after, inner[t, low:high], output[t, low:high],
+            gates[t, low:high], mine, before, after, inner[t, low:high], output[t, low:high],
             gates.shape[2], size,
         )  # fmt: skip
 
@@ -107,6 +116,11 @@ def cells_back(
     dc *= f
 
 
+@shared(
+    span="first last",
+    numbers="gates.shape[0] * gates.shape[1] * (to_input.size + to_hidden.size) // 8",
+    parts="min(hands(), parts_of(_places, _work))",
+)
 def backward(
     g_output: Array,
     gates: Array,
@@ -119,31 +133,33 @@ def backward(
     dc: Array,
     d: Array,
     dx: Array,
-    low: int,
+    first: int,
+    last: int,
     reverse: int,
 ) -> None:
-    """Go back through all steps for the rows of the batch from ``low`` on.
+    """Go back through all steps, for tiles of 8 rows of the batch.
 
     Args:
         g_output: gradient of the output, ``[steps, batch, size]``.
         gates, cell, inner: what ``forward`` wrote.
         to_input, to_hidden: panels of ``w_ih`` and ``w_hh``.
         zeros: as many as the longest row of a product has.
-        dh: gradient of the last hidden state, ``[rows, padded(size)]``; becomes the first one's.
+        dh: gradient of the last hidden state, ``[batch, padded(size)]``; becomes the first one's.
         dc: gradient of the last cell state, ``[batch, size]``; becomes the first one's.
         d: for the gradients of the sums, ``[steps, batch, 4 * size]``.
         dx: for the gradient of the input, ``[steps, batch, padded(inputs)]``, or without steps.
-        low, reverse: as in ``forward``.
+        first, last, reverse: as in ``forward``.
     """
     steps, size = inner.shape[0], inner.shape[2]
-    high = low + dh.shape[0]
+    low, high = first * ROWS, min(last * ROWS, dh.shape[0])
+    slope = dh[low:high]
     for s in range(steps):
         t = s if reverse else steps - 1 - s
         now = d[t, low:high]
         cells_back(
-            dh, g_output[t, low:high], dc[low:high], gates[t, low:high],
+            slope, g_output[t, low:high], dc[low:high], gates[t, low:high],
             cell[t + reverse, low:high], inner[t, low:high], now, dh.shape[1], gates.shape[2],
             size,
         )  # fmt: skip
-        multiply(now, to_hidden, zeros, dh)
-    multiply_steps(d, to_input, zeros, dx, low, dh.shape[0])
+        multiply(now, to_hidden, zeros, slope)
+    multiply_steps(d, to_input, zeros, dx, low, high - low)

@@ -23,20 +23,20 @@ from tinynet.numba_kernels import sharing
 
 F = TypeVar("F", bound=Callable[..., None])
 
-_USED = "parts_of", "share", "part_of", "address_of"
+_USED = "parts_of", "hands", "share", "part_of", "address_of"
 _SPLIT = """
 _places = {places}
 _low, _high = _places * _part // _parts, _places * (_part + 1) // _parts
 """
 _SHARED = """
 def {name}_shared({takes}):
-    _places = {places}
+    _places, _work = {places}, {work}
     _kept = ({takes},)
-    share(part_of({name}_part, _kept), address_of(_kept), {parts})
+    share(part_of({name}_part, _kept), address_of(_kept), {parts}, _work)
 """
 _PLAIN = """
 def {name}({takes}):
-    _places = {places}
+    _places, _work = {places}, {work}
     _parts = {parts}
     for _part in range(_parts):
         {name}_part(_part, _parts, {takes})
@@ -49,15 +49,16 @@ class Shared:
     Args:
         whole: the function.
         rows, sums, span: as ``shared`` takes them.
-        parts: how many parts there are, in Python.
+        work, parts: how much work it is, and how many parts there are, in Python.
     """
 
-    def __init__(self, whole: Any, rows: str, sums: str, span: str, parts: str):
+    def __init__(self, whole: Any, rows: str, sums: str, span: str, work: str, parts: str):
         self.whole, self._rows, self._sums, self._span = whole, rows, sums, span
         takes = ", ".join(inspect.signature(whole).parameters)
         low, _, high = span.partition(" ")
         places = f"{high} - {low}" if span else f"{rows.partition(' ')[0]}.shape[0]"
-        self._words = {"name": whole.__name__, "takes": takes, "places": places, "parts": parts}
+        self._words = {"name": whole.__name__, "takes": takes, "places": places}
+        self._words |= {"work": work, "parts": parts}
 
     def part(self) -> FunctionType:
         """Return the function that does a part: the kernel, after lines that cut its arguments.
@@ -123,17 +124,16 @@ def shared(
             given a part; instead of rows.
         cost: what a number takes, in about 0.1 ns.
         numbers: how many there are, in Python; by default those of the first of ``rows``.
-        parts: how many parts there are to be, in Python, instead of ``cost`` and ``numbers``.
+        parts: how many parts there are to be, in Python; by default as many as the work is worth.
     """
 
     def declare(whole: F) -> F:
-        wanted = parts
+        counted = numbers or f"{rows.partition(' ')[0]}.size"
+        wanted = parts or "parts_of(_places, _work)"
         if sums:
-            wanted = f"{sums.split()[0]}.shape[0]"
-        elif not parts:
-            counted = numbers or f"{rows.split()[0]}.size"
-            wanted = f"parts_of(_places, ({counted}) * {cost})"
-        declared[whole] = Shared(whole, rows, sums, span, wanted)  # type: ignore[index]
+            wanted = f"{sums.partition(' ')[0]}.shape[0]"
+        work = f"({counted}) * {cost}"
+        declared[whole] = Shared(whole, rows, sums, span, work, wanted)  # type: ignore[index]
         return whole
 
     return declare

@@ -36,7 +36,7 @@ FAILED = 56  # 1 after a part that raised
 NOTE = 64  # what is written to, and read from, the pipe
 
 LONG = 512  # pauses
-WAKING = 4  # parts from which it pays to wake a helper up: that takes 10 µs
+WAKING = 2**18  # work from which it pays to wake a helper up: that takes 10 µs
 MOST = 64  # parts
 board[LEAST] = 2**16
 
@@ -111,13 +111,19 @@ def take(function: int, arguments: int, parts: int) -> None:
             swap(FAILED, 1)
 
 
-def share(function: int, arguments: int, parts: int) -> None:
+def hands() -> int:
+    """Return how many threads may share work."""
+    return 1 + load(HELPERS)
+
+
+def share(function: int, arguments: int, parts: int, work: int) -> None:
     """Do all parts, with the helpers; return when they are done.
 
     Args:
         function: from ``part_of``.
         arguments: from ``address_of``.
         parts: how many there are.
+        work: how much work they are together.
     """
     if parts < 2 or load(HELPERS) == 0 or swap(BUSY, 1):
         failed = 0
@@ -129,7 +135,7 @@ def share(function: int, arguments: int, parts: int) -> None:
         swap(PARTS, parts)
         swap(NEXT, 0)
         swap(OPEN, add(TICKETS, 1) + 1)
-        if parts >= WAKING:
+        if work >= WAKING:
             sleeping = swap(ASLEEP, 0)
         else:
             sleeping = 0

@@ -87,7 +87,7 @@ def _lay_tiles(
                 )  # fmt: skip
 
 
-@shared("x out", parts="pieces")
+@shared("x out", numbers="out.size // out.shape[1] * weights.size // 32", parts="pieces")
 def winograd(
     x: Array, weights: Array, bias: Array, out: Array, offsets: Array, top: int, pitch: int,
     margin: int, step: int, images: int, pieces: int,
@@ -121,7 +121,7 @@ def winograd(
                     )  # fmt: skip
 
 
-@shared("x y", sums="totals")
+@shared("x y", sums="totals", numbers="y.size * offsets.size // 8")
 def winograd_weights(
     x: Array, y: Array, totals: Array, offsets: Array, top: int, pitch: int, margin: int,
     step: int, images: int,
@@ -187,7 +187,7 @@ def _lay(
                             stream[at + j] = flat[start + walk[1] * j]
 
 
-@shared("x out", parts="pieces")
+@shared("x out", numbers="out.size // out.shape[1] * weights.size // 8", parts="pieces")
 def direct(
     x: Array, weights: Array, bias: Array, out: Array, to: Array, size: Array, offsets: Array,
     walk: Array, phases: Array, rows: int, pitch: int, step: int, images: int, together: int,
@@ -229,7 +229,7 @@ def direct(
                     at += to[1]
 
 
-@shared("x y", sums="totals")
+@shared("x y", sums="totals", numbers="y.size * offsets.size // 8")
 def direct_weights(
     x: Array, y: Array, totals: Array, offsets: Array, walk: Array, phases: Array, rows: int,
     pitch: int, step: int, images: int,

@@ -27,6 +27,7 @@ from tinynet.ops.reduction import largest, smallest
 from tinynet.ops.softmax import SAFE
 
 _BLOCK = 65536  # scores that are worked on at once: they stay in the cache
+_SHARED = 2**21  # scores from which a second thread pays
 
 
 def _whole(x: Array, scores: Array) -> bool:
@@ -41,7 +42,10 @@ def _by_part(work: Callable[[Any], None], scores: Array, *inputs: Array) -> None
         work(...)
     else:
         step = max(1, _BLOCK * len(scores) // scores.size)
-        numba_kernels.each(work, threads.slices(len(scores), step), scores.size)
+        # In threads only where calls of numpy are long enough; with numba, BLAS has one.
+        large = numba_kernels.on and scores.size >= _SHARED
+        spread = threads.share if large else threads.in_turn
+        spread(work, threads.slices(len(scores), step))
 
 
 def _part(x: Array | None, part: Any, like: Array) -> Array | None:

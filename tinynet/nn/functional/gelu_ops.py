@@ -7,7 +7,6 @@ function is ``(1 + tanh(x * P(x^2))) / 2``, since numpy's tanh costs little more
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,25 +80,18 @@ def _flat(x: Array) -> Array:
     return np.ascontiguousarray(x, np.float32).reshape(-1)
 
 
-def _by_block(work: Callable[[slice], None], size: int) -> None:
-    if numba_kernels.on:
-        numba_kernels.share(work, size)
-    else:
-        threads.in_turn(work, threads.slices(size, _BLOCK))
-
-
 def _gelu_single(x: Array) -> tuple[Array, Array]:
     flat = _flat(x)
     out, below = np.empty_like(flat), np.empty_like(flat)
 
     def work(block: slice) -> None:
         part = flat[block]
-        if numba_kernels.on:
-            activations.gelu(part, out[block], below[block])
-        else:
-            _single(part, out[block], below[block], np.empty_like(part))
+        _single(part, out[block], below[block], np.empty_like(part))
 
-    _by_block(work, flat.size)
+    if numba_kernels.on:
+        activations.gelu(flat, out, below)
+    else:
+        threads.in_turn(work, threads.slices(flat.size, _BLOCK))
     return out.reshape(x.shape).astype(x.dtype, copy=False), below.reshape(x.shape)
 
 
@@ -107,10 +99,12 @@ def _slope_single(g: Array, x: Array, below: Array) -> Array:
     g1, x1, b1, out = _flat(g), _flat(x), _flat(below), np.empty(x.size, np.float32)
 
     def work(block: slice) -> None:
-        slope = activations.gelu_back if numba_kernels.on else _single_slope
-        slope(g1[block], x1[block], b1[block], out[block])
+        _single_slope(g1[block], x1[block], b1[block], out[block])
 
-    _by_block(work, out.size)
+    if numba_kernels.on:
+        activations.gelu_back(g1, x1, b1, out)
+    else:
+        threads.in_turn(work, threads.slices(out.size, _BLOCK))
     return out.reshape(x.shape).astype(x.dtype, copy=False)
 
 

@@ -6,8 +6,6 @@ depends on no other row. The record of a sequence is one array of one dimension.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from tinynet import numba_kernels
@@ -26,15 +24,9 @@ def takes(input: Array, size: int) -> bool:
     return numba_kernels.takes(input) and steps >= FEW and batch * size > 0
 
 
-def _share_rows(work: Callable[[int, int], None], shape: Shape) -> None:
-    """Call ``work(low, high)`` for parts of a batch."""
-    steps, batch, size = shape
-
-    def tiles(part: slice) -> None:
-        work(part.start * ROWS, min(part.stop * ROWS, batch))
-
-    numbers = steps * ROWS * size * (size // numba_kernels.PRODUCTS + 5)
-    numba_kernels.share(tiles, -(-batch // ROWS), numbers)
+def _tiles(batch: int) -> tuple[int, int]:
+    """Return which tiles of rows there are."""
+    return 0, -(-batch // ROWS)
 
 
 def _parts(record: Array, shape: Shape, gates: int) -> tuple[Array, Array, Array]:
@@ -96,15 +88,10 @@ def lstm_forward(
         np.ascontiguousarray(h),
     )
     filled, zeros = _filled(bias), np.zeros(padded(4 * size), np.float32)
-
-    def work(low: int, high: int) -> None:
-        sums = aligned(high - low, padded(4 * size))
-        lstm.forward(
-            x, from_input, from_hidden, filled, gates, hidden[low:high], cells, inner, output,
-            zeros, sums, low, int(reverse),
-        )  # fmt: skip
-
-    _share_rows(work, shape)
+    lstm.forward(
+        x, from_input, from_hidden, filled, gates, hidden, cells, inner, output, zeros,
+        aligned(shape[1], padded(4 * size)), *_tiles(shape[1]), int(reverse),
+    )  # fmt: skip
     return output, output[last], cells[last + 1 - reverse], record
 
 
@@ -123,21 +110,16 @@ def lstm_backward(
     g_output, dc = np.ascontiguousarray(g), np.array(dc, order="C")
     shape = steps, batch, size = g_output.shape
     gates, inner, cells = _parts(record, shape, 4)
-    d, made = np.empty((steps, batch, 4 * size), np.float32), np.empty((batch, size), np.float32)
+    d = np.empty((steps, batch, 4 * size), np.float32)
     (to_input, dx), to_hidden = _to_input(shape, w_ih), packed(w_hh)
     zeros = np.zeros(max(padded(size), dx.shape[2]), np.float32)
-
-    def work(low: int, high: int) -> None:
-        part = aligned(high - low, padded(size))
-        part[:, :size] = dh[low:high]
-        lstm.backward(
-            g_output, gates, cells, inner, to_input, to_hidden, zeros, part, dc, d, dx, low,
-            int(reverse),
-        )  # fmt: skip
-        made[low:high] = part[:, :size]
-
-    _share_rows(work, shape)
-    return d, _of_input(dx, w_ih), made, dc
+    made = aligned(batch, padded(size))
+    made[:, :size] = dh
+    lstm.backward(
+        g_output, gates, cells, inner, to_input, to_hidden, zeros, made, dc, d, dx, *_tiles(batch),
+        int(reverse),
+    )  # fmt: skip
+    return d, _of_input(dx, w_ih), np.ascontiguousarray(made[:, :size]), dc
 
 
 # ---- gated recurrent units ----------------------------------------------------------------------
@@ -162,15 +144,10 @@ def gru_forward(
         np.ascontiguousarray(h),
     )
     biases = _filled(b_ih), _filled(b_hh)
-
-    def work(low: int, high: int) -> None:
-        sums = aligned(high - low, padded(3 * size))
-        gru.forward(
-            x, from_input, from_hidden, *biases, gates, hidden[low:high], moves, inner[:-1], output,
-            sums, low, int(reverse),
-        )  # fmt: skip
-
-    _share_rows(work, shape)
+    gru.forward(
+        x, from_input, from_hidden, *biases, gates, hidden, moves, inner[:-1], output,
+        aligned(shape[1], padded(3 * size)), *_tiles(shape[1]), int(reverse),
+    )  # fmt: skip
     return output, record
 
 
@@ -188,16 +165,11 @@ def gru_backward(
     of_input, of_hidden = np.empty((2, steps, batch, 3 * size), np.float32)
     (to_input, dx), to_hidden = _to_input(shape, w_ih), packed(w_hh)
     zeros = np.zeros(max(padded(size), dx.shape[2]), np.float32)
-    carried = np.array(dh, order="C")
-
-    def work(low: int, high: int) -> None:
-        part = aligned(high - low, padded(size))
-        part[:] = 0
-        gru.backward(
-            g_output, gates, moves, inner[:-1], to_input, to_hidden, zeros, part, carried,
-            of_input, of_hidden, dx, low, int(reverse),
-        )  # fmt: skip
-        carried[low:high] += part[:, :size]
-
-    _share_rows(work, shape)
+    carried, made = np.array(dh, order="C"), aligned(batch, padded(size))
+    made[...] = 0
+    gru.backward(
+        g_output, gates, moves, inner[:-1], to_input, to_hidden, zeros, made, carried, of_input,
+        of_hidden, dx, *_tiles(batch), int(reverse),
+    )  # fmt: skip
+    carried += made[:, :size]
     return of_input, of_hidden, _of_input(dx, w_ih), carried

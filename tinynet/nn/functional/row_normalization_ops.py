@@ -19,7 +19,7 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.blocks import Blocks, ones, wide
 from tinynet.nn.functional.normalization_ops import Grads, shaped, slopes
-from tinynet.numba_kernels import rows
+from tinynet.numba_kernels import rows, sharing
 
 _NONE = np.empty(0)
 _BLOCK = 32768  # numbers that are worked on at once in a larger input: they stay in the cache
@@ -137,11 +137,7 @@ def _normalized_rows(
     b = np.ascontiguousarray(wide(bias).reshape(-1)) if bias.size else np.zeros_like(w)
     y, (mean, inverse) = np.empty_like(x), np.empty((2, len(x)), x.dtype)
     small = np.float32(eps)
-
-    def work(part: slice) -> None:
-        rows.row_norm(x[part], w, b, small, centered, y[part], mean[part], inverse[part])
-
-    numba_kernels.share(work, len(x), x.shape[1])
+    rows.row_norm(x, w, b, small, centered, y, mean, inverse)
     return y, mean[:, None], inverse[:, None]
 
 
@@ -152,12 +148,10 @@ def _slopes_of_rows(
     x, g, w = (np.ascontiguousarray(a) for a in (x, g, _weight_of(weight, x)))
     r = np.ascontiguousarray(inverse.reshape(-1))
     m = np.ascontiguousarray(mean.reshape(-1)) if centered else r
-    dx = np.empty_like(x)
-
-    def work(part: slice, sums: Array) -> None:
-        rows.row_norm_back(g[part], x[part], w, m[part], r[part], centered, dx[part], *sums)
-
-    by_weight, by_bias = numba_kernels.share_sums(work, len(x), x.shape[1], (2, x.shape[1]))
+    dx, parts = np.empty_like(x), sharing.parts_of(len(x), x.size * rows.COST)
+    sums = np.empty((2, parts, x.shape[1]), np.float32)
+    rows.row_norm_back(g, x, w, m, r, centered, dx, *sums)
+    by_weight, by_bias = sums[:, 0] if parts == 1 else np.add.reduce(sums, axis=1)
     return dx, by_weight, by_bias
 
 

@@ -17,9 +17,9 @@ SHAPES = [(1, 1, 1), (5, 3, 33), (130, 21, 40), (300, 140, 64), (260, 257, 70)]
 def test_product(compiled, rows, left, right):
     a, b = draw(rows, left), draw(rows, right)
     found, plain = np.ones((2, left, right), "f4")
-    transposes.product(a, b, found, 0, transposes.units(left))
+    transposes.product(a, b, found, 0, transposes.units(right))
     np.testing.assert_allclose(found, a.T @ b + 1, atol=2e-4)
-    python(transposes.product)(a, b, plain, 0, transposes.units(left))
+    python(transposes.product)(a, b, plain, 0, transposes.units(right))
     np.testing.assert_allclose(plain, found, atol=2e-4)
 
 

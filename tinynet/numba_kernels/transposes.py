@@ -13,7 +13,6 @@ from tinynet.numba_kernels.vectors import COLUMNS, turned_product
 from tinynet.numba_kernels.written import written
 
 STEP = 128  # rows that are worked on at once
-PART = 128  # columns: for fewer, copies of the right matrix take too long
 
 
 @written(turned_product)
@@ -23,30 +22,30 @@ def add(a: Array, b: Array, out: Array) -> None:
 
 
 def units(columns: int) -> int:
-    """Return how many columns of ``a``, 128 at a time, parts of a product may consist of."""
-    return (columns + PART - 1) // PART
+    """Return how many panels of 32 columns of ``b`` parts of a product may consist of."""
+    return (columns + COLUMNS - 1) // COLUMNS
 
 
-@shared(span="first last", numbers="a.size * b.shape[1] // 64")
+@shared(span="first last", numbers="a.size * b.shape[1] // 8")
 def product(a: Array, b: Array, out: Array, first: int, last: int) -> None:
-    """Add ``a.T @ b`` to ``out``, or some units of it.
+    """Add ``a.T @ b`` to ``out``, or some panels of it.
 
     Args:
         a, b, out: ``[rows, n]``, ``[rows, m]``, ``[n, m]``.
-        first, last: units, see above.
+        first, last: the first panel of ``b``, and that after the last.
     """
-    low, high = first * PART, min(last * PART, a.shape[1])
-    memory, whole = line(STEP * COLUMNS), b.shape[1] // COLUMNS * COLUMNS
+    low, high = first * COLUMNS, min(last * COLUMNS, b.shape[1])
+    memory, whole = line(STEP * COLUMNS), high // COLUMNS * COLUMNS
     for begin in range(0, a.shape[0], STEP):
         count = min(STEP, a.shape[0] - begin)
         panel = memory[: count * COLUMNS].reshape(count, COLUMNS)
-        part = a[begin : begin + count, low:high]
-        for left in range(0, whole, COLUMNS):
+        part = a[begin : begin + count]
+        for left in range(low, whole, COLUMNS):
             pack(b, begin, left, panel)
-            add(part, panel, out[low:high, left : left + COLUMNS])
-        if whole < b.shape[1]:
+            add(part, panel, out[:, left : left + COLUMNS])
+        if whole < high:
             pack(b, begin, whole, panel)
-            add_narrow(part, panel, out[low:high, whole:])
+            add_narrow(part, panel, out[:, whole:])
 
 
 def add_narrow(a: Array, panel: Array, out: Array) -> None:

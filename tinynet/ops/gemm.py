@@ -54,7 +54,7 @@ def _of_columns(a: Array, b: Array, bias: Array | None) -> Array:
     made = np.zeros((a.shape[1], b.shape[1]), np.float32)
     if bias is not None:
         made += bias
-    transposes.product(a, b, made, 0, transposes.units(a.shape[1]))
+    transposes.product(a, b, made, 0, transposes.units(b.shape[1]))
     return made
 
 

@@ -1,6 +1,7 @@
 """Threads that share the parts of kernels."""
 
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -65,6 +66,23 @@ def test_helpers_that_slept_wake_up(adding, count):
         x = np.zeros(64)
         adding(x, 0, 10**5, 64)
         np.testing.assert_array_equal(x, 10**5)
+
+
+def test_helpers_are_woken_up_no_more_often_than_they_sleep(adding, count):
+    """Else they would look for work for long after there is none."""
+    count(3)
+    for slow in (1, 10**4, 10**6, 1, 10**6, 10**4):
+        adding(np.zeros(64), 0, slow, 2)  # helpers without a part lose patience meanwhile
+    asleep = sharing.board[sharing.ASLEEP : sharing.ASLEEP + 2]
+    until(lambda: asleep.all())
+    time.sleep(3 * helpers.PATIENCE)
+    assert asleep.all() and not select.select([p for p, _ in helpers._crew.pipes], [], [], 0)[0]
+
+
+def until(true):
+    end = time.monotonic() + 10
+    while not true() and time.monotonic() < end:
+        time.sleep(0.001)
 
 
 def test_two_threads_that_share_work_at_once(adding, count):

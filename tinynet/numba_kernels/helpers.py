@@ -21,7 +21,7 @@ class _Crew:
 
     def __init__(self) -> None:
         self.threads: list[threading.Thread] = []
-        self.pipe: tuple[int, int] | None = None
+        self.pipes: list[tuple[int, int]] = []
         self.forget()
 
     def forget(self) -> None:
@@ -32,10 +32,9 @@ class _Crew:
     def leave(self) -> None:
         """Forget what belongs to another process, of which this one is a fork."""
         self.forget()
-        if self.pipe is not None:
-            for end in self.pipe:
-                os.close(end)
-        self.pipe = None
+        for end in sum(self.pipes, ()):
+            os.close(end)
+        self.pipes = []
 
     def start(self, count: int) -> None:
         """Have so many helpers, instead of those that there are."""
@@ -45,16 +44,21 @@ class _Crew:
         library = _system()
         if count < 1 or library is None:
             return
-        if self.pipe is None:
-            self.pipe = os.pipe()
         board = sharing.board
-        board[sharing.BELL] = self.pipe[1]
         for place, name in _CALLED.items():
             board[place] = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
         patience = _pauses(PATIENCE)
-        for _ in range(min(count, sharing.MOST)):
+        # Compile all that helpers and their end need here: not in threads, nor when Python ends.
+        board[sharing.END] = 1
+        sharing.help_out(0, 0, patience)
+        sharing.wake()
+        board[sharing.END] = 0
+        for number in range(min(count, sharing.MOST_HELPERS)):
+            if number == len(self.pipes):
+                self.pipes.append(os.pipe())
+            pipe, board[sharing.BELLS + number] = self.pipes[number]
             helper = threading.Thread(
-                target=sharing.help_out, args=(self.pipe[0], patience),
+                target=sharing.help_out, args=(number, pipe, patience),
                 name="tinynet-kernels", daemon=True,
             )  # fmt: skip
             try:
@@ -66,9 +70,9 @@ class _Crew:
 
     def end(self) -> None:
         """Let all helpers end, and wait for that."""
-        if self.threads and self.pipe is not None:
-            sharing.board[[sharing.HELPERS, sharing.END]] = 0, 1
-            os.write(self.pipe[1], bytes(len(self.threads)))
+        if self.threads:
+            sharing.board[sharing.END] = 1
+            sharing.wake()
             for helper in self.threads:
                 helper.join()
         self.forget()

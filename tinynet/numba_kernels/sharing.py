@@ -20,20 +20,22 @@ from typing import Any
 from tinynet.numba_kernels import atomics
 from tinynet.numba_kernels.written import written
 
-board = atomics.lines(10)  # places that are often written are a line of the cache apart
+board = atomics.lines(24)  # places that are often written are a line of the cache apart
 LEAST = 0  # work of a part, in about 0.1 ns
 TICKETS = 1  # how often work was shared
 # What is shared: its ticket, or 0; the address of a part's function, of its arguments; parts
 OPEN, FUNCTION, ARGUMENTS, PARTS = 8, 9, 10, 11
 NEXT = 16  # part that nobody has taken
 INSIDE = 24  # helpers that may be at a part
-ASLEEP = 32  # helpers that may sleep
-# Set before there are helpers: how many, a pipe's end and the function that writes to it, that
-# which reads, that which lets another thread run, and whether helpers are to end
-HELPERS, BELL, WRITE, READ, YIELD, END = 40, 41, 42, 43, 44, 45
+# Set before there are helpers: how many, the functions that write to a pipe, read from it, and let
+# another thread run, and whether helpers are to end
+HELPERS, WRITE, READ, YIELD, END = 40, 41, 42, 43, 44
 BUSY = 48  # 1 while work is shared
 FAILED = 56  # 1 after a part that raised
-NOTE = 64  # what is written to, and read from, the pipe
+NOTE = 64  # what is written to pipes, and after it what is read
+MOST_HELPERS = 48
+ASLEEP = 72  # of each helper, 1 while it waits for a byte
+BELLS = ASLEEP + MOST_HELPERS  # of each helper, the pipe that it waits at
 
 LONG = 512  # pauses
 WAKING = 2**18  # work from which it pays to wake a helper up: that takes 10 µs
@@ -136,11 +138,7 @@ def share(function: int, arguments: int, parts: int, work: int) -> None:
         swap(NEXT, 0)
         swap(OPEN, add(TICKETS, 1) + 1)
         if work >= WAKING:
-            sleeping = swap(ASLEEP, 0)
-        else:
-            sleeping = 0
-        if sleeping > 0:
-            call(load(WRITE), load(BELL), address(NOTE), sleeping)
+            wake()
         take(function, arguments, parts)
         swap(OPEN, 0)
         waited = 0
@@ -155,11 +153,19 @@ def share(function: int, arguments: int, parts: int, work: int) -> None:
         raise MemoryError("no memory left for a kernel")
 
 
-def help_out(pipe: int, patience: int) -> None:
+def wake() -> None:
+    """Wake all helpers up that sleep."""
+    for helper in range(load(HELPERS)):
+        if swap(ASLEEP + helper, 0):
+            call(load(WRITE), load(BELLS + helper), address(NOTE), 1)
+
+
+def help_out(number: int, pipe: int, patience: int) -> None:
     """Take parts of all work that is shared, until the board says that helpers are to end.
 
     Args:
-        pipe: to read from, asleep until somebody writes to it.
+        number: of the helper, from 0 on.
+        pipe: its own, to read from, asleep until somebody writes to it.
         patience: pauses before falling asleep.
     """
     done = 0
@@ -176,9 +182,11 @@ def help_out(pipe: int, patience: int) -> None:
                 waited = 0
             pause()
             waited += 1
-        add(ASLEEP, 1)
-        # What was missed here was written to the pipe, too: then nobody sleeps.
-        if not (load(OPEN) or load(END)):
+        swap(ASLEEP + number, 1)
+        ticket = load(OPEN)
+        idle = (ticket == 0 or ticket == done) and not load(END)
+        # A helper that has been called in this moment finds a byte in its pipe.
+        if idle or swap(ASLEEP + number, 0) == 0:
             call(load(READ), pipe, address(NOTE + 1), 1)
 
 

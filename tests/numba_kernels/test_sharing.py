@@ -31,13 +31,6 @@ def fill_memory(sizes, out):
         out[0] = np.zeros(size, np.float32).sum()
 
 
-@pytest.fixture
-def count():
-    before = tn.get_num_threads()
-    yield tn.set_num_threads
-    tn.set_num_threads(before)
-
-
 @pytest.fixture(scope="module")
 def adding():
     tn.backends.numba.enabled = True
@@ -49,18 +42,18 @@ def of_helpers():
     return [t for t in threading.enumerate() if t in helpers._crew.threads]
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("number", [1, 2, 5])
 @pytest.mark.parametrize("parts", [1, 2, 7, 64])
-def test_each_part_is_done_once(adding, count, threads, parts):
-    count(threads)
+def test_each_part_is_done_once(adding, threads, number, parts):
+    threads(number)
     for slow in (1, 1, 3, 1000):
         x = np.zeros(1000)
         adding(x, 0, slow, parts)
         np.testing.assert_array_equal(x, slow)
 
 
-def test_helpers_that_slept_wake_up(adding, count):
-    count(2)
+def test_helpers_that_slept_wake_up(adding, threads):
+    threads(2)
     for _ in range(5):
         time.sleep(3 * helpers.PATIENCE)
         x = np.zeros(64)
@@ -68,9 +61,9 @@ def test_helpers_that_slept_wake_up(adding, count):
         np.testing.assert_array_equal(x, 10**5)
 
 
-def test_helpers_are_woken_up_no_more_often_than_they_sleep(adding, count):
+def test_helpers_are_woken_up_no_more_often_than_they_sleep(adding, threads):
     """Else they would look for work for long after there is none."""
-    count(3)
+    threads(3)
     for slow in (1, 10**4, 10**6, 1, 10**6, 10**4):
         adding(np.zeros(64), 0, slow, 2)  # helpers without a part lose patience meanwhile
     asleep = sharing.board[sharing.ASLEEP : sharing.ASLEEP + 2]
@@ -85,8 +78,8 @@ def until(true):
         time.sleep(0.001)
 
 
-def test_two_threads_that_share_work_at_once(adding, count):
-    count(3)
+def test_two_threads_that_share_work_at_once(adding, threads):
+    threads(3)
     arrays = [np.zeros(1000) for _ in range(4)]
 
     def work(x):
@@ -102,9 +95,9 @@ def test_two_threads_that_share_work_at_once(adding, count):
     assert not sharing.board[[sharing.OPEN, sharing.INSIDE, sharing.BUSY]].any()
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_a_part_that_finds_no_memory(adding, count, threads):
-    count(threads)
+@pytest.mark.parametrize("number", [1, 3])
+def test_a_part_that_finds_no_memory(adding, threads, number):
+    threads(number)
     filling = compiler._compile_shared(declared[fill_memory])
     sizes, out = np.array([10, 2**60, 10, 10]), np.zeros(1)
     with pytest.raises(MemoryError):
@@ -116,14 +109,14 @@ def test_a_part_that_finds_no_memory(adding, count, threads):
     np.testing.assert_array_equal(x, 1)
 
 
-def test_helpers_follow_the_number_of_threads_and_the_switch(adding, count):
-    for threads in (3, 1, 2):
-        count(threads)
-        assert len(of_helpers()) == threads - 1
+def test_helpers_follow_the_number_of_threads_and_the_switch(adding, threads):
+    for number in (3, 1, 2):
+        threads(number)
+        assert len(of_helpers()) == number - 1
     tn.backends.numba.enabled = False
     try:
         assert not of_helpers()
-        count(3)
+        threads(3)
         assert not of_helpers()
     finally:
         tn.backends.numba.enabled = True
@@ -178,9 +171,9 @@ def test_processes_end_well(end):
     assert done.stdout.count("1048576.0") == (4 if end == "in a fork" else 1)
 
 
-def test_no_kernel_is_shared_where_threads_are_missing(adding, count, monkeypatch):
+def test_no_kernel_is_shared_where_threads_are_missing(adding, threads, monkeypatch):
     monkeypatch.setattr(helpers, "_system", lambda: None)
-    count(2)
+    threads(2)
     assert not of_helpers()
     assert numba_kernels.on
     x = np.zeros(100)

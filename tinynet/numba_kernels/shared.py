@@ -102,7 +102,7 @@ class Shared:
         return space
 
 
-declared: dict[FunctionType, Shared] = {}  # by the kernel
+declared: dict[Any, Shared] = {}  # by the kernel
 
 
 def shared(
@@ -133,7 +133,7 @@ def shared(
         if sums:
             wanted = f"{sums.partition(' ')[0]}.shape[0]"
         work = f"({counted}) * {cost}"
-        declared[whole] = Shared(whole, rows, sums, span, work, wanted)  # type: ignore[index]
+        declared[whole] = Shared(whole, rows, sums, span, work, wanted)
         return whole
 
     return declare

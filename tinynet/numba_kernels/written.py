@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Emitter = Callable[..., Any]  # of numba's context, builder, signature and arguments
 Result = str | Callable[..., Any]  # name of numba's type, or makes it of those of the arguments
 
-_emitters: dict[FunctionType, tuple[Emitter, Result]] = {}
+_emitters: dict[Any, tuple[Emitter, Result]] = {}
 _known: set[FunctionType] = set()  # to numba
 
 
@@ -28,7 +28,7 @@ def written(emitter: Emitter, result: Result = "void") -> Callable[[F], F]:
     """
 
     def mark(function: F) -> F:
-        _emitters[function] = emitter, result  # type: ignore[index]
+        _emitters[function] = emitter, result
         return function
 
     return mark

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.metadata
+import signal
 
 import hypothesis
 import pytest
@@ -27,6 +28,9 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     # Before a single file of it is collected, which would else be imported a second time.
     importlib.import_module("tinynet")
+    # A shell starts background jobs with Ctrl-C ignored, and the programs of the tests inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     hypothesis.settings.load_profile("full" if config.getoption("--full") else "quick")
     if config.getoption("--oracle"):
         require_oracle()

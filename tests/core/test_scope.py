@@ -7,6 +7,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.core import engine, scope
+from tinynet.core.modes import mode
 from tinynet.core.passes import observing_backward
 from tinynet.core.scope import following
 
@@ -67,7 +68,7 @@ def test_a_call_that_fails_is_left():
     with following(follower), pytest.raises(KeyError):
         nn.Sequential(Fails())(tn.ones(1))
     assert [what for what, _ in follower.told] == ["in", "in", "out", "out"]
-    assert scope.stack == []
+    assert mode.scope is None
 
 
 def test_two_followers_and_another_thread():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from tinynet.core import engine
 from tinynet.core.callsite import here, locate
 from tinynet.core.messages import row
+from tinynet.core.modes import mode
 from tinynet.core.node import Node
 from tinynet.core.scope import path_of
 from tinynet.core.tensor import Tensor
@@ -165,18 +167,17 @@ def hint_of(sources: dict[str, Array], values: dict[str, float]) -> str:
 # ---- the user's side ----------------------------------------------------------------------------
 
 
-class _State:
+class _State(threading.local):
     enabled = False
     check_nan = True
 
 
-def _state() -> tuple[bool, bool]:
-    return _State.enabled, _State.check_nan
+_state = _State()
 
 
 def _set(enabled: bool, check_nan: bool) -> None:
-    _State.enabled, _State.check_nan = bool(enabled), bool(check_nan)
-    engine.watcher = Watcher(_State.check_nan) if enabled else None
+    _state.enabled, _state.check_nan = bool(enabled), bool(check_nan)
+    mode.watcher = Watcher(_state.check_nan) if enabled else None
 
 
 def is_anomaly_enabled() -> bool:
@@ -186,7 +187,7 @@ def is_anomaly_enabled() -> bool:
         >>> tn.autograd.is_anomaly_enabled()
         False
     """
-    return _State.enabled
+    return _state.enabled
 
 
 def is_anomaly_check_nan_enabled() -> bool:
@@ -196,7 +197,7 @@ def is_anomaly_check_nan_enabled() -> bool:
         >>> tn.autograd.is_anomaly_check_nan_enabled()
         True
     """
-    return _State.check_nan
+    return _state.check_nan
 
 
 class detect_anomaly(contextlib.ContextDecorator):
@@ -227,7 +228,7 @@ class detect_anomaly(contextlib.ContextDecorator):
         warnings.warn(SLOW, UserWarning, stacklevel=2)
 
     def __enter__(self) -> None:
-        self._before.append(_state())
+        self._before.append((_state.enabled, _state.check_nan))
         _set(True, self.check_nan)
 
     def __exit__(self, *exc: object) -> None:
@@ -251,7 +252,7 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode: bool, check_nan: bool = True):
-        self._before = _state()
+        self._before = _state.enabled, _state.check_nan
         _set(mode, check_nan)
 
     def __enter__(self) -> None:

@@ -12,7 +12,6 @@ from tinynet.core.messages import freed_error
 from tinynet.core.modes import enable_grad, mode, no_grad
 from tinynet.core.node import Freed, Guard, Node, Saved, modified_problem
 from tinynet.core.recorded import tensor_at
-from tinynet.core.scope import running
 from tinynet.core.tensor import Tensor, counter_of, wrap
 from tinynet.core.version import Version
 from tinynet.core.views import edge_of, requires_grad
@@ -32,7 +31,7 @@ class FunctionNode(Node):
     def __init__(self, args: tuple[Any, ...]):
         self.hooks = None
         self.site = here()
-        self.scope = running.scope
+        self.scope = mode.scope
         self.edges = tuple(edge_of(a) for a in args if isinstance(a, Tensor))
         self.needs_input_grad = tuple(isinstance(a, Tensor) and requires_grad(a) for a in args)
         self._is_tensor = tuple(isinstance(a, Tensor) for a in args)

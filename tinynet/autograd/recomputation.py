@@ -23,7 +23,6 @@ from tinynet.core.messages import row
 from tinynet.core.modes import enable_grad, mode
 from tinynet.core.node import Edge, Guard, Node, Saved, modified_problem
 from tinynet.core.recorded import tensor_at
-from tinynet.core.scope import running
 from tinynet.core.tensor import Size, Tensor, counter_of
 from tinynet.core.version import Version
 from tinynet.core.views import edge_of
@@ -125,7 +124,7 @@ class _Call(Node):
         self.edges = ()
         self.hooks = None
         self.site = here()
-        self.scope = running.scope
+        self.scope = mode.scope
 
     def name(self) -> str:
         """Return what messages call it."""

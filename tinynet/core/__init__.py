@@ -3,8 +3,6 @@
 from tinynet.core import gradients as gradients  # gives Tensor backward, grad and hooks
 from tinynet.core import inplace as inplace
 from tinynet.core import views as views
-from tinynet.core.floating import install as _install
 from tinynet.memory import keep_freed as _keep_freed
 
-_install()
 _keep_freed()

@@ -24,7 +24,6 @@ from tinynet.core.observe import observable, observers
 from tinynet.core.out import written
 from tinynet.core.recorded import backward_recorded, unpack
 from tinynet.core.refusals import explain
-from tinynet.core.scope import running
 from tinynet.core.source import Backward, Forward, saved_arrays, saved_constants
 from tinynet.core.tensor import UNRECORDED, VIEW, Tensor, counter_of, wrap
 from tinynet.core.version import INFERENCE, NUMBER, Version
@@ -57,7 +56,6 @@ NAMESPACE.update(
     restore=restore,
     Freed=Freed,
     gone=gone,
-    running=running,
     promoted=dtypes.result_type,
     default_float=dtypes.default_float,
     wrap=wrap,

@@ -25,9 +25,6 @@ from tinynet.core.tensor import Tensor, counter_of, wrap
 _newest_first = operator.attrgetter("sequence")
 
 
-watcher: Any = None  # goes along from node to node in anomaly mode, see autograd/anomaly.py
-
-
 class Task:
     """One backward pass.
 
@@ -69,7 +66,7 @@ class Task:
 
     def run(self) -> None:
         """Do the pass: gradients of leaves are accumulated, or those of inputs captured."""
-        before, outer = mode.grad, mode.task
+        before, outer, watcher = mode.grad, mode.task, mode.watcher
         mode.grad = self.recorded and mode.on
         mode.task = self
         try:
@@ -157,8 +154,8 @@ class Task:
         else:
             step = node.backward_recorded if self.recorded else node.backward
             results = step(g, self.freed, wanted)
-        if watcher is not None:
-            watcher.check(node, g, results)
+        if mode.watcher is not None:
+            mode.watcher.check(node, g, results)
         if node.hooks is not None and node.hooks.post:
             results = self._post_hooks(node.hooks, results, g)
         for edge, r in zip(node.edges, results, strict=True):

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from tinynet.core.device import device as Device
+
+
+class _Stream:
+    """A seed, and the numpy generator that goes on from it."""
+
+    __slots__ = ("numpy", "seed")
+
+    def __init__(self, seed: int):
+        self.seed = seed
+        self.numpy: np.random.Generator | None = None
 
 
 class Generator:
@@ -28,7 +41,7 @@ class Generator:
         True
     """
 
-    _numpy: np.random.Generator | None
+    _stream: _Stream
 
     def __init__(self, device: Any = None):
         if device is not None:
@@ -39,16 +52,16 @@ class Generator:
         """Restart the stream from ``seed`` (any 64-bit integer) and return the generator."""
         if not isinstance(seed, (int, np.integer)) or not -(2**63) <= seed < 2**64:
             raise RuntimeError(f"manual_seed expected a 64-bit integer. Got {seed!r} instead.")
-        self._seed = int(seed)
-        self._numpy = None
+        self._stream = _Stream(int(seed))
         return self
 
     @property
     def numpy(self) -> np.random.Generator:
         """The numpy generator inside; made when first needed, since numpy.random loads slowly."""
-        if self._numpy is None:
-            self._numpy = np.random.Generator(np.random.PCG64(self._seed % 2**64))
-        return self._numpy
+        stream = self._stream
+        if stream.numpy is None:
+            stream.numpy = np.random.Generator(np.random.PCG64(stream.seed % 2**64))
+        return stream.numpy
 
     def seed(self) -> int:
         """Restart from a seed that the operating system chooses, and return it."""
@@ -56,20 +69,63 @@ class Generator:
 
     def initial_seed(self) -> int:
         """Return the seed that the stream began with."""
-        return self._seed
+        return self._stream.seed
 
     def get_state(self) -> dict[str, Any]:
         """Return the state as plain data that JSON can hold."""
-        return {"seed": self._seed, "bit_generator": self.numpy.bit_generator.state}
+        return {"seed": self._stream.seed, "bit_generator": self.numpy.bit_generator.state}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go to a state that ``get_state`` returned."""
         numpy = np.random.Generator(np.random.PCG64(0))
         numpy.bit_generator.state = state["bit_generator"]
-        self._seed, self._numpy = int(state["seed"]), numpy
+        stream = self._stream
+        stream.seed, stream.numpy = int(state["seed"]), numpy
 
 
-default_generator = Generator()
+class _Own(threading.local):
+    stream: _Stream | None = None
+
+
+class _Default(Generator):
+    """The generator that random operations draw from: a stream for each thread that seeds it.
+
+    Threads that have not called ``manual_seed`` share the stream of the main thread.
+    """
+
+    def __init__(self) -> None:
+        self._own = _Own()
+        super().__init__()
+
+    @property
+    def _stream(self) -> _Stream:
+        return self._own.stream or self._shared
+
+    @_stream.setter
+    def _stream(self, stream: _Stream) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._own.stream = None  # this process may be the fork of another thread
+            self._shared = stream
+        else:
+            self._own.stream = stream
+
+    @contextlib.contextmanager
+    def seeded(self, seed: int) -> Iterator[None]:
+        """Draw from a stream of that seed in a block, and restore the stream at its end."""
+        before = self._shared, self._own.stream
+        self.manual_seed(seed)
+        try:
+            yield
+        finally:
+            if self._own.stream is None:
+                self._shared = before[0]
+            self._own.stream = before[1]
+
+    def __reduce__(self) -> str:
+        return "default_generator"
+
+
+default_generator = _Default()
 
 
 def manual_seed(seed: int) -> Generator:

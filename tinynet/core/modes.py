@@ -1,4 +1,4 @@
-"""Grad mode: whether operations are recorded. One flag per thread, as in PyTorch."""
+"""What holds in a thread: grad mode, inference mode, the modules and the backward that run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import inspect
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+from tinynet.core import floating
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -17,6 +19,11 @@ class _Modes(threading.local):
     on: Any = True  # what "on" is at the moment
     inference: bool = False
     task: Any = None  # the backward pass that runs
+    watcher: Any = None  # goes with a backward pass in anomaly mode, see autograd/anomaly.py
+    scope: Any = None  # the modules that run, see core/scope.py; nodes and writes remember it
+
+    def __init__(self) -> None:  # runs in each thread that comes here
+        floating.install()
 
 
 mode = _Modes()

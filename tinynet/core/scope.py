@@ -1,8 +1,7 @@
-"""The modules whose ``forward`` is running.
+"""The modules whose ``forward`` is running in a thread.
 
-``nn.Module.__call__`` enters and leaves; recorders and error messages read. It stands in core
-because ``nn`` and ``board`` may not import each other. Several threads that run modules at once
-share it: names in messages may then be those of another thread, nothing else depends on it.
+``nn.Module.__call__`` enters and leaves; recorders and error messages read ``mode.scope``. It
+stands in core because ``nn`` and ``board`` may not import each other.
 """
 
 from __future__ import annotations
@@ -13,36 +12,23 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from tinynet.core.modes import mode
+
 # (outer scope or None, weak reference to the module): weak, because a module may keep a tensor
 # of its own graph (a hidden state), whose nodes would keep the module.
 Scope = tuple[Any, "weakref.ref[Any]"]
 
-stack: list[Any] = []  # outermost first
-
-
-class Running:
-    """The innermost scope; nodes and writes remember it."""
-
-    __slots__ = ("scope",)
-    scope: Scope | None
-
-
-running = Running()
-running.scope = None
-
 
 def enter(module: Any) -> Scope | None:
     """Note that ``module`` runs; return what ``leave`` needs."""
-    outer = running.scope
-    running.scope = (outer, weakref.ref(module))
-    stack.append(module)
+    outer: Scope | None = mode.scope
+    mode.scope = (outer, weakref.ref(module))
     return outer
 
 
 def leave(outer: Scope | None) -> None:
     """Note that the innermost module has ended."""
-    stack.pop()
-    running.scope = outer
+    mode.scope = outer
 
 
 # ---- seeing calls of modules: as in core/observe.py, by swapping the two functions ---------------
@@ -72,7 +58,7 @@ def _reporting_enter(module: Any) -> Scope | None:
 
 
 def _reporting_leave(outer: Scope | None) -> None:
-    module = stack[-1]
+    module = mode.scope[1]()
     _plain[1](outer)
     for thread, follower in [*_followers]:
         if thread == threading.get_ident():

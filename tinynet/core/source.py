@@ -211,7 +211,7 @@ class Forward:
             "try: o = OUTSIDE[c.co_filename]",
             "except KeyError: o = is_outside(c.co_filename)",
             "n.site = (c, f.f_lasti) if o else outward(f.f_back)",
-            "n.scope = running.scope",
+            "n.scope = mode.scope",
             *self.describe(),
             *self.save(),
         ]

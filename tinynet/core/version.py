@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from tinynet import errors
 from tinynet.core.callsite import Site
 from tinynet.core.modes import mode
-from tinynet.core.scope import Scope, running
+from tinynet.core.scope import Scope
 
 KEPT = 8  # changes that a version remembers; more are only counted
 
@@ -42,12 +42,12 @@ class Version:
         """Count one write, after it happened."""
         n = self.n = self.n + 1
         if n == 1:
-            self.writes = [(site, what, n, producer, running.scope)]
+            self.writes = [(site, what, n, producer, mode.scope)]
             return
         writes = self.writes
         if len(writes) >= 2 * KEPT:
             del writes[:KEPT]
-        writes.append((site, what, n, producer, running.scope))
+        writes.append((site, what, n, producer, mode.scope))
 
     def since(self, version: int) -> list[Change]:
         """Return the remembered changes after ``version``, oldest first."""

@@ -5,10 +5,10 @@ numpy's ``np.random`` and Python's ``random``. So it does not matter which worke
 how many there are, or what was drawn elsewhere meanwhile; and a pass can go on in the middle.
 
 - `in_process`: a worker process owns its streams; they are just seeded.
-- `in_thread`: each worker thread has a default generator of its own. ``np.random`` and ``random``
-  belong to the whole process and cannot be given to a thread: what a dataset draws from them in
-  worker threads depends on the other threads. Draw from ``tn.default_generator.numpy`` instead (it
-  is a ``numpy.random.Generator``), or use processes.
+- `in_thread`: a thread that seeds the default generator has a stream of its own. ``np.random`` and
+  ``random`` belong to the whole process and cannot be given to a thread: what a dataset draws from
+  them in worker threads depends on the other threads. Draw from ``tn.default_generator.numpy``
+  instead (it is a ``numpy.random.Generator``), or use processes.
 - `isolated`: without workers, the streams of the caller are put back afterwards.
 """
 
@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import contextlib
 import random
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from tinynet.core.generator import Generator, default_generator
+from tinynet.core.generator import default_generator
 
 _WORD = 2**64 - 1
 
@@ -61,39 +60,6 @@ def in_process(seed: int) -> Iterator[None]:
 # ---- worker threads ----
 
 
-class _Thread(threading.local):
-    fields: dict[str, Any] | None = None
-
-
-_thread = _Thread()
-
-
-class _PerThread(Generator):
-    """The default generator once there are worker threads: in each it has other fields."""
-
-    @staticmethod
-    def _field(name: str) -> Any:
-        def read(self: Generator) -> Any:
-            fields = _thread.fields
-            return (self.__dict__ if fields is None else fields)[name]
-
-        def write(self: Generator, value: Any) -> None:
-            fields = _thread.fields
-            (self.__dict__ if fields is None else fields)[name] = value
-
-        return property(read, write)
-
-    _seed = _field("_seed")
-    _numpy = _field("_numpy")
-
-
-def own_stream() -> None:
-    """Give the thread that calls this a default generator of its own."""
-    # Everybody holds the one default generator, so it cannot be replaced, only change its class.
-    default_generator.__class__ = _PerThread
-    _thread.fields = {"_seed": 0, "_numpy": None}
-
-
 @contextlib.contextmanager
 def in_thread(seed: int) -> Iterator[None]:
     """Start the default generator of a worker thread from ``seed``."""
@@ -111,7 +77,7 @@ def isolated(seed: int) -> Iterator[None]:
     One thing is not put back, since to ask numpy for it takes 0.1 ms: the second of a pair of
     normal numbers that ``np.random.randn`` and its like may have in store.
     """
-    with generator_isolated(seed):
+    with default_generator.seeded(seed):
         legacy: Any = np.random
         python, bits = random.getstate(), legacy.get_bit_generator()
         spare: Any = _spares.pop() if _spares else np.random.MT19937(0)
@@ -127,14 +93,3 @@ def isolated(seed: int) -> Iterator[None]:
 
 
 _spares: list[Any] = []  # to make one takes 0.2 ms
-
-
-@contextlib.contextmanager
-def generator_isolated(seed: int) -> Iterator[None]:
-    """Start only the default generator from ``seed``, and put it back at the end."""
-    before = default_generator._seed, default_generator._numpy
-    default_generator.manual_seed(seed)
-    try:
-        yield
-    finally:
-        default_generator._seed, default_generator._numpy = before

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tinynet.core import floating
-from tinynet.data.seeding import in_thread, own_stream
+from tinynet.data.seeding import in_thread
 from tinynet.data.worker import Died, Reply, Server, Work, replica
 
 _LOOK = 5.0  # seconds between two looks at whether the threads are alive
@@ -80,8 +80,7 @@ def _serve(
     replies: queue.SimpleQueue[Reply],
     closed: threading.Event,
 ) -> None:
-    floating.install()  # numpy keeps these settings per thread
-    own_stream()
+    floating.install()  # the thread may not have come to core/modes.py yet
     while (message := messages.get()) is not None and not closed.is_set():
         reply = server.answer(message)
         if reply is not None:

@@ -67,8 +67,10 @@ def isolated(seed: int = 0, purpose: str = "evaluation") -> Iterator[None]:
         True
     """
     saved = states()
-    seed_all(seed, purpose)
+    del saved["tinynet"]  # `seeded` restores it
     try:
-        yield
+        with generator.default_generator.seeded(derive(seed, purpose)):
+            seed_all(seed, purpose)
+            yield
     finally:
         restore(saved)

@@ -21,11 +21,12 @@ from tinynet import nn
 from tinynet.autograd.anomaly import INCOMING, hint_of, values_at
 from tinynet.board.watch import arrays_of, arrived_at, saved_values
 from tinynet.core.callsite import Site, here, is_outside, locate
+from tinynet.core.modes import mode
 from tinynet.core.node import Node
 from tinynet.core.observe import observing
 from tinynet.core.operation import REGISTRY
 from tinynet.core.passes import observing_backward
-from tinynet.core.scope import path_of, running
+from tinynet.core.scope import path_of
 from tinynet.dtypes import Array
 from tinynet.train.incidents.hints import hint_for
 from tinynet.train.incidents.suspects import (
@@ -135,7 +136,7 @@ class Search:
         return Suspect(
             "constant" if constants else "forward",
             op.title,
-            path_of(running.scope),
+            path_of(mode.scope),
             locate(self._line()),
             [Values.of(name, array) for name, array in named.items()],
             Values.of("", bad),

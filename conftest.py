@@ -28,7 +28,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     # Before a single file of it is collected, which would else be imported a second time.
     importlib.import_module("tinynet")
-    # A shell starts background jobs with Ctrl-C ignored, and the programs of the tests inherit that.
+    # A shell starts background jobs with Ctrl-C ignored, and programs that tests start inherit it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     hypothesis.settings.load_profile("full" if config.getoption("--full") else "quick")

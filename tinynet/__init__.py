@@ -25,13 +25,6 @@ from tinynet.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
 from tinynet.autograd.inference import inference_mode as inference_mode
 from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from tinynet.core.device import device as device
-from tinynet.core.generator import Generator as Generator
-from tinynet.core.generator import default_generator as default_generator
-from tinynet.core.generator import get_rng_state as get_rng_state
-from tinynet.core.generator import initial_seed as initial_seed
-from tinynet.core.generator import manual_seed as manual_seed
-from tinynet.core.generator import seed as seed
-from tinynet.core.generator import set_rng_state as set_rng_state
 from tinynet.core.modes import enable_grad as enable_grad
 from tinynet.core.modes import is_grad_enabled as is_grad_enabled
 from tinynet.core.modes import no_grad as no_grad
@@ -65,6 +58,13 @@ from tinynet.exchange import load as load
 from tinynet.exchange import save as save
 from tinynet.ops import *  # noqa: F403
 from tinynet.ops import linalg as linalg
+from tinynet.random import Generator as Generator
+from tinynet.random import default_generator as default_generator
+from tinynet.random import get_rng_state as get_rng_state
+from tinynet.random import initial_seed as initial_seed
+from tinynet.random import manual_seed as manual_seed
+from tinynet.random import seed as seed
+from tinynet.random import set_rng_state as set_rng_state
 from tinynet.runtime import (
     are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
 )

@@ -14,8 +14,8 @@ from tinynet.board import Arguments, SummaryWriter
 from tinynet.board.graph import problems
 from tinynet.board.recorder import flatten, record_forward
 from tinynet.core import scope
-from tinynet.core.generator import default_generator
 from tinynet.core.observe import observing
+from tinynet.random import default_generator
 
 SOURCES = ("Input", "Parameter", "Buffer", "Const")
 

@@ -8,7 +8,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.autograd import graph
-from tinynet.core.generator import Generator
+from tinynet.random import Generator
 
 
 def leaf(*values):

@@ -168,7 +168,7 @@ def test_threads_that_do_not_seed_share_the_main_stream():
 
 def test_a_seeded_block_restores_the_stream_of_its_thread():
     def draw():
-        with tn.default_generator.seeded(1):
+        with tn.default_generator.forked(1):
             inside = tn.rand(2)
         return inside, tn.initial_seed()
 

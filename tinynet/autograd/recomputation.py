@@ -17,7 +17,6 @@ from tinynet import dtypes
 from tinynet.autograd.reentrant import random_state
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.device import CPU
-from tinynet.core.generator import default_generator
 from tinynet.core.keeping import Keeper, keeping
 from tinynet.core.messages import row
 from tinynet.core.modes import enable_grad, mode
@@ -28,6 +27,7 @@ from tinynet.core.version import Version
 from tinynet.core.views import edge_of
 from tinynet.dtypes import Array
 from tinynet.errors import explained
+from tinynet.random import default_generator
 
 Described = tuple[tuple[int, ...], Any, Site | None]
 

@@ -10,24 +10,19 @@ from typing import Any
 from tinynet.autograd.derivatives import backward
 from tinynet.autograd.function import Function
 from tinynet.autograd.function_node import FunctionNode
-from tinynet.core.generator import default_generator
 from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.node import Freed
 from tinynet.core.tensor import Tensor
+from tinynet.random import default_generator, fork_rng
 
 
 @contextlib.contextmanager
 def random_state(state: dict[str, Any] | None) -> Iterator[None]:
     """Draw as from ``state`` on (None: as ever); afterwards as if nothing had been drawn."""
-    if state is None:
+    with fork_rng(enabled=state is not None):
+        if state is not None:
+            default_generator.set_state(state)
         yield
-        return
-    before = default_generator.get_state()
-    default_generator.set_state(state)
-    try:
-        yield
-    finally:
-        default_generator.set_state(before)
 
 
 class CheckpointFunction(Function):

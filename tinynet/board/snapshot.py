@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.generator import Generator, default_generator
 from tinynet.core.tensor import Tensor
+from tinynet.random import Generator, default_generator
 
 _SLOTS = ("_array", "_edge", "_grad", "_requires_grad", "_view")
 Restore = Callable[[], None]

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
-from tinynet.core.generator import Generator
 from tinynet.core.node import Edge, Node, RemovableHandle
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import DtypeLike
@@ -18,6 +17,7 @@ from tinynet.ops.powers import Frexp
 from tinynet.ops.rearranging import Sections
 from tinynet.ops.reduction import Dims
 from tinynet.ops.shape import Ints
+from tinynet.random import Generator
 
 class TensorMethods:
     """The base of Tensor for type checkers."""

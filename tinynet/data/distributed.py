@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sized
 from typing import Any
 
-from tinynet.core.generator import Generator
 from tinynet.data.sampler import Sampler, permutation
+from tinynet.random import Generator
 
 
 class DistributedSampler(Sampler[int]):

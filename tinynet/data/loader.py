@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from typing import Any, Generic, Literal, TypeVar
 
-from tinynet.core.generator import Generator
 from tinynet.data import options
 from tinynet.data.collate import default_collate, default_convert
 from tinynet.data.dataset import Dataset, IterableDataset
@@ -22,6 +21,7 @@ from tinynet.data.sampler import (
 )
 from tinynet.data.threads import Threads
 from tinynet.data.worker import Work
+from tinynet.random import Generator
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, Protocol
 
-from tinynet.core.generator import default_generator
 from tinynet.data.collate import default_collate
 from tinynet.data.progress import Order, Progress, Share
 from tinynet.data.seeding import isolated
 from tinynet.data.subset import runs_no_user_code
 from tinynet.data.worker import Died, EndOfStream, Reply, StreamReader, Work
+from tinynet.random import default_generator
 
 
 class Pool(Protocol):
@@ -82,7 +82,7 @@ class SerialPass(Pass):
         super().__init__(loader, work, progress, resumed)
         plain = work.collate_fn is default_collate and runs_no_user_code(work.dataset)
         start = progress.start(0, self.order.seed, 0)
-        self._reader = work.reader(start, default_generator.seeded if plain else isolated)
+        self._reader = work.reader(start, default_generator.forked if plain else isolated)
         if isinstance(self._reader, StreamReader):
             progress.reader = self._reader
 

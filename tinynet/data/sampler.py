@@ -6,10 +6,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from tinynet.core import generator as generators
-from tinynet.core.generator import Generator
+from tinynet import random as generators
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.ops.random import multinomial
+from tinynet.random import Generator
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.generator import default_generator
+from tinynet.random import default_generator
 
 _WORD = 2**64 - 1
 
@@ -77,7 +77,7 @@ def isolated(seed: int) -> Iterator[None]:
     One thing is not put back, since to ask numpy for it takes 0.1 ms: the second of a pair of
     normal numbers that ``np.random.randn`` and its like may have in store.
     """
-    with default_generator.seeded(seed):
+    with default_generator.forked(seed):
         legacy: Any = np.random
         python, bits = random.getstate(), legacy.get_bit_generator()
         spare: Any = _spares.pop() if _spares else np.random.MT19937(0)

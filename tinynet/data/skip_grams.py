@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.generator import default_generator
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.data.dataset import Dataset, Samples
 from tinynet.data.files import StrPath
 from tinynet.data.text import held_out_from, joined
 from tinynet.dtypes import Array
+from tinynet.random import default_generator
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _INSIDE_NAMES = re.compile(r"(?<=[a-z])(?=[A-Z])")

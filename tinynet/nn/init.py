@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import warn
-from tinynet.core.generator import Generator
 from tinynet.core.inplace import wrote
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
@@ -23,6 +22,7 @@ from tinynet.nn.fans import _calculate_correct_fan as _calculate_correct_fan
 from tinynet.nn.fans import _calculate_fan_in_and_fan_out as _calculate_fan_in_and_fan_out
 from tinynet.nn.fans import calculate_gain as calculate_gain
 from tinynet.ops import random
+from tinynet.random import Generator
 
 
 class _Mode(threading.local):

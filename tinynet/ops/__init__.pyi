@@ -5,7 +5,6 @@ from typing import Any
 
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
-from tinynet.core.generator import Generator
 from tinynet.core.size import Size
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
@@ -16,6 +15,7 @@ from tinynet.ops.powers import Frexp
 from tinynet.ops.rearranging import Sections
 from tinynet.ops.reduction import Dims
 from tinynet.ops.shape import Ints
+from tinynet.random import Generator
 
 __all__ = [
     "BoolTensor",

@@ -10,7 +10,6 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core.device import DeviceLike
 from tinynet.core.device import device as Device
-from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.creation import (
@@ -25,6 +24,7 @@ from tinynet.ops.creation import (
 )
 from tinynet.ops.random import rand, randint, randn
 from tinynet.ops.shape import Ints
+from tinynet.random import Generator
 
 
 def _kind_like(name: str, t: Tensor, dtype: Any) -> Any:

@@ -9,7 +9,6 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core.device import DeviceLike
 from tinynet.core.device import device as Device
-from tinynet.core.generator import Generator, default_generator
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
@@ -17,6 +16,7 @@ from tinynet.ops.creation import float_kind, shape_of
 from tinynet.ops.grids import broadcast_tensors
 from tinynet.ops.refuse import c_name, refuse_others
 from tinynet.ops.shape import Ints
+from tinynet.random import Generator, default_generator
 
 
 def numbers_of(generator: Generator | None, name: str) -> np.random.Generator:

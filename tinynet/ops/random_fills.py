@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.generator import Generator
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor
@@ -23,6 +22,7 @@ from tinynet.ops.random import (
     values_op,
 )
 from tinynet.ops.refuse import c_name
+from tinynet.random import Generator
 
 normal_values = values_op("normal_values", "NormalBackward0")
 uniform_values = values_op("uniform_values", "UniformBackward0")

@@ -11,7 +11,7 @@ from typing import Any
 
 from tinynet import data, nn
 from tinynet.board import SummaryWriter
-from tinynet.core.generator import Generator
+from tinynet.random import Generator
 from tinynet.train.bind import Component, construct
 from tinynet.train.components import FAMILIES, INSIDE, Family
 from tinynet.train.config import Config, DataSection

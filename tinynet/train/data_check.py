@@ -19,11 +19,11 @@ import numpy as np
 
 from tinynet.board.structures import flatten
 from tinynet.board.watch import array_of
-from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor
 from tinynet.data import IterableDataset
 from tinynet.data.dataset import Samples, fetch
 from tinynet.dtypes import Array
+from tinynet.random import Generator
 from tinynet.train.build import Parts, copied, first_batch
 from tinynet.train.data_rules import Rule, finite, for_loss
 from tinynet.train.incidents.post_mortem import original

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core import generator
+from tinynet import random as generator
 
 
 def derive(seed: int, purpose: str) -> int:
@@ -67,9 +67,9 @@ def isolated(seed: int = 0, purpose: str = "evaluation") -> Iterator[None]:
         True
     """
     saved = states()
-    del saved["tinynet"]  # `seeded` restores it
+    del saved["tinynet"]  # `forked` restores it
     try:
-        with generator.default_generator.seeded(derive(seed, purpose)):
+        with generator.default_generator.forked(derive(seed, purpose)):
             seed_all(seed, purpose)
             yield
     finally:

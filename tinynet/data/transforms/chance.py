@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.generator import Generator
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.data.sampler import random_source
 from tinynet.data.transforms.base import Compose, Transform, image_array
 from tinynet.data.transforms.frame import Mode, Side, height_and_width, padded, sides
+from tinynet.random import Generator
 
 
 class _Random(Transform):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tinynet.core.generator import default_generator
 from tinynet.core.inplace import run_inplace
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional import activation_ops as ops
@@ -13,6 +12,7 @@ from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops import exponential
 from tinynet.ops.picking import pick
 from tinynet.ops.refuse import name_of
+from tinynet.random import default_generator
 
 
 def applied(

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import warn
-from tinynet.core.generator import default_generator
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
+from tinynet.random import default_generator
 
 _SELU_FLOOR = -1.7580993408473766  # what SELU tends to for large negative x, -scale * alpha
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import warn
-from tinynet.core.generator import default_generator
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops import log_softmax as _log_softmax
 from tinynet.ops import softmax as _softmax
 from tinynet.ops.refuse import name_of
+from tinynet.random import default_generator
 
 
 def _implicit_dim(name: str, input: Tensor) -> int:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.generator import default_generator
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Size, Tensor, wrap
 from tinynet.dtypes import Array
@@ -21,6 +20,7 @@ from tinynet.ops.linalg.exponential import matrix_exp
 from tinynet.ops.linalg.inverses import solve
 from tinynet.ops.linalg.vectors import householder_product
 from tinynet.ops.shape import axis_of
+from tinynet.random import default_generator
 
 # ---- weight_norm --------------------------------------------------------------------------------
 

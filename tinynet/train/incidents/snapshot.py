@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import nn
-from tinynet.core import generator
+from tinynet import random as generator
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array

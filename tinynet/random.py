@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import threading
 from collections.abc import Iterator
@@ -21,6 +22,10 @@ class _Stream:
     def __init__(self, seed: int):
         self.seed = seed
         self.numpy: np.random.Generator | None = None
+
+    def copy(self) -> _Stream:
+        """Return a stream that gives the same numbers."""
+        return copy.deepcopy(self)
 
 
 class Generator:
@@ -110,10 +115,10 @@ class _Default(Generator):
             self._own.stream = stream
 
     @contextlib.contextmanager
-    def seeded(self, seed: int) -> Iterator[None]:
-        """Draw from a stream of that seed in a block, and restore the stream at its end."""
+    def forked(self, seed: int | None = None) -> Iterator[None]:
+        """Draw from a copy of the stream, or from one of that seed, until the block ends."""
         before = self._shared, self._own.stream
-        self.manual_seed(seed)
+        self._stream = self._stream.copy() if seed is None else _Stream(seed)
         try:
             yield
         finally:
@@ -196,3 +201,22 @@ def set_rng_state(state: dict[str, Any]) -> None:
         True
     """
     default_generator.set_state(state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, **_: Any) -> Iterator[None]:
+    """Restore the stream of the default generator at the end of a block.
+
+    Args:
+        devices: there for PyTorch's signature; there are no generators of other devices.
+        enabled: False: do nothing.
+
+    Example:
+        >>> _ = tn.manual_seed(0)
+        >>> with tn.random.fork_rng():
+        ...     a = tn.rand(3)
+        >>> bool((tn.rand(3) == a).all())
+        True
+    """
+    with default_generator.forked() if enabled else contextlib.nullcontext():
+        yield

@@ -13,7 +13,7 @@ from tinynet import nn
 from tinynet.board import Arguments, SummaryWriter
 from tinynet.board.graph import problems
 from tinynet.board.recorder import flatten, record_forward
-from tinynet.core import scope
+from tinynet.core.modes import mode
 from tinynet.core.observe import observing
 from tinynet.random import default_generator
 
@@ -317,7 +317,7 @@ def fingerprint(model, *tensors):
         "numpy": [np.asarray(part).tolist() for part in np.random.get_state()],
         "python": random.getstate(),
         "grad_mode": tn.is_grad_enabled(),
-        "stack": list(scope.stack),
+        "scope": mode.scope,
     }
 
 

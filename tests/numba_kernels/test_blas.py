@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.rounding import assert_product
 from tinynet.numba_kernels import blas, blas_code
 from tinynet.numba_kernels.compiler import plain as python
 from tinynet.ops import gemm
@@ -26,13 +27,13 @@ def test_parts_of_products(compiled, rows, inputs, columns, turned):
     for multiply in (blas.product, python(blas.product)):
         out = np.full((rows, columns), np.nan, np.float32)
         multiply(kept[0], turned[0], kept[1], turned[1], out, 0, blas.units(rows))
-        np.testing.assert_allclose(out, a.astype(float) @ b, atol=1e-4)
+        assert_product(out, a, b)
 
 
 def test_threads_change_no_bit(compiled, threads):
     g, x = draw(300, 520).T, draw(300, 90)
     found = gemm.dot(g, x)
-    np.testing.assert_allclose(found, g.astype(float) @ x, atol=1e-3)
+    assert_product(found, g, x)
     threads(1)
     np.testing.assert_array_equal(gemm.dot(g, x), found)
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tests.numba_kernels.both import assert_alike, gradients
+from tests.numba_kernels.both import assert_gradients_alike
+from tests.rounding import assert_product
 from tinynet.nn import functional as F
 from tinynet.numba_kernels import matrices
 from tinynet.numba_kernels.compiler import plain as python
@@ -39,8 +40,7 @@ def test_products(compiled, monkeypatch, counted, rows, inputs, columns, turned,
     monkeypatch.setattr(gemm, "_pays", lambda b: True)
     a, more = draw(rows, inputs), draw(columns) if bias else None
     b = draw(columns, inputs).T if turned else draw(inputs, columns)
-    exact = a.astype(float) @ b + (0 if more is None else more)
-    np.testing.assert_allclose(gemm.dot(a, b, more), exact, atol=2e-6 * inputs)
+    assert_product(gemm.dot(a, b, more), a, b, 0 if more is None else more)
     assert sum(counted) == rows
 
 
@@ -49,8 +49,8 @@ def test_the_same_without_numba(compiled):
     found, plain = np.empty((2, 11, 40), np.float32)
     matrices.product(a[8:], b, True, bias, found, 0, 2)
     python(matrices.product)(a[8:], b, True, bias, plain, 0, 2)
-    np.testing.assert_allclose(plain, found, atol=1e-5)
-    np.testing.assert_allclose(found, a[8:] @ b.T + bias, atol=1e-5)
+    for product in plain, found:
+        assert_product(product, a[8:], b.T, bias)
 
 
 def test_threads_change_no_bit(compiled):
@@ -68,7 +68,7 @@ def test_few_rows_and_gradients_of_weights_are_left_to_blas(compiled, counted):
     a, b = draw(7, 400), draw(400, 400)
     np.testing.assert_array_equal(gemm.dot(a, b), np.dot(a, b))
     g, x = draw(300, 100), draw(300, 90)
-    np.testing.assert_allclose(gemm.dot(g.T, x), g.T.astype(float) @ x, atol=1e-4)
+    assert_product(gemm.dot(g.T, x), g.T, x)
     assert not counted
 
 
@@ -82,7 +82,7 @@ def test_nan_and_infinity_stay_in_their_rows(compiled):
 
 @pytest.mark.parametrize("shape", [(70, 64), (5, 30, 64)])
 def test_linear(compiled, counted, shape):
-    assert_alike(lambda: gradients(F.linear, draw(*shape), draw(96, 64), draw(96)), 4e-6)
+    assert_gradients_alike(F.linear, draw(*shape), draw(96, 64), draw(96), terms=150)
     assert sum(counted) == 2 * math.prod(shape[:-1])  # forward, and the gradient of the input
 
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tests.numba_kernels.both import assert_alike, gradients
+from tests.numba_kernels.both import assert_alike, assert_gradients_alike, gradients
+from tests.rounding import STEPS, assert_near
 from tinynet import numba_kernels
 from tinynet.nn.functional.gru_ops import gru_sequence
 from tinynet.nn.functional.lstm_ops import lstm_sequence
@@ -24,8 +25,17 @@ def inputs(name, steps, batch, features, size):
     return [(rng.standard_normal(s) / np.sqrt(size)).astype("f4") for s in shapes]
 
 
+def roundings(steps, batch, features, size):
+    """Sums of one step, and of all places for a weight; what is beside them in each step."""
+    return {"terms": max(4 * size + features, steps * batch), "steps": steps * STEPS}
+
+
+def sequence(name, reverse):
+    return lambda *tensors: SEQUENCES[name][0](*tensors, reverse)
+
+
 def run(name, reverse, *arrays):
-    return gradients(lambda *tensors: SEQUENCES[name][0](*tensors, reverse), *arrays)
+    return gradients(sequence(name, reverse), *arrays)
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -33,14 +43,14 @@ def run(name, reverse, *arrays):
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_sequences(compiled, name, shape, reverse):
     arrays = inputs(name, *shape)
-    assert_alike(lambda: run(name, reverse, *arrays), 1e-5)
+    assert_gradients_alike(sequence(name, reverse), *arrays, **roundings(*shape))
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_arrays_with_gaps(compiled, name):
     arrays = inputs(name, 5, 6, 4, 8)
     arrays = [np.asfortranarray(a) for a in arrays]
-    assert_alike(lambda: run(name, False, *arrays), 1e-5)
+    assert_gradients_alike(sequence(name, False), *arrays, **roundings(5, 6, 4, 8))
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -69,14 +79,14 @@ def test_threads_change_nothing(compiled, name):
 def test_second_derivatives(compiled, name):
     arrays = inputs(name, 4, 2, 3, 4)
 
-    def second():
+    def second(*arrays):
         tensors = [tn.from_numpy(a.copy()).requires_grad_() for a in arrays]
         output = SEQUENCES[name][0](*tensors, False)[0]
         (g,) = tn.autograd.grad((output * output).sum(), tensors[0], create_graph=True)
         (g * g).sum().backward()
         return {str(i): t.grad.numpy() for i, t in enumerate(tensors)}
 
-    assert_alike(second, 1e-5)
+    assert_alike(second, *arrays, **roundings(2 * 4, 2, 3, 4))
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -95,14 +105,14 @@ def test_switched_off_before_the_backward(compiled, name):
 def test_an_input_that_wants_no_gradient(compiled, name):
     arrays = inputs(name, 5, 2, 3, 8)
 
-    def of_weights():
+    def of_weights(*arrays):
         tensors = [tn.from_numpy(a) for a in arrays]
         for t in tensors[1:]:
             t.requires_grad_()
         SEQUENCES[name][0](*tensors, False)[0].sum().backward()
         return {str(i): t.grad.numpy() for i, t in enumerate(tensors) if i}
 
-    assert_alike(of_weights, 1e-5)
+    assert_alike(of_weights, *arrays, **roundings(5, 2, 3, 8))
 
 
 def test_gates_are_exact(compiled):
@@ -119,8 +129,9 @@ def test_gates_are_exact(compiled):
         gate, below = 1 / (1 + np.exp(-row)), np.tanh(row)
         c = gate * c + gate * below
         expected.append(gate * np.tanh(c))
-    np.testing.assert_allclose(output[:, 0], expected, rtol=2e-6, atol=2e-8)
-    np.testing.assert_allclose(output[0, 0, :3], expected[0][:3], rtol=1e-6)
+    expected = np.array(expected)
+    assert_near(output[:, 0], expected, 2 * STEPS, np.abs(expected) + 0.01)
+    assert_near(output[0, 0, :3], expected[0][:3], STEPS, np.abs(expected[0][:3]))
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -128,7 +139,7 @@ def test_infinity_and_nan_in_sums(compiled, name):
     arrays = inputs(name, 4, 2, 3, 20)
     for place, value in (3, np.inf), (-1, -np.inf), (7, np.nan):
         arrays[-1][place] = value
-    assert_alike(lambda: run(name, False, *arrays), 1e-5)
+    assert_gradients_alike(sequence(name, False), *arrays, **roundings(4, 2, 3, 20))
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -140,4 +151,5 @@ def test_plain_python_computes_the_same(compiled, name, monkeypatch):
         monkeypatch.setattr(module, kernel, python(getattr(module, kernel)))
     plain = run(name, True, *arrays)
     for key in found:
-        np.testing.assert_allclose(plain[key], found[key], rtol=1e-5, atol=1e-6, err_msg=key)
+        exact = found[key].astype(float)
+        assert_near(plain[key], exact, sum(roundings(5, 3, 4, 18).values()), name=key)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.rounding import assert_near
 from tinynet.nn import functional as F
 from tinynet.nn.functional.gelu_ops import _BLOCK, gelu
 from tinynet.ops.erf_kernel import erf_of
@@ -24,11 +25,11 @@ def exact(x):
 def test_accuracy():
     below, density = exact(X)
     output, found = gelu.kernel(X)
-    assert np.abs(found - below).max() < 1.2e-7
-    assert (np.abs(output - X * below) <= 1.8e-7 * np.abs(X)).all()
+    assert_near(found, below)
+    assert_near(output, X * below, scale=np.abs(X))
     x = tn.tensor(X, requires_grad=True)
     F.gelu(x).backward(tn.ones(len(X)))
-    assert np.abs(x.grad.numpy() - (below + X * density)).max() < 3e-7
+    assert_near(x.grad.numpy(), below + X * density)
 
 
 def test_special_values():
@@ -56,8 +57,5 @@ def test_layouts():
         out.backward(g)
         found = F.gelu(view)
         assert found.tolist() == out.tolist()
-        np.testing.assert_allclose(
-            leaf.grad.numpy(),
-            exact(view.numpy())[0] + view.numpy() * exact(view.numpy())[1],
-            atol=3e-7,
-        )
+        below, density = exact(view.numpy())
+        assert_near(leaf.grad.numpy(), below + view.numpy() * density)

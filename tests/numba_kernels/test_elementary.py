@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.rounding import STEPS, assert_near
 from tinynet.numba_kernels import elementary
 from tinynet.numba_kernels.compiler import plain as python
 
@@ -25,22 +26,22 @@ def at(name, numbers):
 @pytest.mark.parametrize("name", EXACT)
 def test_exact_enough(compiled, name):
     expected, found = EXACT[name](RANGE.astype(float)), at(name, RANGE)
-    if name == "normal":  # in its lower tail only the difference is small
-        assert np.abs(found - expected).max() < 1.5e-7
-    else:
-        np.testing.assert_allclose(found, expected, rtol=3.5e-7)
+    # In the lower tail of the normal distribution only the difference is small.
+    assert_near(found, expected, scale=1 if name == "normal" else np.abs(expected))
 
 
 def test_exact_where_exp_falls(compiled):
     below = RANGE[RANGE <= 0]
-    np.testing.assert_allclose(at("falling", below), np.exp(below.astype(float)), rtol=3.5e-7)
+    expected = np.exp(below.astype(float))
+    assert_near(at("falling", below), expected, scale=expected)
 
 
 @pytest.mark.parametrize("name", EXACT)
 def test_the_same_without_numba(compiled, name):
     function, numbers = getattr(elementary, name), RANGE[::997]
     plain = np.array([python(function)(x) for x in numbers], np.float32)
-    np.testing.assert_allclose(plain, at(name, numbers), rtol=4e-7)
+    found = at(name, numbers).astype(float)
+    assert_near(plain, found, 2 * STEPS, scale=np.abs(found))
 
 
 @pytest.mark.parametrize("name, low, high", [

@@ -172,6 +172,7 @@ def test_processes_end_well(end):
 
 
 def test_no_kernel_is_shared_where_threads_are_missing(adding, threads, monkeypatch):
+    threads(1)  # ends those that ran from the start, where there are several threads
     monkeypatch.setattr(helpers, "_system", lambda: None)
     threads(2)
     assert not of_helpers()

@@ -102,8 +102,8 @@ def log10(self: Array, /) -> Array:
     """Return the logarithm to base 10.
 
     Example:
-        >>> tn.tensor([1.0, 1000.0]).log10()
-        tensor([0.0000, 3.0000])
+        >>> tn.tensor([1.0, 500.0]).log10()
+        tensor([0.0000, 2.6990])
     """
 
 

@@ -16,7 +16,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
 ROWS = [
     ["errors", "explanations"],
-    ["dtypes", "threads", "memory"],
+    ["dtypes", "threads", "memory", "strides"],
     ["numba_kernels"],
     ["core"],
     ["random"],

@@ -17,6 +17,7 @@ from tinynet.data.files import FormatError, StrPath, kind_of, listed, read_up_to
 from tinynet.data.rows import Rows
 from tinynet.data.transforms import Compose, ToDtype
 from tinynet.dtypes import Array
+from tinynet.strides import array_in
 
 _MAGIC = b"\x93NUMPY"
 _LOCAL_HEADER = struct.Struct("<4s22xHH")  # of a file in a zip: signature, two lengths at its end
@@ -27,7 +28,8 @@ class NPY(Rows):
     """The rows of an array in an .npy file, and of a second one with their targets.
 
     Sample ``i`` is ``(row, target)``, as the files have them; without ``targets`` it is ``(row,)``.
-    The files are mapped: only what is asked for is read, so they may be larger than the memory.
+    The files are mapped: only what is asked for is read, so they may be larger than the memory. Do
+    not shorten a mapped file: the system ends a process that reads what is gone (SIGBUS).
 
     Args:
         data: a file that ``numpy.save`` wrote.
@@ -203,11 +205,20 @@ def _map(
     end, there = offset + math.prod(shape) * dtype.itemsize, os.path.getsize(path)
     if end > there:
         raise FormatError(path, f"at least {end} bytes", str(there))
-    order: Any = "F" if fortran else "C"
+    memory = b"" if 0 in shape else np.memmap(path, np.uint8, "r")  # nothing cannot be mapped
+    return _placed(path, memory, dtype, shape, fortran, offset)
+
+
+def _placed(
+    path: StrPath,
+    memory: Any,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    fortran: bool,
+    offset: int = 0,
+) -> Array:
     try:
-        if 0 in shape:  # of a file nothing cannot be mapped
-            return np.empty(shape, dtype, order)
-        return np.memmap(path, dtype, "r", offset, shape, order)
+        return array_in(memory, shape, dtype, offset, order="F" if fortran else "C")
     except ValueError as error:  # more dimensions, or larger ones, than numpy has
         found = f"{list(shape)} ({error})"
         raise FormatError(path, "a shape that an array can have", found) from None
@@ -256,8 +267,7 @@ def _member(
         packed.read(1)  # the check sum is looked at when the end is read
     if len(content) != size:
         raise FormatError(path, f"{size} bytes of numbers", str(len(content)), where)
-    array = np.frombuffer(content, dtype)
-    return array.reshape(shape, order="F" if fortran else "C")
+    return _placed(path, content, dtype, shape, fortran)
 
 
 @contextlib.contextmanager

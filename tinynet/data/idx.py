@@ -12,10 +12,10 @@ from tinynet.data.files import FormatError, StrPath, first_existing, kind_of, op
 from tinynet.data.images import LabelledImages
 from tinynet.data.rows import Rows
 from tinynet.dtypes import Array
+from tinynet.strides import MOST_DIMENSIONS, array_in
 
 # The third byte of a file -> its numbers, which have their high byte first.
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-_MOST_DIMENSIONS = 64  # as numpy's arrays
 _MAGIC = "the magic number 00 00 TT DD of an IDX file (TT = type: {}; DD = dimensions)".format(
     ", ".join(f"{code:02x}" for code in _TYPES)
 )
@@ -55,7 +55,7 @@ def _read(path: StrPath, rank: int | None = None) -> Array:
         expected = f"{size} bytes after the header, for the shape {list(shape)} that it states"
         raise FormatError(path, expected, found)
     try:
-        array = np.frombuffer(content, dtype).reshape(shape)
+        array = array_in(content, shape, dtype)
     except ValueError:  # sizes of 0 beside sizes whose product numpy cannot hold
         raise FormatError(
             path, "sizes that an array can have", str(list(shape)), "header"
@@ -67,8 +67,8 @@ def _header(path: StrPath, file: IO[bytes], rank: int | None) -> tuple[Any, tupl
     magic = file.read(4)
     if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in _TYPES:
         raise FormatError(path, _MAGIC, kind_of(magic))
-    if magic[3] > _MOST_DIMENSIONS:
-        expected = f"at most {_MOST_DIMENSIONS} dimensions"
+    if magic[3] > MOST_DIMENSIONS:
+        expected = f"at most {MOST_DIMENSIONS} dimensions"
         raise FormatError(path, expected, str(magic[3]), "magic number")
     if rank is not None and magic[3] != rank:
         expected = f"{rank} dimensions ({'labels' if rank == 1 else 'images'})"

@@ -18,6 +18,7 @@ from tinynet.exchange.memory import Layout, native, placed
 from tinynet.exchange.structure import LAZY, hides
 from tinynet.nn.parameter import Buffer, Parameter
 
+_COPIES = 100  # times the arrays of a file; a view that covers all of one counts as one
 DTYPES = {d.name: d for d in dtypes.ALL}
 
 
@@ -39,6 +40,7 @@ class Decoder:
         self._arrays: dict[str, Array] = {}
         self._versions: dict[str, Version] = {}
         self._objects: dict[str, Any] = {}
+        self._copied = 0  # bytes
         self._kinds: dict[str, Callable[[Any], Any]] = {
             "$tuple": lambda entry: tuple(self._items(entry["$tuple"])),
             "$size": lambda entry: Size(self._items(entry["$size"])),
@@ -109,12 +111,25 @@ class Decoder:
         kind, offset, shape, strides = entry["view"]
         return placed(array, Layout(str(kind), offset, tuple(shape), tuple(strides)))
 
+    def _native(self, array: Array) -> Array:
+        """Return an array in the order of bytes of this machine.
+
+        That is a copy where the file has the other one, and each of many views that overlap or are
+        expanded gets one.
+        """
+        made = native(array)
+        if not array.dtype.isnative:
+            self._copied += made.nbytes
+            if self._copied > _COPIES * sum(a.nbytes for a in self._arrays.values()):
+                raise ValueError("views in a foreign order of bytes that are larger than the file")
+        return made
+
     def _numpy(self, entry: dict[str, Any]) -> Array:
         array = self._array(entry, "$array")
         return array if "object" not in entry else array[...]
 
     def _tensor(self, entry: dict[str, Any]) -> Tensor:
-        array = native(self._array(entry, "$tensor"))
+        array = self._native(self._array(entry, "$tensor"))
         t = wrap(array)
         t._counter = self._versions.setdefault(entry["$tensor"], counter_of(t))
         t = _AS_KIND[entry.get("kind", "Tensor")](t)

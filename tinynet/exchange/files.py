@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import shutil
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +23,9 @@ _BEGINNINGS = (
     (b"<!DOCTYPE", "a web page"),
     (b"<html", "a web page"),
 )
+
+# Others inflate without a bound at each step.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class ExchangeError(FormatError):
@@ -102,6 +106,24 @@ def _refuse_text(file: Any, method: str) -> None:
         mode = {"read": "rb", "write": "wb"}[method]
         name = getattr(file, "name", type(file).__name__)
         raise TypeError(f"{name} is open as text: open it in binary mode, {mode!r}")
+
+
+def check_sizes(archive: zipfile.ZipFile, path: str, inflated: int) -> None:
+    """Refuse an archive whose members are larger than it, and than ``inflated`` bytes in all.
+
+    A zip file of 90 kB may hold gigabytes: compressed, or as members that share their bytes.
+    """
+    assert archive.fp is not None
+    members = archive.infolist()
+    for member in members:
+        if member.compress_type not in _METHODS:
+            found = f"the method {member.compress_type}"
+            raise ExchangeError(path, "stored or deflated data", found, member.filename)
+    total, size = sum(member.file_size for member in members), archive.fp.seek(0, 2)
+    if total > max(size, inflated):
+        expected = f"a zip archive of {size} bytes with at most {max(size, inflated)} in it"
+        remedy = ": if you trust it, load it with a larger inflated=" if inflated else ""
+        raise ExchangeError(path, expected, f"{total}{remedy}")
 
 
 # ---- writing ------------------------------------------------------------------------------------

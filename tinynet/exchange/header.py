@@ -16,10 +16,11 @@ import json
 import math
 import struct
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from tinynet import dtypes
 from tinynet.exchange.files import ExchangeError, reason
+from tinynet.strides import MOST_DIMENSIONS
 
 MAX_HEADER = 100_000_000
 """Bytes; the package reads no longer ones."""
@@ -99,26 +100,28 @@ class Header(NamedTuple):
     start: int
 
 
-def read(data: Any, path: str) -> Header:
+def read(file: IO[bytes], path: str) -> Header:
     """Return the header of a file, after checking all that it says.
 
     Args:
-        data: the whole file: bytes, or a memory map.
+        file: the file; it can be sought in.
         path: what messages call it.
 
     Raises:
         ExchangeError: it is not such a file, it is damaged, or its header is not true.
     """
-    size = len(data)
-    if size < 8:
-        raise ExchangeError(path, "at least 8 bytes, the length of a header", str(size))
-    (length,) = _LENGTH.unpack(bytes(data[:8]))
+    size = file.seek(0, 2)
+    file.seek(0)
+    start = file.read(8)
+    if len(start) < 8:
+        raise ExchangeError(path, "at least 8 bytes, the length of a header", str(len(start)))
+    (length,) = _LENGTH.unpack(start)
     if length > MAX_HEADER:
-        found = f"{length} (the first 8 bytes are {bytes(data[:8])!r})"
+        found = f"{length} (the first 8 bytes are {start!r})"
         raise ExchangeError(path, f"a header of up to {MAX_HEADER} bytes", found)
     if length > size - 8:
         raise ExchangeError(path, f"a header of {length} bytes", f"{size - 8} until the file ends")
-    raw = _parsed(bytes(data[8 : 8 + length]), path)
+    raw = _parsed(file.read(length), path)
     metadata = _metadata(raw.pop(METADATA, None), path)
     entries = {name: _entry(name, value, path) for name, value in raw.items()}
     ordered = dict(sorted(entries.items(), key=lambda item: (item[1].begin, item[1].end)))
@@ -176,6 +179,9 @@ def _entry(name: str, value: Any, path: str) -> Entry:
         raise ExchangeError(path, "a shape of integers >= 0", f"{shape!r:.200}", where)
     if not _naturals(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
         raise ExchangeError(path, "data_offsets [begin, end]", f"{offsets!r:.200}", where)
+    if len(shape) > MOST_DIMENSIONS:
+        expected = f"up to {MOST_DIMENSIONS} dimensions, which numpy has"
+        raise ExchangeError(path, expected, str(len(shape)), where)
     bits = BITS[dtype] * math.prod(shape)
     if math.prod(max(n, 1) for n in shape) * 8 >= 2**63:
         raise ExchangeError(path, "a shape that fits into memory", f"{shape!r:.200}", where)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from tinynet import dtypes
 from tinynet.dtypes import Array
+from tinynet.strides import array_in
 
 _ALIGNMENT = 16
+_DTYPE = re.compile(r"[<>|=][?biufcSUmM]\d+(\[\w+\])?")  # what a Layout may name
 
 
 class Layout(NamedTuple):
@@ -156,13 +159,10 @@ def placed(array: Array, layout: Layout) -> Array:
     Raises:
         ValueError: it would lie outside.
     """
-    if not array.flags.forc:
-        raise ValueError("an array that others lie in has gaps")
-    memory: Any = array.ravel(order="K").view(np.uint8)
-    kind = np.dtype(layout.dtype)
-    if kind.hasobject:
-        raise ValueError("an array of objects")
-    return np.ndarray(layout.shape, kind, memory, layout.offset, layout.strides)
+    if not _DTYPE.fullmatch(layout.dtype):
+        raise ValueError(f"the dtype {layout.dtype!r:.50}")
+    memory = array.T if array.flags.f_contiguous else array
+    return array_in(memory, layout.shape, layout.dtype, layout.offset, layout.strides)
 
 
 def native(array: Array) -> Array:

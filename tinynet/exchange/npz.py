@@ -22,6 +22,7 @@ from tinynet.exchange.decoder import Decoder
 from tinynet.exchange.files import (
     ExchangeError,
     StrPath,
+    check_sizes,
     described,
     name_of,
     opened,
@@ -29,6 +30,7 @@ from tinynet.exchange.files import (
     write_to,
 )
 from tinynet.exchange.structure import Encoder
+from tinynet.strides import array_in
 
 KIND = "tinynet.save"
 STRUCTURE = "structure.json"
@@ -155,6 +157,7 @@ def read_archive(file: IO[bytes], path: str, kinds: Mapping[str, str]) -> Any:
         raise ExchangeError(path, _EXPECTED, described(head))
     try:
         with zipfile.ZipFile(file) as archive:
+            check_sizes(archive, path, 0)  # what is written here is not compressed
             content = _structure(archive, path, kinds)
             return Decoder(lambda name: _read_array(archive, path, name)).decode(content)
     except ExchangeError:
@@ -226,8 +229,7 @@ def _read_array(archive: zipfile.ZipFile, path: str, name: str) -> Array:
         filled = file.readinto(memory)
         if filled != size or file.read(1):
             raise ExchangeError(path, f"{size} bytes", str(filled), member)
-    array: Array = np.ndarray(shape, kind, memory, order="F" if in_columns else "C")
-    return array
+    return array_in(memory, shape, kind, order="F" if in_columns else "C")
 
 
 _HEADERS: dict[tuple[int, int], Any] = {

@@ -10,6 +10,7 @@ Source: the documentation of the instructions in Python's ``pickletools``.
 from __future__ import annotations
 
 import pickletools
+import reprlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,60 @@ class Function:
 
 class RefusedError(ValueError):
     """A file wants something that is not on the list; the message says what, and where."""
+
+
+_SIZED = (str, bytes, list, tuple, set, dict)
+_short = reprlib.Repr()
+_short.maxlevel = 3
+
+
+def brief(value: Any) -> str:
+    """Return a value for a message: a whole ``repr`` may be without end where parts are shared."""
+    return _short.repr(value)[:200]
+
+
+class _Costs:
+    """How much work the keys and calls of a pickle are, compared with its length.
+
+    The hash of a tuple is that of all its items. A tuple of pairs of pairs of the same tuple takes
+    two bytes for each level, and twice the time; one of 100,000 levels needs more stack than there
+    is. What costs no more than a pickler's own output is never refused.
+    """
+
+    def __init__(self) -> None:
+        self._tuples: dict[int, tuple[int, int, Any]] = {}  # id -> depth, items in all, the tuple
+        self._spent = 0
+
+    def made(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Remember a tuple, and return it."""
+        nested = [self._tuples[id(item)] for item in items if id(item) in self._tuples]
+        depth = 1 + max((depth for depth, _, _ in nested), default=0)
+        count = sum(count for _, count, _ in nested) + sum(map(_weight, items)) + 1
+        self._tuples[id(items)] = depth, count, items
+        return items
+
+    def spend(self, value: Any, place: int, levels: int = 0) -> None:
+        """Count the work of hashing a value, or of going through so many levels of containers.
+
+        Raises:
+            RefusedError: it is too much for a pickle that has been read up to ``place``.
+        """
+        depth, count, _ = self._tuples.get(id(value), (0, _weight(value), None))
+        if depth > DEPTH:
+            raise RefusedError(f"a key or an argument that is nested in {depth} levels")
+        self._spent += count
+        if self._spent > _FREE + _WORK * place:
+            raise RefusedError("keys or arguments that are much larger than the pickle itself")
+        if levels and isinstance(value, (list, tuple, dict, set)):
+            for item in value:
+                self.spend(item, place, levels - 1)
+
+
+def _weight(value: Any) -> int:
+    """Return about how long it takes to hash or copy a value."""
+    if isinstance(value, int):
+        return 1 + value.bit_length() // 500
+    return 1 + (len(value) if isinstance(value, _SIZED) else 0)
 
 
 class Reader:
@@ -75,7 +130,9 @@ class Reader:
                 no pickler wrote it.
         """
         self._stack, self._marks, self._memo = [], [], {}
+        self._costs = _Costs()
         for opcode, argument, place in pickletools.genops(file):
+            self._place = place or 0
             try:
                 if opcode.name in _LITERALS:
                     self._stack.append(_CONSTANTS.get(opcode.name, argument))
@@ -110,12 +167,12 @@ class Reader:
 
     def _tuple(self, _: Any) -> None:
         items = self._since_mark()
-        self._stack.append(tuple(items))
+        self._stack.append(self._costs.made(tuple(items)))
 
     def _tuple_of(self, count: int) -> None:
         items = tuple(self._stack[-count:])
         del self._stack[-count:]
-        self._stack.append(items)
+        self._stack.append(self._costs.made(items))
 
     def _append(self, _: Any) -> None:
         item = self._stack.pop()
@@ -127,16 +184,24 @@ class Reader:
 
     def _add(self, _: Any) -> None:
         items = self._since_mark()
+        self._hashed(items)
         self._target(set).update(items)
 
     def _set_item(self, _: Any) -> None:
         value, key = self._stack.pop(), self._stack.pop()
+        self._hashed([key])
         self._target(dict, OrderedDict, Counter)[key] = value
 
     def _set_items(self, _: Any) -> None:
         items = self._since_mark()
+        self._hashed(items[::2])
         pairs = zip(items[::2], items[1::2], strict=True)
         self._target(dict, OrderedDict, Counter).update(dict(pairs))
+
+    def _hashed(self, keys: list[Any]) -> None:
+        for key in keys:
+            if type(key) is not str:  # by far the most, and its hash is kept
+                self._costs.spend(key, self._place)
 
     def _target(self, *kinds: type) -> Any:
         target = self._stack[-1]
@@ -149,6 +214,8 @@ class Reader:
 
     def _stack_global(self, _: Any) -> None:
         name, module = self._stack.pop(), self._stack.pop()
+        if not isinstance(name, str) or not isinstance(module, str):
+            raise RefusedError(f"the name {brief((module, name))}")
         self._name(f"{module}.{name}")
 
     def _name(self, name: str) -> None:
@@ -157,12 +224,13 @@ class Reader:
         elif name in self._names:
             self._stack.append(self._names[name])
         else:
-            raise RefusedError(f"the name {name}")
+            raise RefusedError(f"the name {name[:200]}")
 
     def _reduce(self, _: Any) -> None:
         arguments, function = self._stack.pop(), self._stack.pop()
         if not isinstance(function, Function) or not isinstance(arguments, tuple):
             raise RefusedError(f"a call of a {type(function).__name__}")
+        self._costs.spend(arguments, self._place, levels=3)  # such as OrderedDict([[key, value]])
         self._stack.append(function.call(*arguments))
 
     def _persistent_id(self, _: Any) -> None:
@@ -173,6 +241,7 @@ class Reader:
     def _build(self, _: Any) -> None:
         state = self._stack.pop()
         target = self._target(*self._builders)
+        self._costs.spend(state, self._place)
         self._builders[type(target)](target, state)
 
     # ---- what comes out ---------------------------------------------------------------------
@@ -195,6 +264,9 @@ class Reader:
                 stack += item
         return data
 
+
+DEPTH = 100  # levels of tuples in a key
+_FREE, _WORK = 100_000, 30  # items; items per byte of a pickle
 
 _PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes),

@@ -18,8 +18,16 @@ import numpy as np
 
 from tinynet.core.device import device
 from tinynet.dtypes import Array
-from tinynet.exchange.files import ExchangeError, StrPath, described, name_of, opened, reason
-from tinynet.exchange.opcodes import Reader, RefusedError
+from tinynet.exchange.files import (
+    ExchangeError,
+    StrPath,
+    check_sizes,
+    described,
+    name_of,
+    opened,
+    reason,
+)
+from tinynet.exchange.opcodes import Reader, RefusedError, brief
 from tinynet.exchange.pytorch_names import (
     BFLOAT16,
     BUILDERS,
@@ -36,7 +44,9 @@ _MAGIC = 0x1950A86A20F9469CFC6C  # the number that files of PyTorch up to 1.5 be
 _PROTOCOL = 1001
 
 
-def load_pytorch(f: StrPath | IO[bytes], map_location: Any = "cpu") -> Any:
+def load_pytorch(
+    f: StrPath | IO[bytes], map_location: Any = "cpu", *, inflated: int = 2**30
+) -> Any:
     """Return what ``torch.save`` wrote: state_dicts, with tinynet's tensors in them.
 
     No code of the file is run, whatever it contains: names of functions and classes that are not
@@ -47,11 +57,13 @@ def load_pytorch(f: StrPath | IO[bytes], map_location: Any = "cpu") -> Any:
     Args:
         f: a path, or a file open for reading in binary mode.
         map_location: only the cpu.
+        inflated: the most bytes that a compressed file may hold. PyTorch compresses nothing, and a
+            file that is not compressed may have any size.
 
     Raises:
         OSError: there is no such file, or it may not be read.
-        ExchangeError: it is damaged, or there is something in it that is not on the list; the
-            message names it.
+        ExchangeError: it is damaged, holds more than ``inflated`` bytes, or has something in it
+            that is not on the list; the message names it.
 
     Example:
         >>> import io
@@ -69,6 +81,7 @@ def load_pytorch(f: StrPath | IO[bytes], map_location: Any = "cpu") -> Any:
         try:
             if head.startswith(b"PK"):
                 with zipfile.ZipFile(file) as archive:
+                    check_sizes(archive, path, inflated)
                     return _read_zip(archive, path)
             if head.startswith(b"\x80"):
                 return _read_legacy(file, path)
@@ -111,9 +124,9 @@ class _Storages:
         """Return the storage that a pickle refers to."""
         word, kind, key, _location, count, *view = reference
         if word != "storage" or not isinstance(kind, StorageType) or not isinstance(key, str):
-            raise RefusedError(f"the persistent id {reference!r:.200}")
+            raise RefusedError(f"the persistent id {brief(reference)}")
         if type(count) is not int or count < 0:
-            raise RefusedError(f"a storage of {count!r:.200} elements")
+            raise RefusedError(f"a storage of {brief(count)} elements")
         if key not in self._known:
             self._known[key] = Storage(self._memory(key, kind.name, count)), kind.name
         storage, dtype = self._known[key]
@@ -191,11 +204,11 @@ def _read_zip(archive: zipfile.ZipFile, path: str) -> Any:
 def _read_legacy(file: IO[bytes], path: str) -> Any:
     magic = Reader().read(file)
     if magic != _MAGIC:
-        found = f"a pickle of {magic!r:.100}, not of torch.save"
+        found = f"a pickle of {brief(magic)}, not of torch.save"
         raise ExchangeError(path, _EXPECTED, found)
     protocol, system = Reader().read(file), Reader().read(file)
     if protocol != _PROTOCOL or not system["little_endian"]:
-        found = f"version {protocol!r:.100} of {system!r:.200}"
+        found = f"version {brief(protocol)} of {brief(system)}"
         raise ExchangeError(path, f"version {_PROTOCOL}, written little-endian", found)
     place = file.tell()
     left = file.seek(0, 2) - place
@@ -213,8 +226,9 @@ def _read_legacy(file: IO[bytes], path: str) -> Any:
     storages = _Storages(memory)
     data = storages.unpickle(file)
     keys = Reader().read(file)
-    if sorted(keys) != sorted(arrays):
-        raise ExchangeError(path, f"storages {sorted(arrays)!r:.200}", f"{sorted(keys)!r:.200}")
+    texts = isinstance(keys, list) and all(isinstance(key, str) for key in keys)
+    if not texts or sorted(keys) != sorted(arrays):
+        raise ExchangeError(path, f"storages {sorted(arrays)!r:.200}", brief(keys))
     for key in keys:
         array, dtype = arrays[key]
         count = int.from_bytes(file.read(8), "little")

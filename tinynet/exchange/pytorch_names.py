@@ -6,6 +6,7 @@ from the file, too.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,9 +20,10 @@ from tinynet.core.tensor import Tensor, wrap
 from tinynet.core.version import new_version
 from tinynet.core.views import set_requires_grad
 from tinynet.dtypes import Array
-from tinynet.exchange.opcodes import Function, RefusedError
+from tinynet.exchange.opcodes import Function, RefusedError, brief
 from tinynet.exchange.structure import hides
 from tinynet.nn.parameter import Parameter
+from tinynet.strides import array_in, integers
 
 
 class Storage:
@@ -70,10 +72,8 @@ def _tensor(
     if hooks or metadata:
         raise RefusedError("a tensor with hooks, or with lazy conjugation or negation")
     memory = storage.array
-    steps = tuple(n * memory.itemsize for n in stride)
-    start = offset * memory.itemsize
-    array: Array = np.ndarray(tuple(size), memory.dtype, memory.view(np.uint8), start, steps)
-    t = wrap(array)
+    steps = [n * memory.itemsize for n in integers(stride)]
+    t = wrap(array_in(memory, size, memory.dtype, offset * memory.itemsize, steps))
     t._counter = storage.version
     set_requires_grad(t, requires_grad)
     return t
@@ -91,7 +91,8 @@ def _parameter(
 
 def _of_type(make: Function, kind: Any, arguments: tuple[Any, ...], state: Any) -> Any:
     """Return a tensor with attributes."""
-    if not isinstance(make, Function) or not isinstance(kind, Function):
+    makes_tensors = isinstance(make, Function) and make.call in (_tensor, _parameter)
+    if not makes_tensors or not isinstance(kind, Function):
         raise RefusedError("a tensor of an unknown type")
     t = make.call(*arguments)
     attributes, slots = state if isinstance(state, tuple) else (state, None)
@@ -119,12 +120,14 @@ def _not_called(*arguments: Any) -> None:
 def _bytes(text: str, encoding: str) -> bytes:
     """Return bytes, which old pickles keep as text."""
     if encoding != "latin1":
-        raise RefusedError(f"the encoding {encoding!r}")
+        raise RefusedError(f"the encoding {brief(encoding)}")
     return text.encode("latin1")
 
 
 def _device(kind: str, index: int | None = None) -> Any:
     """Return the cpu; of other devices only the name is left."""
+    if not isinstance(kind, str) or not isinstance(index, int | None):
+        raise RefusedError(f"the device {brief((kind, index))}")
     return CPU if kind == "cpu" else kind if index is None else f"{kind}:{index}"
 
 
@@ -134,9 +137,9 @@ class _NumpyType:
     __slots__ = ("dtype",)
 
     def __init__(self, code: str, align: Any = False, copy: Any = True):
+        if not isinstance(code, str) or not re.fullmatch(r"[biuf]\d{1,2}", code):
+            raise RefusedError(f"numpy's dtype {brief(code)}")
         self.dtype = np.dtype(code)
-        if self.dtype.kind not in "biuf":
-            raise RefusedError(f"numpy's dtype {code!r:.100}")
 
     def set_state(self, state: Any) -> None:
         """Take the order of bytes from the second item; the others say nothing of numbers."""
@@ -146,7 +149,7 @@ class _NumpyType:
 
 def _numpy_number(kind: _NumpyType, data: bytes) -> Any:
     """Return a number of numpy: metrics are often left as such."""
-    return np.frombuffer(data, kind.dtype, 1).astype(kind.dtype.newbyteorder("="))[0]
+    return array_in(data, (), kind.dtype).astype(kind.dtype.newbyteorder("="))[()]
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -6,7 +6,8 @@ Nothing in such a file can run code.
 
 from __future__ import annotations
 
-import mmap
+import io
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
@@ -16,8 +17,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.device import device as cpu_device
-from tinynet.core.tensor import Tensor, counter_of, wrap
-from tinynet.core.version import Version
+from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.exchange import header
 from tinynet.exchange.files import ExchangeError, StrPath, name_of, opened, write_to
@@ -149,8 +149,8 @@ def shared(arrays: Mapping[str, Array]) -> list[list[str]]:
 def load_file(filename: StrPath | IO[bytes], device: Any = "cpu") -> dict[str, Tensor]:
     """Return the tensors of a .safetensors file by name.
 
-    The file is mapped into memory: what is not used is not read. Writing to the tensors does not
-    change the file; changing the file in place (not replacing it) may change the tensors.
+    They have memory of their own, and what happens to the file later does not change them;
+    ``safe_open`` reads parts of a file that is larger than the memory.
     bfloat16, which tinynet has not, is read as float32, exactly, with a warning that names the
     tensors.
 
@@ -169,7 +169,8 @@ def load_file(filename: StrPath | IO[bytes], device: Any = "cpu") -> dict[str, T
         >>> tn.exchange.load_file(path)
         {'b': tensor([1., 1.]), 'a': tensor(True)}
     """
-    return safe_open(filename, device=device).get_tensors()
+    with safe_open(filename, device=device) as file:
+        return file.get_tensors()
 
 
 def load(data: bytes) -> dict[str, Tensor]:
@@ -179,16 +180,15 @@ def load(data: bytes) -> dict[str, Tensor]:
         >>> tn.exchange.safetensors.load(tn.exchange.safetensors.save({"a": tn.ones(2)}))
         {'a': tensor([1., 1.])}
     """
-    return _Contents(bytearray(data), "<bytes>").tensors()
+    return _Contents(io.BytesIO(data), "<bytes>").tensors()
 
 
 class _Contents:
-    """The memory of a file, what its header says, and the tensors that lie in it."""
+    """A file, what its header says, and the tensors that are read from it."""
 
-    def __init__(self, data: Any, path: str):
-        self.data, self.path = data, path
-        self.header = header.read(data, path)
-        self._versions: dict[str, Version] = {}
+    def __init__(self, file: IO[bytes], path: str):
+        self.file, self.path = file, path
+        self.header = header.read(file, path)
 
     def entry(self, name: str) -> Entry:
         entries = self.header.entries
@@ -197,36 +197,36 @@ class _Contents:
             raise KeyError(f"{self.path} contains no tensor {name!r}. It has {listed or 'none'}")
         return entries[name]
 
-    def array(self, name: str) -> Array:
-        """Return the values of a tensor, bfloat16 as 16-bit integers."""
-        entry = self.entry(name)
+    def array(self, name: str, rows: range | None = None) -> Array:
+        """Return the values of a tensor, or of some of its rows, in memory of their own."""
+        entry, where = self.entry(name), f"tensor {name!r}"
         kind = np.dtype("<u2") if entry.dtype == BFLOAT16 else _DTYPES.get(entry.dtype)
-        where = f"tensor {name!r}"
         if kind is None:
             known = f"a dtype that tinynet has ({', '.join(_DTYPES)}, or BF16)"
             raise ExchangeError(self.path, known, entry.dtype, where)
-        array: Array = np.ndarray(entry.shape, kind, self.data, self.header.start + entry.begin)
-        if not array.flags.aligned:
-            array = array.copy()
-        if kind.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
-            found = str(int(array.view(np.uint8).max()))
-            raise ExchangeError(self.path, "0 or 1 in each byte of BOOL", found, where)
-        return array
-
-    def wrapped(self, name: str, array: Array) -> Tensor:
-        """Return (a part of) the values of a tensor; those of one name have one version."""
-        if self.entry(name).dtype == BFLOAT16:
-            return wrap((array.astype(np.uint32) << 16).view(np.float32))
-        t = wrap(native(array))
-        t._counter = self._versions.setdefault(name, counter_of(t))
-        return t
+        shape, begin = entry.shape, self.header.start + entry.begin
+        if rows is not None:
+            begin += rows.start * math.prod(shape[1:]) * kind.itemsize
+            shape = (len(rows), *shape[1:])
+        array = np.empty(shape, kind)
+        raw = array.reshape(-1).view(np.uint8)
+        self.file.seek(begin)
+        found = self.file.readinto(raw) if raw.size else 0  # type: ignore[attr-defined]
+        if found != raw.size:
+            raise ExchangeError(
+                self.path, f"{raw.size} bytes", f"{found}: it became shorter", where
+            )
+        if kind.kind == "b" and raw.max(initial=0) > 1:
+            raise ExchangeError(self.path, "0 or 1 in each byte of BOOL", str(raw.max()), where)
+        if entry.dtype == BFLOAT16:
+            return (array.astype(np.uint32) << 16).view(np.float32)
+        return native(array)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return all tensors."""
         names = list(self.header.entries)
         self.note_bfloat16(names)
-        arrays = {name: self.array(name) for name in names}
-        return {name: self.wrapped(name, array) for name, array in arrays.items()}
+        return {name: wrap(self.array(name)) for name in names}
 
     def note_bfloat16(self, names: Iterable[str]) -> None:
         read = [name for name in names if self.entry(name).dtype == BFLOAT16]
@@ -246,8 +246,8 @@ def warn_of_bfloat16(path: str, what: str) -> None:
 class safe_open:  # noqa: N801  # the package's name
     """A .safetensors file that is open for reading tensors one by one.
 
-    The header is read and checked at once, the data of a tensor when it is asked for. Tensors stay
-    valid after the file is closed; two that were asked for by the same name share their memory.
+    The header is read and checked at once, the data of a tensor each time that it is asked for.
+    Tensors stay valid after the file is closed.
 
     Args:
         filename: a path, or a file open for reading in binary mode.
@@ -276,13 +276,19 @@ class safe_open:  # noqa: N801  # the package's name
         if device is not None:
             cpu_device(device)
         self._arrays = framework in ("np", "numpy")
-        path = name_of(filename)
-        self._contents: _Contents | None = _Contents(_memory(filename, path), path)
+        self._contents: _Contents | None = None
+        file = _readable(filename)
+        try:
+            self._contents = _Contents(file, name_of(filename))
+        except BaseException:
+            file.close()
+            raise
 
     def __enter__(self) -> safe_open:
         return self
 
     def __exit__(self, *exception: Any) -> None:
+        self._open().file.close()
         self._contents = None
 
     def _open(self) -> _Contents:
@@ -346,14 +352,34 @@ class TensorSlice:
             if not (part is ... or isinstance(part, (int, slice))):
                 raise TypeError(f"only integers, slices and ... can be read. Got {part!r} instead.")
         self._contents.note_bfloat16([self._name])
-        array = self._contents.array(self._name)[(*parts, ...) if ... not in parts else parts]
-        t = self._contents.wrapped(self._name, array)
-        return t._array if self._arrays else t
+        rows, first = _rows(self._contents.entry(self._name).shape, parts[0] if parts else ...)
+        parts = (first, *parts[1:])
+        array = self._contents.array(self._name, rows)
+        array = array[(*parts, ...) if ... not in parts else parts]
+        return array if self._arrays else wrap(array)
 
 
-def _memory(file: StrPath | IO[bytes], path: str) -> Any:
-    """Return the contents of a file: mapped, privately, where that can be done."""
-    with opened(file) as handle:
-        if isinstance(file, (str, os.PathLike)) and os.fstat(handle.fileno()).st_size:
-            return mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY)
-        return bytearray(handle.read())
+def _rows(shape: tuple[int, ...], index: Any) -> tuple[range | None, Any]:
+    """Return the rows that an index of the first dimension needs (None: all), and it among them."""
+    if not shape or index is ...:
+        return None, index
+    if isinstance(index, slice):
+        wanted = range(shape[0])[index]
+        if not wanted:
+            return range(0), slice(None)
+        return range(min(wanted), max(wanted) + 1), slice(None, None, wanted.step)
+    if not -shape[0] <= index < shape[0]:
+        raise IndexError(f"index {index} is out of bounds for axis 0 with size {shape[0]}")
+    return range(index % shape[0], index % shape[0] + 1), 0
+
+
+def _readable(file: StrPath | IO[bytes]) -> IO[bytes]:
+    """Return a file that stays open and can be sought in; of a pipe or file object its contents."""
+    if isinstance(file, (str, os.PathLike)):
+        handle = open(file, "rb")
+        if handle.seekable():
+            return handle
+        with handle:
+            return io.BytesIO(handle.read())
+    with opened(file) as source:
+        return io.BytesIO(source.read())

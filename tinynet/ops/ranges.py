@@ -14,6 +14,8 @@ from tinynet.core.device import device as Device
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation import as_tensor, finish, float_kind, shape_of, tensor
+from tinynet.ops.windows import storage_needed
+from tinynet.strides import array_in, integers
 
 # ---- ranges -------------------------------------------------------------------------------------
 
@@ -276,7 +278,7 @@ def empty_strided(
     """Return a tensor with unspecified values, and strides (in elements) of your own.
 
     Raises:
-        RuntimeError: not as many strides as lengths.
+        RuntimeError: not as many strides as lengths, or they reach below the first element.
 
     Example:
         >>> tn.empty_strided((2, 3), (1, 2)).stride()
@@ -291,7 +293,7 @@ def empty_strided(
             f"({len(stride)})"
         )
     kind = float_kind(dtype)
-    reach = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    memory = np.empty(0 if 0 in size else reach, kind)
-    steps = tuple(s * kind.itemsize for s in stride)
-    return finish(np.lib.stride_tricks.as_strided(memory, tuple(size), steps), requires_grad)
+    steps = integers(stride)
+    memory = np.empty(storage_needed(shape, steps, kind.itemsize), kind)
+    made = array_in(memory, shape, kind, 0, [s * kind.itemsize for s in steps])
+    return finish(made, requires_grad)

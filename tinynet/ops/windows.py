@@ -15,6 +15,7 @@ from tinynet.dtypes import Array
 from tinynet.ops import shape
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import axis_of
+from tinynet.strides import array_in, extent, integers
 
 Ints = tuple[int, ...]
 
@@ -107,10 +108,10 @@ def strided(self: Array, /, size: Ints, stride: Ints, start: int, steps: Ints) -
             "a contiguous tensor instead."
         )
     memory, own = memory_of(self)
-    bytes_apart = tuple(s * self.itemsize for s in stride)
-    return np.lib.stride_tricks.as_strided(
-        memory[max(own + start, 0) :], size, bytes_apart, writeable=self.flags.writeable
-    )
+    bytes_apart = [s * self.itemsize for s in stride]
+    made = array_in(memory, size, self.dtype, max(own + start, 0) * self.itemsize, bytes_apart)
+    made.flags.writeable &= self.flags.writeable
+    return made
 
 
 def _places(size: Ints, stride: Ints, start: int) -> Array:
@@ -169,11 +170,26 @@ strided_copy.grad(
 )
 
 
+def storage_needed(size: Ints, stride: Ints, width: int) -> int:
+    """Return how many elements of ``width`` bytes a storage needs for a strided tensor.
+
+    Raises:
+        RuntimeError: a size is negative, or memory has no room for them.
+    """
+    low, high = extent(size, stride)
+    if any(n < 0 for n in size) or low < 0 or (high + 1) * width >= 2**63:
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and "
+            f"strides={list(stride)}"
+        )
+    return 0 if 0 in size else high + 1
+
+
 def _strided_arguments(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None
 ) -> tuple[Ints, Ints, int, Ints]:
     """Return the arguments of ``strided``; refuse what reaches outside of the memory."""
-    lengths, steps = tuple(size), tuple(stride)
+    lengths, steps = integers(size), integers(stride)
     if len(lengths) != len(steps):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in steps):
@@ -181,18 +197,14 @@ def _strided_arguments(
             "as_strided: Negative strides are not supported at the moment, got strides: "
             f"{list(steps)}"
         )
-    if any(n < 0 for n in lengths):
-        raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={list(lengths)} and "
-            f"strides={list(steps)}"
-        )
+    needed = storage_needed(lengths, steps, self._array.itemsize)
     if storage_offset is not None and storage_offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
     memory, own = memory_of(self._array)
     start = own if storage_offset is None else storage_offset
-    end = start + sum((n - 1) * s for n, s in zip(lengths, steps, strict=True)) + 1
-    if 0 not in lengths and end > memory.size:
-        width = self._array.itemsize
+    width = self._array.itemsize
+    end = start + needed
+    if needed and end > memory.size:
         raise RuntimeError(
             f"setStorage: sizes {list(lengths)}, strides {list(steps)}, storage offset {start}, "
             f"and itemsize {width} requiring a storage size of {end * width} are out of bounds "

@@ -1,0 +1,118 @@
+"""Arrays over given memory: the one place that decides whether the elements lie inside of it.
+
+numpy's own checks add and multiply in 64 bits, and what overflows there passes them. Shapes and
+strides come from files and users, so they are checked here with Python's integers.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+MOST_DIMENSIONS = 64
+"""The most that an array of numpy can have."""
+
+_ADDRESSES = 2**63  # numpy counts bytes in signed 64-bit integers
+
+
+def integers(values: Sequence[Any]) -> tuple[int, ...]:
+    """Return sizes or strides as Python's integers, which do not overflow.
+
+    Raises:
+        TypeError: one of them is no integer.
+    """
+    return tuple(operator.index(n) for n in values)
+
+
+def extent(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, int]:
+    """Return how far the elements of an array reach below and above its first one.
+
+    Both count in the unit of the strides. An array without elements reaches nowhere.
+
+    Example:
+        >>> from tinynet.strides import extent
+        >>> extent((2, 3), (3, -1))
+        (-2, 3)
+    """
+    if 0 in shape:
+        return 0, 0
+    reach = [(n - 1) * step for n, step in zip(shape, strides, strict=True)]
+    return sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach)
+
+
+def array_in(
+    memory: Any,
+    shape: Sequence[int],
+    dtype: Any,
+    offset: int = 0,
+    strides: Sequence[int] | None = None,
+    order: Literal["C", "F"] = "C",
+) -> np.ndarray[Any, Any]:
+    """Return the array that lies in some memory, all of it inside.
+
+    Args:
+        memory: contiguous: bytes, a bytearray, a memory map, an array.
+        shape: the shape.
+        dtype: a dtype of numpy without objects in it.
+        offset: bytes from the beginning to the first element.
+        strides: bytes from one element to the next along each dimension; elements lie side by side
+            unless given.
+        order: which dimension is the fastest if no strides are given, the last (C) or the first.
+
+    Raises:
+        ValueError: an element would lie outside, or numpy has no such array.
+
+    Example:
+        >>> from tinynet.strides import array_in
+        >>> array_in(b"abcdef", (2, 2), "u1", 5, (-3, -2))
+        array([[102, 100],
+               [ 99,  97]], dtype=uint8)
+        >>> array_in(b"abcdef", (3,), "u1", 0, (4,))
+        Traceback (most recent call last):
+        ...
+        ValueError: an array of shape [3] and strides [4] from byte 0 would take bytes 0 to 9 of 6
+    """
+    kind, shape, offset = np.dtype(dtype), integers(shape), operator.index(offset)
+    if kind.hasobject or kind.subdtype is not None or kind.itemsize == 0:
+        raise ValueError(f"elements of dtype {kind} do not lie in memory one by one")
+    if len(shape) > MOST_DIMENSIONS:
+        raise ValueError(f"an array of {len(shape)} dimensions; numpy has up to {MOST_DIMENSIONS}")
+    if min(shape, default=0) < 0:
+        raise ValueError(f"a negative size in the shape {list(shape)}")
+    if kind.itemsize * math.prod(max(n, 1) for n in shape) >= _ADDRESSES:
+        raise ValueError(f"an array of shape {list(shape)} that is too large for any memory")
+    steps = _side_by_side(shape, kind.itemsize, order) if strides is None else integers(strides)
+    if len(steps) != len(shape):
+        raise ValueError(f"{len(steps)} strides for {len(shape)} dimensions")
+    memory = _bytes_of(memory) if isinstance(memory, np.ndarray) else memory
+    there = memoryview(memory).nbytes
+    if 0 in shape:  # it lies nowhere
+        offset = min(max(offset, 0), there)
+    low, high = extent(shape, steps)
+    first, end = offset + low, offset + high + (kind.itemsize if 0 not in shape else 0)
+    if first < 0 or end > there or max(map(abs, steps), default=0) >= _ADDRESSES:
+        raise ValueError(
+            f"an array of shape {list(shape)} and strides {list(steps)} from byte {offset} "
+            f"would take bytes {first} to {end} of {there}"
+        )
+    return np.ndarray(shape, kind, memory, offset, steps)
+
+
+def _bytes_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the memory of an array as bytes."""
+    if not array.flags.c_contiguous:
+        raise ValueError("an array that others lie in has gaps")
+    return array.reshape(-1).view(np.uint8)
+
+
+def _side_by_side(shape: tuple[int, ...], size: int, order: str) -> tuple[int, ...]:
+    """Return the strides of an array without gaps."""
+    steps = []
+    for n in shape if order == "F" else reversed(shape):
+        steps.append(size)
+        size *= max(n, 1)
+    return tuple(steps if order == "F" else reversed(steps))

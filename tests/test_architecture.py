@@ -27,9 +27,10 @@ ROWS = [
     ["exchange"],  # Parameters are among what it stores
     ["train"],
     ["cuda", "backends", "amp", "runtime"],  # what scripts ask of devices and threads
+    ["compat"],  # what scripts ask of PyTorch's other packages
     ["utils", "func"],  # doors: nothing in them and __init__ but re-exports
     ["__init__"],
-    ["__main__"],
+    ["__main__", "as_torch"],
 ]
 ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}
 
@@ -48,7 +49,11 @@ EDGE = {
     "train/progress.py": {"tqdm"},
 }
 # Modules whose names are known only at run time: what a user's config names.
-IMPORTS_BY_NAME = {"train/imports.py"}
+IMPORTS_BY_NAME = {
+    "train/imports.py",
+    "as_torch/hook.py",  # and what a path of PyTorch's stands for
+    "as_torch/report.py",
+}
 
 FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)

@@ -24,6 +24,7 @@ from tinynet.autograd.anomaly import (
 from tinynet.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
 from tinynet.autograd.inference import inference_mode as inference_mode
 from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
+from tinynet.compat import accelerator as accelerator
 from tinynet.core.device import device as device
 from tinynet.core.modes import enable_grad as enable_grad
 from tinynet.core.modes import is_grad_enabled as is_grad_enabled

@@ -1,9 +1,14 @@
-"""Writes names.json, PyTorch's public names: `python -m docs.coverage.record` (needs PyTorch)."""
+"""Writes names.json and modules.json, PyTorch's public names and modules.
+
+`python -m docs.coverage.record` (needs PyTorch).
+"""
 
 import importlib
 import inspect
 import json
+import pkgutil
 import types
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import torch
@@ -57,6 +62,17 @@ def belongs(name: str, value: object, namespace: str, kind: str) -> bool:
     return home.startswith(namespace)
 
 
+def modules_in(folders: Iterable[str], prefix: str) -> Iterator[str]:
+    """The public modules below a package, found without importing them."""
+    for info in pkgutil.iter_modules(folders, prefix):
+        name = info.name.rpartition(".")[2]
+        if not name.startswith("_"):
+            yield info.name
+            if info.ispkg:
+                inside = [str(Path(folder) / name) for folder in folders]
+                yield from modules_in(inside, f"{info.name}.")
+
+
 if __name__ == "__main__":
     found = {space: names_of(space, kind) for space, kind in NAMESPACES.items()}
     lines = [f"{json.dumps(space)}: {json.dumps(names)}" for space, names in found.items()]
@@ -64,3 +80,6 @@ if __name__ == "__main__":
     text = "{\n" + ",\n".join([head, *lines]) + "\n}\n"
     Path(__file__).with_name("names.json").write_text(text, encoding="utf-8")
     print({space: len(names) for space, names in found.items()})
+    modules = ["torch", *modules_in([*torch.__path__], "torch.")]
+    text = json.dumps(modules, indent=0) + "\n"
+    Path(__file__).with_name("modules.json").write_text(text, encoding="utf-8")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -438,8 +438,8 @@ def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any]) -> Array:
     """
     if (
         len(data) == 1
-        and isinstance(data[0], (list, tuple, np.ndarray))
-        and not isinstance(data[0], Size)
+        and isinstance(data[0], (Sequence, np.ndarray))
+        and not isinstance(data[0], (Size, str))
     ):
         return np.array(data[0], dtype=dtype)
     if len(data) == 1 and isinstance(data[0], Tensor):

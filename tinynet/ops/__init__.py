@@ -116,6 +116,7 @@ functions = {
         for name in names.split()
     },
     "where": arithmetic.choose,
+    "set_default_tensor_type": conversion.set_default_tensor_type,
     "is_tensor": conversion.is_tensor,
     "numel": conversion.numel,
     "result_type": conversion.result_type,

@@ -366,6 +366,7 @@ __all__ = [
     "searchsorted",
     "select",
     "select_scatter",
+    "set_default_tensor_type",
     "sgn",
     "sigmoid",
     "sigmoid_",
@@ -443,31 +444,31 @@ __all__ = [
 
 functions: dict[str, Callable[..., Any]]
 
-def BoolTensor(*data: Any) -> Tensor:
+class BoolTensor(Tensor):
     """Return a bool tensor of a size (zeros), or of data."""
 
-def ByteTensor(*data: Any) -> Tensor:
+class ByteTensor(Tensor):
     """Return a uint8 tensor of a size (zeros), or of data."""
 
-def CharTensor(*data: Any) -> Tensor:
+class CharTensor(Tensor):
     """Return a int8 tensor of a size (zeros), or of data."""
 
-def DoubleTensor(*data: Any) -> Tensor:
+class DoubleTensor(Tensor):
     """Return a float64 tensor of a size (zeros), or of data."""
 
-def FloatTensor(*data: Any) -> Tensor:
+class FloatTensor(Tensor):
     """Return a float32 tensor of a size (zeros), or of data."""
 
-def HalfTensor(*data: Any) -> Tensor:
+class HalfTensor(Tensor):
     """Return a float16 tensor of a size (zeros), or of data."""
 
-def IntTensor(*data: Any) -> Tensor:
+class IntTensor(Tensor):
     """Return a int32 tensor of a size (zeros), or of data."""
 
-def LongTensor(*data: Any) -> Tensor:
+class LongTensor(Tensor):
     """Return a int64 tensor of a size (zeros), or of data."""
 
-def ShortTensor(*data: Any) -> Tensor:
+class ShortTensor(Tensor):
     """Return a int16 tensor of a size (zeros), or of data."""
 
 def abs(self: Tensor) -> Tensor:
@@ -1782,6 +1783,10 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
 
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """Return a copy with ``src`` in the place of one slice."""
+
+def set_default_tensor_type(t: Any) -> None:
+    """Set the dtype that Python floats become, by a tensor type; ``set_default_dtype`` is
+    clearer."""
 
 def sgn(self: Tensor) -> Tensor:
     """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers."""

@@ -7,6 +7,7 @@ from typing import Any
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
 from tinynet.core.device import device as Device
+from tinynet.core.kinds import TensorKind
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import Array, DtypeLike
@@ -100,7 +101,8 @@ def type(self: Tensor, dtype: DtypeLike | str = None) -> Any:
     """Return the name of the tensor's type, or the tensor in another dtype.
 
     Args:
-        dtype: a dtype, or such a name: ``"tinynet.DoubleTensor"``, ``"torch.DoubleTensor"``.
+        dtype: a dtype, a tensor type (``DoubleTensor``), or the name of one:
+            ``"tinynet.DoubleTensor"``, ``"torch.DoubleTensor"``.
 
     Raises:
         TypeError: neither None nor a dtype nor a name.
@@ -116,6 +118,8 @@ def type(self: Tensor, dtype: DtypeLike | str = None) -> Any:
         if dtype not in _BY_TENSOR_NAME:
             raise ValueError(f"invalid type: {dtype!r}")
         dtype = _BY_TENSOR_NAME[dtype]
+    if isinstance(dtype, TensorKind) and dtype.dtype is not None:
+        dtype = dtype.dtype
     return converted(self, dtypes.as_numpy(dtype))
 
 
@@ -153,6 +157,27 @@ for _name in ("float", "double", "half", "long", "int", "short", "bool"):
     _shorthand(_name, getattr(dtypes, _name))
 _shorthand("char", dtypes.int8)
 _shorthand("byte", dtypes.uint8)
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Set the dtype that Python floats become, by a tensor type; ``set_default_dtype`` is clearer.
+
+    Args:
+        t: a floating-point tensor type, or its name: ``"torch.DoubleTensor"``.
+
+    Raises:
+        TypeError: neither a floating-point tensor type nor the name of one.
+
+    Example:
+        >>> tn.set_default_tensor_type(tn.FloatTensor)
+    """
+    kind = _BY_TENSOR_NAME.get(t) if isinstance(t, str) else getattr(t, "dtype", None)
+    if kind is None:
+        raise TypeError(
+            "invalid type object: only floating-point types are supported as the "
+            f"default type. Got {t!r} instead."
+        )
+    dtypes.set_default_dtype(kind)
 
 
 # ---- questions about tensors ---------------------------------------------------------------------

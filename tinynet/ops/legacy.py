@@ -1,4 +1,4 @@
-"""The legacy constructors: ``FloatTensor(2, 3)``, ``LongTensor([1, 2])``."""
+"""Tensor types: ``FloatTensor(2, 3)``, ``isinstance(x, LongTensor)``, ``x.type(LongTensor)``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.kinds import TensorKind
 from tinynet.core.tensor import Tensor, legacy_array, wrap
 
 
 def _legacy(dtype: dtypes.dtype) -> Any:
-    def construct(*data: Any) -> Tensor:
+    def make(cls: Any, *data: Any) -> Tensor:
         return wrap(legacy_array(data, dtype.numpy))
 
-    construct.__name__ = construct.__qualname__ = dtype.tensor_name
-    construct.__doc__ = f"""Return a {dtype.name} tensor of a size (zeros), or of data.
+    doc = f"""Return a {dtype.name} tensor of a size (zeros), or of data.
 
     Args:
         *data: lengths, one or several; or one sequence of values.
@@ -28,7 +28,8 @@ def _legacy(dtype: dtypes.dtype) -> Any:
         >>> tn.{dtype.tensor_name}(2, 3).shape, tn.{dtype.tensor_name}([1, 0]).tolist()
         (tinynet.Size([2, 3]), {np.array([1, 0], dtype.numpy).tolist()})
     """
-    return construct
+    members = {"__new__": make, "__doc__": doc, "dtype": dtype}
+    return TensorKind(dtype.tensor_name, (), members)
 
 
 FloatTensor = _legacy(dtypes.float32)

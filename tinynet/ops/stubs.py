@@ -219,6 +219,12 @@ def definition(name: str, function: Any, names: Names, as_method: bool, note: st
     return head + "\n" + textwrap.indent(f'"""{summary}"""', "    ")
 
 
+def tensor_type(name: str, found: type) -> str:
+    """Return the stub of a class whose instances are tensors of one dtype."""
+    summary = (inspect.getdoc(found) or "").partition("\n")[0]
+    return f'class {name}(Tensor):\n    """{summary}"""'
+
+
 def _property(name: str, found: property, names: Names) -> str:
     getter = definition(name, found.fget, names, as_method=True)
     lines = [f"@property\n{getter}"]
@@ -257,7 +263,10 @@ def methods() -> str:
 def public_functions() -> str:
     """Return the text of ``ops/__init__.pyi``."""
     names = Names(functions)
-    found = [definition(name, f, names, as_method=False) for name, f in sorted(functions.items())]
+    found = [
+        tensor_type(name, f) if isinstance(f, type) else definition(name, f, names, as_method=False)
+        for name, f in sorted(functions.items())
+    ]
     names.origins |= {Origin("typing", "Any"), Origin("collections.abc", "Callable")}
     listed = "".join(f'    "{name}",\n' for name in sorted(functions))
     return (

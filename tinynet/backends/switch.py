@@ -1,4 +1,4 @@
-"""Back ends: numba, which tinynet can use, and those of PyTorch, whose switches change nothing."""
+"""The switch of the compiled kernels."""
 
 from __future__ import annotations
 
@@ -8,36 +8,7 @@ from tinynet import numba_kernels
 from tinynet.numba_kernels import compiler
 
 
-class _Absent:
-    """A back end that is not there. Its switches can be set, and change nothing.
-
-    Attributes:
-        enabled, benchmark, deterministic, allow_tf32: as scripts set them.
-    """
-
-    enabled = False
-    benchmark = False
-    deterministic = True
-    allow_tf32 = False
-
-    def is_available(self) -> bool:
-        """Return False."""
-        return False
-
-    def is_built(self) -> bool:
-        """Return False."""
-        return False
-
-    def version(self) -> None:
-        """Return None."""
-        return None
-
-
-class _Cuda(_Absent):
-    matmul = _Absent()
-
-
-class _Numba:
+class Numba:
     """Kernels of one pass, compiled by numba (``pip install numba``).
 
     They stand in for numpy's dozen passes in float32: GELU, normalisations, recurrent layers,
@@ -77,10 +48,6 @@ class _Numba:
         return compiler.version()
 
 
-cudnn = _Absent()
-mps = _Absent()
-mkldnn = _Absent()
-cuda = _Cuda()
-numba = _Numba()
+numba = Numba()
 if os.environ.get("TINYNET_NUMBA", "0") not in ("", "0"):
     numba.enabled = True

@@ -1,0 +1,150 @@
+"""``python -m tinynet.as_torch`` and ``import tinynet.as_torch``: torch is tinynet."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tinynet.as_torch.paths import LEFT_OUT, PATHS, reason
+
+ROOT = Path(__file__).parents[2]
+MODULES = json.loads((ROOT / "docs/coverage/modules.json").read_text(encoding="utf-8"))
+
+PROGRAM = """
+import sys
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+import torch.backends.cudnn as cudnn
+from torch.autograd import Variable
+from torch.nn.modules.utils import _pair
+from torch.nn.utils.spectral_norm import spectral_norm
+from torch.optim.optimizer import Optimizer
+from torch.utils.data.dataloader import DataLoader
+import helper
+
+cudnn.benchmark = True
+torch.manual_seed(0)
+net = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+assert isinstance(optimizer, Optimizer) and isinstance(net.weight, Variable)
+F.mse_loss(net(torch.ones(3, 2)), torch.zeros(3, 1)).backward()
+optimizer.step()
+assert torch.__version__ > "2.2" and torch.__version__.startswith("2.")
+assert _pair(3) == (3, 3) and callable(nn.utils.spectral_norm) and callable(spectral_norm)
+assert not hasattr(torch, "no_such_name") and nn.functional is F is torch.nn.functional
+print(sys.argv[1:], __name__, sys.modules["__main__"].net is net, helper.torch is torch)
+"""
+ABSENT = """import torch
+from torch import nn
+try:
+    torch.first
+except AttributeError:
+    pass
+nn.Second
+import torch.fft
+class Net(nn.Third):
+    pass
+"""
+
+
+def run(*command, cwd):
+    command = [sys.executable, *command]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "program.py").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "inside" / "helper.py").write_text("import torch\n", encoding="utf-8")
+    (tmp_path / "absent.py").write_text(ABSENT, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_program_runs_with_its_arguments_and_the_modules_beside_it(folder):
+    done = run("-m", "tinynet.as_torch", "inside/program.py", "--report", "-m", cwd=folder)
+    assert done.stderr == "" and done.returncode == 0
+    assert done.stdout == "['--report', '-m'] __main__ True True\n"
+
+
+def test_a_program_runs_as_a_module_and_with_the_import_as_its_first_line(folder):
+    inside = folder / "inside"
+    done = run("-m", "tinynet.as_torch", "-m", "program", "1", cwd=inside)
+    assert (done.stderr, done.stdout) == ("", "['1'] __main__ True True\n")
+    (inside / "first.py").write_text(f"import tinynet.as_torch{PROGRAM}", encoding="utf-8")
+    done = run("first.py", cwd=inside)
+    assert (done.stderr, done.stdout) == ("", "[] __main__ True True\n")
+
+
+def test_what_is_absent_is_named_in_one_line_with_its_place(folder):
+    done = run("-m", "tinynet.as_torch", "absent.py", cwd=folder)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == ["absent.py:7: tinynet has no torch.nn.Second"]
+
+
+def test_the_report_lists_also_what_was_not_reached(folder):
+    done = run("-m", "tinynet.as_torch", "--report", "absent.py", cwd=folder)
+    assert done.returncode == 1
+    first, *lines = done.stderr.splitlines()
+    assert first == "absent.py:7: tinynet has no torch.nn.Second"
+    assert lines == [
+        "absent.py:4: tinynet has no torch.first (met 1 times)",
+        "absent.py:7: tinynet has no torch.nn.Second (met 1 times)",
+        "absent.py:8: tinynet has no torch.fft: there are no complex numbers; use numpy.fft on "
+        "x.numpy() (in the text)",
+        "absent.py:9: tinynet has no torch.nn.Third (in the text)",
+        "4 names that tinynet has not",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("import torch\ntorch.ones(2).no_such()", "p.py:2: tinynet has no torch.Tensor.no_such"),
+        ("from torch import nothing", "p.py:1: tinynet has no torch.nothing"),
+        ("from torch.nn import Nothing", "p.py:1: tinynet has no torch.nn.Nothing"),
+    ],
+)
+def test_methods_and_names_that_are_imported(folder, program, said):
+    (folder / "p.py").write_text(program, encoding="utf-8")
+    done = run("-m", "tinynet.as_torch", "p.py", cwd=folder)
+    assert (done.returncode, done.stderr) == (1, said + "\n")
+
+
+def test_other_errors_keep_their_traceback_from_the_program_on(folder):
+    (folder / "p.py").write_text("import torch\ntorch.ones(2).view(3)", encoding="utf-8")
+    done = run("-m", "tinynet.as_torch", "p.py", cwd=folder)
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[1].endswith('p.py", line 2, in <module>')
+    assert lines[-1].startswith("RuntimeError: shape '[3]' is invalid")
+
+
+def test_it_refuses_when_torch_is_there_already(folder):
+    (folder / "torch.py").write_text("", encoding="utf-8")
+    done = run("-c", "import torch, tinynet.as_torch", cwd=folder)
+    assert "ImportError: torch has been imported already, from " in done.stderr
+
+
+def test_each_module_of_pytorch_is_mapped_or_left_out_for_a_reason():
+    lost = [path for path in MODULES if path not in PATHS and not reason(path)]
+    assert not lost
+    unused = [pattern for pattern, why in LEFT_OUT if why not in map(reason, MODULES)]
+    assert not unused
+
+
+def test_each_path_of_the_map_can_be_imported(folder):
+    code = (
+        "import tinynet.as_torch, importlib\n"
+        "paths = [path for path in tinynet.as_torch.paths.PATHS if 'distributions' not in path]\n"
+        "for path in paths: importlib.import_module(path)\n"
+        "import torch; print(torch.utils.data.dataloader.DataLoader, torch.nn.utils)"
+    )
+    done = run("-c", code, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "tinynet.data.loader.DataLoader" in done.stdout and "nn/utils/__init__" in done.stdout

@@ -1,0 +1,107 @@
+"""``python -m tinynet.as_torch program.py ...``: run a PyTorch program on tinynet."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+import traceback
+from types import ModuleType, TracebackType
+from typing import Any
+
+from tinynet.as_torch import hook, report
+
+HERE = os.path.dirname(__file__)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the program that the arguments name; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tinynet.as_torch", description=__doc__)
+    parser.add_argument(
+        "--report", action="store_true", help="list what the program asks for and tinynet has not"
+    )
+    parser.add_argument("-m", dest="module", action="store_true", help="a module, not a file")
+    parser.add_argument("program", help="the script, or with -m the module")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program gets")
+    options = parser.parse_args(arguments)
+    status = run(options.program, options.arguments, options.module)
+    if options.report:
+        print(*reported(options.program, options.module), sep="\n", file=sys.stderr)
+    return status
+
+
+def run(program: str, arguments: list[str], as_module: bool) -> int:
+    """Run a program as Python would: its own ``sys.argv``, ``sys.path`` and ``__main__``."""
+    sys.argv[:] = [program, *arguments]
+    try:
+        if as_module:
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+        else:
+            sys.path[0] = os.path.dirname(os.path.abspath(program))
+            runpy.run_path(program, run_name="__main__")
+    except (AttributeError, ImportError) as error:
+        line = asked_for(error)
+        if line is None:
+            _show(error)
+        else:
+            print(line, file=sys.stderr)
+        return 1
+    except Exception as error:
+        _show(error)
+        return 1
+    return 0
+
+
+def asked_for(error: AttributeError | ImportError) -> hook.Absence | None:
+    """Return what the program asked for and tinynet has not, if that has raised ``error``."""
+    place = _own(error.__traceback__)
+    if place is None:
+        return None
+    while place.tb_next and not _inside(place.tb_next):
+        place = place.tb_next
+    file, line = place.tb_frame.f_code.co_filename, place.tb_lineno
+    owner = type(getattr(error, "obj", None))
+    if owner.__module__.startswith("tinynet.") and not issubclass(owner, ModuleType):
+        hook.absences[found := hook.Absence(file, line, _shown(owner, error.name))] = 1
+        return found
+    return next((a for a in reversed(hook.absences) if a[:2] == (file, line)), None)
+
+
+def _shown(owner: type, name: Any) -> str:
+    """Return the name of a class's attribute, as PyTorch calls it."""
+    return f"{owner.__module__.replace('tinynet.core.tensor', 'torch', 1)}.{owner.__name__}.{name}"
+
+
+def _inside(entry: TracebackType) -> bool:
+    name = entry.tb_frame.f_code.co_filename
+    return name.startswith((os.path.dirname(HERE) + os.sep, "<frozen", "<tinynet"))
+
+
+def _own(entry: TracebackType | None) -> TracebackType | None:
+    """Skip the entries of a traceback that lead to the program."""
+    while entry and _inside(entry):
+        entry = entry.tb_next
+    return entry
+
+
+def _show(error: Exception) -> None:
+    traceback.print_exception(error.with_traceback(_own(error.__traceback__)))
+
+
+def reported(program: str, as_module: bool) -> list[str]:
+    """Return the lines of the report: met while running, or seen in the text of the program."""
+    seen = dict(hook.absences)
+    if not as_module:
+        for file in report.files_of(program):
+            for absence in report.absent_in(file):
+                seen.setdefault(absence, 0)
+    lines = [
+        f"{absence} ({f'met {count} times' if count else 'in the text'})"
+        for absence, count in sorted(seen.items())
+    ]
+    return [*lines, f"{len(lines)} names that tinynet has not"]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

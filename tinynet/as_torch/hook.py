@@ -1,0 +1,134 @@
+"""The import hook: ``import torch``, and ``import torch.x.y``, find tinynet's modules."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import partial
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from tinynet.as_torch.paths import PATHS, reason
+
+HERE = str(Path(__file__).parent)
+OWN = {*vars(ModuleType("")), "__all__", "__builtins__", "__cached__", "__file__", "__path__"}
+"""What each module has of its own."""
+
+
+class Absence(NamedTuple):
+    """What a program asked for and tinynet has not: the place, and the full name."""
+
+    file: str
+    line: int
+    name: str
+
+    def __str__(self) -> str:
+        why = next((r for path in parents(self.name) if (r := reason(path))), "")
+        return f"{self.file}:{self.line}: tinynet has no {self.name}{why and f': {why}'}"
+
+
+absences: dict[Absence, int] = {}
+"""Each absence, and how often it was met."""
+
+
+def parents(name: str) -> list[str]:
+    """Return a dotted name and what it is in: ``a.b.c``, ``a.b``, ``a``."""
+    parts = name.split(".")
+    return [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
+
+
+def note(name: str) -> Absence:
+    """Count an absence at the line of the program that is being executed."""
+    frame: Any = sys._getframe(1)
+    while frame.f_back and frame.f_code.co_filename.startswith((HERE, "<frozen importlib")):
+        frame = frame.f_back
+    found = Absence(frame.f_code.co_filename, frame.f_lineno, name)
+    absences[found] = absences.get(found, 0) + 1
+    return found
+
+
+class Door(MetaPathFinder, Loader):
+    """Finds and loads PyTorch's modules by the map of ``paths.py``."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return a spec for torch and what is in it.
+
+        Raises:
+            ModuleNotFoundError: tinynet has nothing under that path.
+        """
+        if name.partition(".")[0] != "torch":
+            return None
+        if name not in PATHS:
+            raise ModuleNotFoundError(str(note(name)))
+        return ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python: ``exec_module`` puts the real one in its place."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put tinynet's module in the place of the empty one that Python made."""
+        serve(module.__name__, module)
+
+
+def serve(path: str, empty: ModuleType) -> None:
+    """Make tinynet's module the one that a path of PyTorch gives.
+
+    Args:
+        path: the path.
+        empty: takes the names of all modules, where a path stands for several.
+    """
+    homes = [importlib.import_module(f"tinynet.{home}".rstrip(".")) for home in PATHS[path].split()]
+    module = homes[0] if len(homes) == 1 else empty
+    for home in reversed(homes if module is empty else []):
+        vars(module).update((k, v) for k, v in vars(home).items() if k not in OWN)
+        module.__doc__ = home.__doc__
+    sys.modules[path] = module
+    vars(module).setdefault("__path__", [])
+    vars(module).setdefault("__getattr__", partial(inner, path))
+    for child in PATHS:
+        parent, _, name = child.rpartition(".")
+        if parent == path and name in vars(module):
+            if isinstance(vars(module)[name], ModuleType):
+                importlib.import_module(child)
+            else:  # a function of the same name, which stays what the parent shows
+                serve(child, ModuleType(child))
+
+
+def inner(path: str, name: str) -> Any:
+    """Return what a module has besides its names: the modules below it.
+
+    Args:
+        path: PyTorch's path of the module.
+        name: the name that the module has not.
+
+    Raises:
+        AttributeError: tinynet has nothing of that name; it is counted.
+    """
+    full = f"{path}.{name}"
+    if full in PATHS:
+        return importlib.import_module(full)
+    importing = sys._getframe(1).f_code.co_filename.startswith("<frozen importlib")
+    if name.startswith("__") or (importing and sys.modules[path].__name__ == path):
+        raise AttributeError(f"module {path!r} has no attribute {name!r}")  # or find_spec is next
+    raise AttributeError(str(note(full)), name=name, obj=sys.modules[path])
+
+
+def install() -> None:
+    """Open the door for this process.
+
+    Raises:
+        ImportError: the real torch has been imported already.
+    """
+    there = sys.modules.get("torch")
+    if any(isinstance(finder, Door) for finder in sys.meta_path):
+        return
+    if there is not None:
+        raise ImportError(
+            f"torch has been imported already, from {there.__file__}: tinynet can stand in for it "
+            "only from the beginning. Make `import tinynet.as_torch` the first line of the "
+            "program, or run it with `python -m tinynet.as_torch program.py`."
+        )
+    sys.meta_path.insert(0, Door())

@@ -1,0 +1,152 @@
+"""The map from PyTorch's import paths to tinynet's modules, and the paths that lead nowhere.
+
+``PATHS`` gives the modules of tinynet whose names a path of PyTorch offers: one module is served as
+it is, of several the names are merged, the first module winning. ``LEFT_OUT`` gives the reasons for
+the paths that tinynet does not have.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DISTRIBUTIONS = """
+    bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution
+    exp_family exponential fishersnedecor gamma generalized_pareto geometric gumbel half_cauchy
+    half_normal independent inverse_gamma kumaraswamy laplace lkj_cholesky log_normal
+    logistic_normal lowrank_multivariate_normal mixture_same_family multinomial
+    multivariate_normal negative_binomial normal one_hot_categorical pareto poisson
+    relaxed_bernoulli relaxed_categorical studentT transformed_distribution uniform von_mises
+    weibull wishart
+""".split()
+_SAME = """
+    amp autograd autograd.function autograd.functional autograd.gradcheck autograd.graph
+    autograd.variable backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
+    backends.mps backends.openmp backends.opt_einsum cuda distributions func nn nn.functional
+    nn.init nn.modules.batchnorm nn.modules.dropout nn.modules.instancenorm nn.modules.lazy
+    nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel nn.parameter
+    nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations
+    nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.adadelta optim.adagrad
+    optim.adam optim.adamax optim.asgd optim.lbfgs optim.lr_scheduler optim.nadam
+    optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd optim.sparse_adam
+    optim.swa_utils utils utils.checkpoint utils.data utils.hooks utils.tensorboard
+""".split()
+PATHS: dict[str, str] = {
+    **{f"torch.{path}": path for path in _SAME},
+    **{f"torch.distributions.{name}": "distributions" for name in _DISTRIBUTIONS},
+    "torch": "compat.root .",
+    "torch.accelerator": "compat.accelerator",
+    "torch.amp.autocast_mode": "amp",
+    "torch.amp.grad_scaler": "amp",
+    "torch.autograd.anomaly_mode": "autograd.anomaly",
+    "torch.autograd.grad_mode": "core.modes autograd.inference",
+    "torch.compiler": "compat.compiler",
+    "torch.cpu": "compat.cpu",
+    "torch.cpu.amp": "amp",
+    "torch.cpu.amp.autocast_mode": "amp",
+    "torch.cpu.amp.grad_scaler": "amp",
+    "torch.cuda.amp": "amp",
+    "torch.cuda.amp.autocast_mode": "amp",
+    "torch.cuda.amp.grad_scaler": "amp",
+    "torch.cuda.memory": "cuda",
+    "torch.cuda.random": "cuda",
+    "torch.distributed": "compat.distributed",
+    "torch.distributions.constraint_registry": "distributions",
+    "torch.distributions.constraints": "distributions.constraints",
+    "torch.distributions.kl": "distributions.kl",
+    "torch.distributions.transforms": "distributions.transforms",
+    "torch.distributions.utils": "distributions.utils",
+    "torch.functional": "ops",
+    "torch.fx": "compat.fx",
+    "torch.hub": "compat.hub",
+    "torch.jit": "compat.jit",
+    "torch.jit.annotations": "compat.jit",
+    "torch.linalg": "ops.linalg",
+    "torch.multiprocessing": "compat.multiprocessing",
+    "torch.multiprocessing.pool": "compat.multiprocessing",
+    "torch.multiprocessing.queue": "compat.multiprocessing",
+    "torch.multiprocessing.spawn": "compat.multiprocessing",
+    "torch.nested": "compat.nested",
+    "torch.nn.common_types": "compat.types",
+    "torch.nn.modules": "nn.modules nn",
+    "torch.nn.modules.activation": "nn.activation nn.smooth_activation nn.softmax nn.attention",
+    "torch.nn.modules.adaptive": "nn.adaptive_softmax",
+    "torch.nn.modules.channelshuffle": "nn.shuffle",
+    "torch.nn.modules.container": "nn.container nn.parameter_container",
+    "torch.nn.modules.conv": "nn.conv nn.conv_transpose nn.lazy_layers",
+    "torch.nn.modules.distance": "nn.distance",
+    "torch.nn.modules.flatten": "nn.flatten",
+    "torch.nn.modules.fold": "nn.fold",
+    "torch.nn.modules.linear": "nn.linear nn.attention nn.lazy_layers",
+    "torch.nn.modules.linear_cross_entropy": "nn.linear_loss",
+    "torch.nn.modules.loss": "nn.loss nn.likelihood_loss nn.margin_loss nn.linear_loss",
+    "torch.nn.modules.padding": "nn.padding nn.constant_padding",
+    "torch.nn.modules.pixelshuffle": "nn.shuffle",
+    "torch.nn.modules.pooling": "nn.pooling nn.adaptive_pooling nn.power_pooling nn.unpooling",
+    "torch.nn.modules.rnn": "nn.rnn nn.rnn_base nn.rnn_cells",
+    "torch.nn.modules.sparse": "nn.embedding",
+    "torch.nn.modules.transformer": "nn.transformer nn.transformer_layers",
+    "torch.nn.modules.upsampling": "nn.upsampling",
+    "torch.nn.parallel.data_parallel": "nn.parallel",
+    "torch.nn.parallel.distributed": "nn.parallel",
+    "torch.nn.utils.init": "nn.utils.skipping",
+    "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
+    "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
+    "torch.onnx": "compat.onnx",
+    "torch.optim.adamw": "optim.adam",
+    "torch.random": "core.generator",
+    "torch.serialization": "exchange",
+    "torch.special": "ops.special",
+    "torch.torch_version": "compat.version",
+    "torch.types": "compat.types",
+    "torch.utils.data.dataloader": "data.loader data.collate data.worker utils.data",
+    "torch.utils.data.dataset": "data.dataset data.subset data.stack utils.data",
+    "torch.utils.data.distributed": "data.distributed",
+    "torch.utils.data.sampler": "data.sampler",
+    "torch.utils.model_zoo": "compat.hub",
+    "torch.utils.tensorboard.writer": "utils.tensorboard",
+    "torch.version": "compat.version",
+    # not public, and asked for by programs all the same
+    "torch._tensor": "core.tensor",
+    "torch._utils": "compat.rebuild",
+    "torch.utils._pytree": "compat.pytree",
+    "torch.utils.data._utils": "utils.data",
+    "torch.utils.data._utils.collate": "data.collate",
+}
+
+_GPU = "tinynet runs on the CPU only"
+_COMPILER = "there is no compiler of graphs; programs run as they are written"
+_QUANTIZED = "there are no quantized numbers; train and save in float32"
+_PROCESSES = "there is one process; run the program without its launcher"
+_INTERNAL = "a part of PyTorch's own machinery"
+LEFT_OUT: list[tuple[str, str]] = [
+    (r"torch\.fft", "there are no complex numbers; use numpy.fft on x.numpy()"),
+    (r"torch\.(ao|quantization|nn\.(intrinsic|qat|quantiz\w+))(\..+)?", _QUANTIZED),
+    (r"torch\.(cuda|mps|xpu|mtia|backends|accelerator)(\..+)?", _GPU),
+    (r"torch\.nn\.parallel\..+", _GPU),
+    (r"torch\.distributed(\..+)?", _PROCESSES),
+    (r"torch\.(export|fx|jit|compiler|nativert|package|utils\.jit)(\..+)?", _COMPILER),
+    (r"torch\.autograd\.forward_ad", "there is no forward mode; use autograd.functional.jvp"),
+    (r"torch\.autograd\.profiler\w*|torch\.profiler(\..+)?", "record with tinynet.board.record"),
+    (r"torch\.nn\.(attention|grad)", _INTERNAL),
+    (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
+    (r"torch\.nn\.utils\.(fusion|memory_format)", _COMPILER),
+    (r"torch\.nn\.utils\.prune", "set weights to zero with masked_fill"),
+    (r"torch\.(overrides|return_types)", _INTERNAL),
+    (r"torch\.quasirandom", "use scipy.stats.qmc"),
+    (r"torch\.signal(\..+)?", "use the windows of numpy"),
+    (r"torch\.testing", "use numpy.testing on x.numpy()"),
+    (r"torch\.onnx\..+", "models are not exported to ONNX; save weights with save_file"),
+    (r"torch\.masked(\..+)?", "there are no masked tensors; use where and masked_fill"),
+    (r"torch\.nn\.attention\.(bias|experimental|flex_attention|varlen)", _COMPILER),
+    (r"torch\.utils\.data\.(datapipes.*|graph.*|backward_compatibility)", "data pipes are gone"),
+    (r"torch\.utils\.(mobile_optimizer|bundled_inputs|mkldnn)", _QUANTIZED),
+    (r"torch\.storage", "the memory of a tensor is its numpy array: x.numpy()"),
+    (r"torch\.(monitor|futures|numa(\..+)?|contrib|library|multiprocessing\..+)", _INTERNAL),
+    (r"torch\.sparse(\..+)?", "there are sparse gradients of embeddings only"),
+    (r"torch\.(nn\.(backends(\..+)?|cpp)|utils\..+)", _INTERNAL),
+]
+
+
+def reason(path: str) -> str | None:
+    """Return why PyTorch's module ``path`` is left out; None if nothing is known of it."""
+    return next((why for pattern, why in LEFT_OUT if re.fullmatch(pattern, path)), None)

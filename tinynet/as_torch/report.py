@@ -1,0 +1,83 @@
+"""What a program names of ``torch``, and tinynet has not: found in its text, without running it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator
+from modulefinder import ModuleFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tinynet.as_torch.hook import Absence
+from tinynet.as_torch.paths import PATHS
+
+
+def files_of(script: str) -> list[str]:
+    """Return the files of a program: its script, and the modules beside it that it imports."""
+    finder = ModuleFinder(path=[str(Path(script).parent)])
+    finder.run_script(script)
+    files = [getattr(module, "__file__", None) for module in finder.modules.values()]
+    return [file for file in files if file]
+
+
+def absent_in(file: str) -> Iterator[Absence]:
+    """Find what the text of a file names and tinynet has not."""
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"), file)
+    aliases: dict[str, str] = {}  # a name in the program: what of torch it stands for
+    nodes = [*ast.walk(tree)]
+    for statement in nodes:
+        if not isinstance(statement, ast.Import | ast.ImportFrom):
+            continue
+        for name, path in _imported(statement):
+            if path.partition(".")[0] == "torch":
+                aliases[name] = path
+                if missing := first_missing(path):
+                    yield Absence(file, statement.lineno, missing)
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            dotted = _dotted(node, aliases)
+            # a longer chain around this one repeats its beginning: only the last part is asked
+            if dotted and first_missing(dotted) == dotted:
+                yield Absence(file, node.lineno, dotted)
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Give the names that a statement binds, each with its dotted path."""
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            if not node.level and alias.name != "*":
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+        elif alias.asname:
+            yield alias.asname, alias.name
+        else:
+            yield alias.name.partition(".")[0], alias.name.partition(".")[0]
+            if "." in alias.name:
+                yield alias.name, alias.name  # no name of the program's, but to be checked
+
+
+def _dotted(node: ast.expr, aliases: dict[str, str]) -> str | None:
+    if isinstance(node, ast.Name):
+        return aliases.get(node.id)
+    if isinstance(node, ast.Attribute):
+        inner = _dotted(node.value, aliases)
+        return inner and f"{inner}.{node.attr}"
+    return None
+
+
+def first_missing(path: str) -> str | None:
+    """Return the beginning of a dotted path up to what is missing; None if all is there."""
+    parts = path.split(".")
+    value: Any = importlib.import_module("torch")
+    for n, part in enumerate(parts[1:], 2):
+        inner = ".".join(parts[:n])
+        if inner in PATHS:
+            value = importlib.import_module(inner)
+        elif not isinstance(value, (ModuleType, type)):
+            return None
+        elif part in vars(value) or (isinstance(value, type) and hasattr(value, part)):
+            value = getattr(value, part)
+        else:
+            return inner
+    return None

@@ -1,0 +1,36 @@
+"""``Variable``, from the time when only some tensors had a history."""
+
+from __future__ import annotations
+
+from tinynet.core.kinds import TensorKind
+from tinynet.core.tensor import Tensor
+
+
+class Variable(metaclass=TensorKind):
+    """Return a leaf that shares the memory of ``data``; every tensor is an instance.
+
+    Args:
+        data: a tensor; its history stays behind. An empty tensor unless given.
+        requires_grad: whether operations on it are recorded.
+        volatile: ignored: ``no_grad`` has taken its place.
+
+    Raises:
+        TypeError: ``data`` is no tensor.
+        RuntimeError: ``requires_grad`` of a tensor that is not floating-point.
+
+    Example:
+        >>> tn.autograd.Variable(tn.tensor([1, 2]))
+        tensor([1, 2])
+    """
+
+    dtype = None
+
+    def __new__(  # type: ignore[misc]  # every tensor is a Variable
+        cls, data: Tensor | None = None, requires_grad: bool = False, volatile: bool = False
+    ) -> Tensor:
+        """Make the leaf."""
+        if data is None:
+            data = Tensor()
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        return data.detach().requires_grad_(requires_grad)

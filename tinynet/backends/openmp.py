@@ -1,0 +1,3 @@
+"""OpenMP, which is not there."""
+
+from tinynet.backends.absent import is_available as is_available

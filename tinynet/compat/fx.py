@@ -1,0 +1,26 @@
+"""``torch.fx``: only the marks that change nothing; programs are not traced."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from tinynet.compat.refusal import refusal
+
+T = TypeVar("T")
+
+
+def wrap(fn_or_name: T) -> T:
+    """Return the function as it is: there is no tracing that it could be left out of.
+
+    Args:
+        fn_or_name: a function or the name of one.
+
+    Example:
+        >>> from tinynet.compat import fx
+        >>> fx.wrap("len")
+        'len'
+    """
+    return fn_or_name
+
+
+symbolic_trace = refusal("fx.symbolic_trace", "programs are not traced to graphs; run the module")

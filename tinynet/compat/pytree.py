@@ -1,0 +1,265 @@
+"""``torch.utils._pytree``: nested lists, tuples and dicts, taken apart and put together again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+PyTree = Any
+
+
+class _Kind(NamedTuple):
+    """How nodes of one class are taken apart and made: children and context, and back."""
+
+    flatten: Callable[[Any], tuple[list[Any], Any]]
+    unflatten: Callable[[Any, Any], Any]
+
+
+def _mapping(kind: Callable[[Any], Any]) -> _Kind:
+    return _Kind(
+        lambda x: ([*x.values()], [*x]),
+        lambda children, keys: kind(zip(keys, children, strict=True)),
+    )
+
+
+_KINDS: dict[type, _Kind] = {
+    list: _Kind(lambda x: (x, None), lambda children, _: [*children]),
+    tuple: _Kind(lambda x: ([*x], None), lambda children, _: tuple(children)),
+    deque: _Kind(lambda x: ([*x], x.maxlen), lambda children, size: deque(children, size)),
+    dict: _mapping(dict),
+    OrderedDict: _mapping(OrderedDict),
+    defaultdict: _Kind(
+        lambda x: ([*x.values()], (x.default_factory, [*x])),
+        lambda children, c: defaultdict(c[0], zip(c[1], children, strict=True)),
+    ),
+}
+_NAMED_TUPLE = _Kind(lambda x: ([*x], type(x)), lambda children, kind: kind(*children))
+
+
+@dataclasses.dataclass(frozen=True)
+class TreeSpec:
+    """The structure of a tree without its leaves.
+
+    Attributes:
+        type: the class of the node; None for a leaf.
+        context: what the class needs besides the children: the keys of a dict.
+        children_specs: the structures of the children.
+    """
+
+    type: Any
+    context: Any
+    children_specs: list[TreeSpec]
+
+    @property
+    def num_leaves(self) -> int:
+        """The number of leaves."""
+        return 1 if self.type is None else sum(c.num_leaves for c in self.children_specs)
+
+    def is_leaf(self) -> bool:
+        """Return True for a leaf."""
+        return self.type is None
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[list[Any], Any]],
+    unflatten_fn: Callable[[Any, Any], Any],
+    **options: Any,
+) -> None:
+    """Make instances of a class nodes, which are leaves otherwise.
+
+    Args:
+        cls: the class.
+        flatten_fn: gives the children and a context.
+        unflatten_fn: makes an instance from children and context.
+        **options: names for serialization; ignored.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> class Pair:
+        ...     def __init__(self, a, b): self.a, self.b = a, b
+        >>> pytree.register_pytree_node(Pair, lambda p: ([p.a, p.b], None), lambda c, _: Pair(*c))
+        >>> pytree.tree_leaves(Pair(1, [2, 3]))
+        [1, 2, 3]
+    """
+    _KINDS[cls] = _Kind(flatten_fn, unflatten_fn)
+
+
+_register_pytree_node = register_pytree_node
+
+
+def _kind(tree: Any) -> tuple[Any, _Kind | None]:
+    found = _KINDS.get(type(tree))
+    if found is None and isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return tuple, _NAMED_TUPLE
+    return type(tree), found
+
+
+def tree_flatten(
+    tree: PyTree, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[Any], TreeSpec]:
+    """Return the leaves and the structure.
+
+    Args:
+        tree: nested lists, tuples, dicts, named tuples; everything else is a leaf.
+        is_leaf: says of a node that it is a leaf nevertheless.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> leaves, spec = pytree.tree_flatten({"a": 1, "b": (2, 3)})
+        >>> leaves, spec.num_leaves
+        ([1, 2, 3], 3)
+    """
+    name, kind = _kind(tree)
+    if kind is None or (is_leaf is not None and is_leaf(tree)):
+        return [tree], TreeSpec(None, None, [])
+    children, context = kind.flatten(tree)
+    leaves, specs = [], []
+    for child in children:
+        below, spec = tree_flatten(child, is_leaf)
+        leaves += below
+        specs.append(spec)
+    return leaves, TreeSpec(name if kind is not _NAMED_TUPLE else _NAMED_TUPLE, context, specs)
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
+    """Return the tree of a structure with other leaves.
+
+    Args:
+        leaves: as many as the structure has.
+        treespec: the structure.
+
+    Raises:
+        ValueError: another number of leaves.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_unflatten([4, 5], pytree.tree_structure([0, (0,)]))
+        [4, (5,)]
+    """
+    values = [*leaves]
+    if len(values) != treespec.num_leaves:
+        raise ValueError(
+            f"tree_unflatten(leaves, treespec): `leaves` has length {len(values)} but the spec "
+            f"refers to a pytree that holds {treespec.num_leaves} items ({treespec})."
+        )
+    rest = iter(values)
+
+    def build(spec: TreeSpec) -> Any:
+        if spec.type is None:
+            return next(rest)
+        kind = spec.type if isinstance(spec.type, _Kind) else _KINDS[spec.type]
+        return kind.unflatten([build(child) for child in spec.children_specs], spec.context)
+
+    return build(treespec)
+
+
+def tree_leaves(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+    """Return the leaves.
+
+    Args:
+        tree, is_leaf: as of ``tree_flatten``.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_leaves([1, {"a": 2}])
+        [1, 2]
+    """
+    return tree_flatten(tree, is_leaf)[0]
+
+
+tree_iter = tree_leaves
+
+
+def tree_structure(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> TreeSpec:
+    """Return the structure.
+
+    Args:
+        tree, is_leaf: as of ``tree_flatten``.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_structure([1, 2]) == pytree.tree_structure([3, 4])
+        True
+    """
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(
+    func: Callable[..., Any],
+    tree: PyTree,
+    *rests: PyTree,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> PyTree:
+    """Return the tree of what a function makes of the leaves.
+
+    Args:
+        func: gets a leaf, and the leaf at its place in each further tree.
+        tree: the first tree.
+        *rests: further trees of the same structure.
+        is_leaf: as of ``tree_flatten``.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_map(lambda x, y: x + y, {"a": 1}, {"a": 2})
+        {'a': 3}
+    """
+    leaves, spec = tree_flatten(tree, is_leaf)
+    others = [tree_leaves(rest, is_leaf) for rest in rests]
+    return tree_unflatten(map(func, leaves, *others), spec)
+
+
+def _chosen(kinds: Any) -> Callable[[Any], bool]:
+    """Return the test that ``tree_map_only`` makes: a class, several, or a function."""
+    if isinstance(kinds, (type, tuple)):
+        return lambda leaf: isinstance(leaf, kinds)
+    return kinds
+
+
+def tree_map_only(kinds: Any, func: Callable[[Any], Any], tree: PyTree) -> PyTree:
+    """Return the tree with a function applied to the leaves of some classes only.
+
+    Args:
+        kinds: a class, a tuple of classes, or a function that chooses.
+        func: gets the leaf.
+        tree: the tree.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_map_only(int, lambda n: n + 1, [1, "a"])
+        [2, 'a']
+    """
+    chosen = _chosen(kinds)
+    return tree_map(lambda leaf: func(leaf) if chosen(leaf) else leaf, tree)
+
+
+def tree_all(pred: Callable[[Any], bool], tree: PyTree) -> bool:
+    """Return True if a function says so of all leaves.
+
+    Args:
+        pred: the function.
+        tree: the tree.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_all(bool, [1, (2,)]), pytree.tree_any(bool, [0, (0,)])
+        (True, False)
+    """
+    return all(map(pred, tree_leaves(tree)))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: PyTree) -> bool:
+    """Return True if a function says so of some leaf.
+
+    Args:
+        pred: the function.
+        tree: the tree.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_any(bool, [0, (1,)])
+        True
+    """
+    return any(map(pred, tree_leaves(tree)))

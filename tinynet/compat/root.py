@@ -1,0 +1,5 @@
+"""Names that ``torch`` has under the door, besides those of ``tinynet``."""
+
+from __future__ import annotations
+
+from tinynet.compat.version import __version__ as __version__

@@ -1,0 +1,28 @@
+"""Helpers of layers that programs import, where PyTorch has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import repeat
+from typing import Any
+
+
+def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that makes a tuple: of ``n`` equal values, or of an iterable."""
+
+    def parse(x: Any) -> tuple[Any, ...]:
+        return tuple(x) if isinstance(x, Iterable) else tuple(repeat(x, n))
+
+    parse.__name__ = name
+    return parse
+
+
+_single = _ntuple(1, "_single")
+_pair = _ntuple(2, "_pair")
+_triple = _ntuple(3, "_triple")
+_quadruple = _ntuple(4, "_quadruple")
+
+
+def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple[Any, ...]:
+    """Return the values in reverse order, each ``n`` times: how ``F.pad`` counts sides."""
+    return tuple(x for x in reversed(tuple(t)) for _ in range(n))

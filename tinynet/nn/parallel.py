@@ -1,0 +1,84 @@
+"""``DataParallel`` and its kin: a module on one device, with the names that scripts expect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.nn.module import Module
+
+
+class DataParallel(Module):
+    """Runs the module that it wraps: there is one device to spread a batch over.
+
+    Its parameters are those of ``module``, with names that begin with ``module.``.
+
+    Args:
+        module: what runs.
+        device_ids, output_device, dim: ignored.
+
+    Shape:
+        That of ``module``.
+
+    Raises:
+        Exception: what ``module`` raises.
+
+    Example:
+        >>> net = nn.DataParallel(nn.Linear(2, 3))
+        >>> net(tn.ones(4, 2)).shape, list(net.state_dict())
+        (tinynet.Size([4, 3]), ['module.weight', 'module.bias'])
+    """
+
+    def __init__(
+        self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0
+    ):
+        super().__init__()
+        self.module = module
+        self.dim = dim
+        self.device_ids: list[Any] = []
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        return self.module(*inputs, **kwargs)
+
+
+def data_parallel(
+    module: Module,
+    inputs: Any,
+    device_ids: Any = None,
+    output_device: Any = None,
+    dim: int = 0,
+    module_kwargs: Any = None,
+) -> Any:
+    """Return ``module`` of the inputs: there is one device.
+
+    Args:
+        module: what runs.
+        inputs: one input, or a tuple of them.
+        device_ids, output_device, dim: ignored.
+        module_kwargs: further arguments by name.
+
+    Raises:
+        Exception: what ``module`` raises.
+
+    Example:
+        >>> from tinynet.nn.parallel import data_parallel
+        >>> data_parallel(nn.ReLU(), tn.tensor([-1.0, 1.0]))
+        tensor([0., 1.])
+    """
+    arguments = inputs if isinstance(inputs, tuple) else (inputs,)
+    return module(*arguments, **(module_kwargs or {}))
+
+
+class DistributedDataParallel:
+    """Refuses: there is one process.
+
+    Raises:
+        NotImplementedError: always.
+
+    Example:
+        >>> nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+        Traceback (most recent call last):
+        NotImplementedError: tinynet trains in one process: use the module itself
+    """
+
+    def __init__(self, module: Module, *args: Any, **kwargs: Any):
+        raise NotImplementedError("tinynet trains in one process: use the module itself")

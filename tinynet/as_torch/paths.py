@@ -19,7 +19,7 @@ _DISTRIBUTIONS = """
     weibull wishart
 """.split()
 _SAME = """
-    amp autograd autograd.function autograd.functional autograd.gradcheck autograd.graph
+    amp random autograd autograd.function autograd.functional autograd.gradcheck autograd.graph
     autograd.variable backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
     backends.mps backends.openmp backends.opt_einsum cuda distributions func nn nn.functional
     nn.init nn.modules.batchnorm nn.modules.dropout nn.modules.instancenorm nn.modules.lazy
@@ -93,7 +93,6 @@ PATHS: dict[str, str] = {
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "compat.onnx",
     "torch.optim.adamw": "optim.adam",
-    "torch.random": "core.generator",
     "torch.serialization": "exchange",
     "torch.special": "ops.special",
     "torch.torch_version": "compat.version",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tinynet.core.kinds import TensorKind
 from tinynet.core.tensor import Tensor
+from tinynet.ops.legacy import TensorKind
 
 
 class Variable(metaclass=TensorKind):

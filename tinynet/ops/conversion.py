@@ -7,10 +7,10 @@ from typing import Any
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
 from tinynet.core.device import device as Device
-from tinynet.core.kinds import TensorKind
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.legacy import TensorKind
 
 
 @operation(methods=False, node="ToCopyBackward0")

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.metadata
+import os
 import signal
 
 import hypothesis
@@ -26,6 +27,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    os.environ["TINYNET_COMMAND"] = "python -m tinynet"  # whatever started pytest
     # Before a single file of it is collected, which would else be imported a second time.
     importlib.import_module("tinynet")
     # A shell starts background jobs with Ctrl-C ignored, and programs that tests start inherit it.

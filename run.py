@@ -12,7 +12,9 @@ The first run creates .venv beside this file and installs into it with pip, whic
 configuration. Later runs find that nothing has changed and start at once.
 """
 
+import os
 import platform
+import signal
 import sys
 
 if sys.version_info < (3, 11):  # what follows is read, but not run, by older ones (>= 3.6)
@@ -21,10 +23,15 @@ if sys.version_info < (3, 11):  # what follows is read, but not run, by older on
         f"({sys.executable}).\nRun it with a newer one, for example: python3.13 run.py"
     )
 
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # At once, for the imports take a moment. Where Ctrl-C is ignored (nohup), it stays so.
+    signal.signal(signal.SIGINT, lambda *_: os.write(2, b"run.py: stopped\n") and os._exit(130))
+
 import contextlib
 import hashlib
 import json
-import os
+import shlex
 import shutil
 import subprocess
 import sysconfig
@@ -239,6 +246,18 @@ def ensure(extras: set[str]) -> None:
         say(f"ready after {time.monotonic() - started:.0f} s")
 
 
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt: there is something to tidy up."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 # ---- the commands ----
 
 
@@ -260,6 +279,7 @@ def become(arguments: list[str]) -> int:
     """Run the Python of .venv instead of this process, so that signals and exit codes are its."""
     command = [str(VENV_PYTHON), *arguments]
     if os.name == "nt":
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is called has it, and decides
         return subprocess.call(command)
     os.execv(command[0], command)
 
@@ -305,9 +325,10 @@ def main(argv: list[str]) -> int:
         return 0 if argv else 2
     command, *arguments = argv
     try:
-        ensure(extras_for(command, arguments))
-        if is_of_project(command, arguments):
-            return check(arguments)
+        with interruptible():
+            ensure(extras_for(command, arguments))
+            if is_of_project(command, arguments):
+                return check(arguments)
     except SetupError as error:
         say(str(error))
         return 1
@@ -326,6 +347,8 @@ def main(argv: list[str]) -> int:
         return become(["-m", "mkdocs", *(arguments or ["serve"])])
     if command == "tensorboard":
         return become(["-m", "tensorboard.main", *arguments])
+    started = sys.orig_argv[: len(sys.orig_argv) - len(argv)]
+    os.environ.setdefault("TINYNET_COMMAND", shlex.join(started))  # what messages tell to type
     return become(["-m", "tinynet", *argv])
 
 

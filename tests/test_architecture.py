@@ -15,6 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
 ROWS = [
+    ["invocation"],  # the first that is imported
     ["errors", "explanations"],
     ["dtypes", "threads", "memory", "strides"],
     ["numba_kernels"],

@@ -1,5 +1,7 @@
 """tinynet: neural-network training on numpy, with PyTorch's names and autograd semantics."""
 
+from tinynet import invocation as invocation  # isort: skip  # Ctrl-C during all that follows
+
 from math import e as e
 from math import inf as inf
 from math import nan as nan

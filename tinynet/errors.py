@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.invocation import command
+
 VIEW_AND_INPLACE = (
     "This view is the output of a function that returns multiple views. Such functions do not "
     "allow the output views to be modified inplace. You should replace the inplace operation by "
@@ -40,7 +42,7 @@ NON_LEAF_GRAD = (
     "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
     "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
 )
-LOST = "More: python -m tinynet explain lost-gradient"
+LOST = f"More: {command('explain', 'lost-gradient')}"
 CONVERTED_GRAD = (
     NON_LEAF_GRAD
     + " Here {} converted the leaf, and so made a result of it: convert first, then call "
@@ -79,7 +81,7 @@ CREATE_GRAPH = (
 
 def explained(topic: str) -> str:
     """Return the line that names the page on an error, see ``tinynet/explanations``."""
-    return f"  explain  python -m tinynet explain {topic}"
+    return f"  explain  {command('explain', topic)}"
 
 
 class LostGradientWarning(UserWarning):

@@ -25,6 +25,11 @@ momentum = 0.9
 """
 
 
+@pytest.fixture(autouse=True)
+def _started_as_tinynet(monkeypatch):
+    monkeypatch.setenv("TINYNET_COMMAND", "tinynet")
+
+
 @pytest.fixture
 def digits():
     """A config that trains, on lines that the tests know."""

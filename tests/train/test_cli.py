@@ -197,16 +197,6 @@ def test_ctrl_c_before_the_first_step(write, digits, tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
-def test_the_reader_of_the_output_goes_away(write, digits, tmp_path):
-    program = start("train", write(digits), "--set", "run.epochs=300", cwd=tmp_path)
-    program.stdout.readline()
-    program.stdout.close()
-    program.wait(timeout=60)
-    assert program.returncode == 1
-    assert "Traceback" not in program.stderr.read()
-    program.stderr.close()
-
-
 # ---- on a terminal ----
 
 

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
 
+from tinynet.invocation import python
+
 _PATIENCE = 60.0  # seconds until a started TensorBoard must have left its note
 _started: list[subprocess.Popen[bytes]] = []  # kept, so that they are waited for when they end
 
@@ -77,7 +79,8 @@ def program() -> list[str]:
     """The command that starts TensorBoard; ImportError when there is none."""
     if util.find_spec("tensorboard") is None:
         raise ImportError(
-            "TensorBoard is not installed: pip install tensorboard", name="tensorboard"
+            f"TensorBoard is not installed: {python('-m', 'pip', 'install', 'tensorboard')}",
+            name="tensorboard",
         )
     return [sys.executable, "-m", "tensorboard.main"]
 

@@ -5,6 +5,8 @@ The messages name the page: ``python -m tinynet explain inplace-saved``.
 
 from importlib import resources
 
+from tinynet.invocation import command
+
 
 def topics() -> list[str]:
     """Return the names of all pages.
@@ -21,7 +23,7 @@ def all_pages() -> str:
     """Return all pages as one Markdown document: the documentation's page on errors."""
     parts = [
         "# Errors, and what to do",
-        "Each of these errors and warnings names its page: `python -m tinynet explain TOPIC`.",
+        f"Each of these errors and warnings names its page: `{command('explain', 'TOPIC')}`.",
     ]
     for topic in topics():
         title, _, body = explain(topic).removeprefix("# ").partition("\n")

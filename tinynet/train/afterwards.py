@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 import json
-import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tinynet.invocation import command
 from tinynet.train import checkpoint
 from tinynet.train.folder import RunFolder, no_run, runs_in
 from tinynet.train.incidents.post_mortem import REPORT, Report, read_report
@@ -17,9 +17,11 @@ from tinynet.train.incidents.response import brief
 from tinynet.train.problems import TrainError
 from tinynet.train.progress import describe_figures
 from tinynet.train.table import aligned
+from tinynet.train.training import EARLY_STOPPING
 
 _STATUS = {
     "finished": "finished",
+    EARLY_STOPPING: "finished by early stopping: nothing better was measured for a while",
     "interrupted": "stopped by Ctrl-C or SIGTERM",
     "failed": "failed",
     "running": "says that it is running",
@@ -45,7 +47,8 @@ def explain_run(path: Path) -> str:
     reports = [(place, read_report(place)) for place in post_mortems(folder)]
     status = str(record.get("status"))
     fatal = [report for _, report in reports if not report.skipped] if status == "failed" else []
-    lines = [f"{path}: {_STATUS.get(status, status)}{_when(record)}", *_figures(folder, record)]
+    how = _STATUS.get(record.get("stopped_by") or status if status == "finished" else status)
+    lines = [f"{path}: {how or status}{_when(record)}", *_figures(folder, record)]
     if fatal:
         lines += ["", f"{fatal[-1].headline}; the weights are those of before.", *fatal[-1].lines()]
     elif record.get("error"):
@@ -55,7 +58,7 @@ def explain_run(path: Path) -> str:
     skipped = [(place, report) for place, report in reports if report.skipped]
     if skipped:
         lines += ["", f"{len(skipped)} steps were skipped:"]
-        lines += [f"  {brief(report)}\n    tinynet explain {_quoted(p)}" for p, report in skipped]
+        lines += [f"  {brief(report)}\n    {command('explain', p)}" for p, report in skipped]
     return "\n".join([*lines, "", *_next(folder, status, fatal)])
 
 
@@ -73,7 +76,7 @@ def list_runs(path: Path) -> str:
         raise no_run(path, RunFolder(path).record.name)
     rows = [("status", "last epoch", "to read more")]
     for (_, status, epoch), place in found[:_LISTED]:
-        rows.append((status, epoch, f"tinynet explain {_quoted(place)}"))
+        rows.append((status, epoch, command("explain", place)))
     heading = f"{path} is not the folder of a run; there are {len(found)} in it, the newest first:"
     lines = [heading, "", *aligned(rows)]
     if len(found) > _LISTED:
@@ -166,25 +169,23 @@ def _last_sign(path: Path) -> str:
 
 def _next(folder: RunFolder, status: str, fatal: list[Report]) -> list[str]:
     """What can be done now."""
-    run = _quoted(folder.path)
-    config = _quoted(folder.config)
+    run = folder.path
     if not folder.checkpoint.exists():
-        again = [f"  begin again:    tinynet train {config}"]
+        again = [f"  begin again:    {command('train', folder.config)}"]
     elif status == "finished":
         again = [
-            f"  measure again:  tinynet eval {run}",
-            f"  look closer:    tinynet predict {run}",
+            f"  measure again:  {command('eval', run)}",
+            f"  look closer:    {command('predict', run)}",
         ]
     else:
-        again = [f"  go on:          tinynet resume {run}", f"  measure it:     tinynet eval {run}"]
+        again = [
+            f"  go on:          {command('resume', run)}",
+            f"  measure it:     {command('eval', run)}",
+        ]
     if fatal:
         again += [
-            f"  the step again: tinynet explain {run} --replay",
+            f"  the step again: {command('explain', run, '--replay')}",
             '  to leave such steps out: run.non_finite = "skip" (and run.skip_limit)',
         ]
-    out = folder.path.parent
-    return ["what can be done:", *again, f"  curves:         tinynet board {_quoted(out)}"]
-
-
-def _quoted(path: Path) -> str:
-    return shlex.quote(str(path))
+    curves = f"  curves:         {command('board', folder.path.parent)}"
+    return ["what can be done:", *again, curves]

@@ -6,11 +6,14 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from tinynet.invocation import command, end_on_ctrl_c, raise_on_ctrl_c
 from tinynet.train.commands import COMMANDS
+from tinynet.train.output import go_on_without_output, prepare_streams
 from tinynet.train.problems import (
     TrainError,
+    UsageError,
     did_you_mean,
     in_users_code,
     is_from_users_file,
@@ -39,34 +42,56 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: the arguments, without the name of the program; those of the process if left out.
     """
+    if argv is not None:
+        return _answered(argv)
+    prepare_streams()
+    raise_on_ctrl_c()
+    code = _answered(sys.argv[1:], go_on_without_output)
+    end_on_ctrl_c()
+    return code
+
+
+def _answered(argv: Sequence[str], begins_to_work: Callable[[], object] = bool) -> int:
+    """Run one command and report what goes wrong.
+
+    Args:
+        begins_to_work: called before a command whose work is worth more than its output.
+    """
     try:
-        arguments = _parse(argv)
-        with warnings_as_lines():
-            code: int = arguments.run_command(arguments)
+        try:
+            arguments = _parse(argv)
+            _refuse_a_deleted_folder()
+            if getattr(arguments, "works", False):
+                begins_to_work()
+            with warnings_as_lines():
+                code: int = arguments.run_command(arguments)
+        except SystemExit as stop:  # argparse, after a mistake (2) or --help (0)
+            code = stop.code if isinstance(stop.code, int) else 1
         sys.stdout.flush()
         return code
-    except SystemExit as stop:  # argparse, after a mistake (2) or --help (0)
-        return stop.code if isinstance(stop.code, int) else 1
-    except BrokenPipeError:  # the reader of our output has gone, as in `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     except TrainError as error:
-        print(error, file=sys.stderr)
+        print(error, end="\n" if str(error) else "", file=sys.stderr)
         return error.exit_code
     except Exception as error:
         if not is_from_users_file(error):
             raise
         print(f"the run failed\n{in_users_code(error)}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        print("stopped by Ctrl-C", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print("stopped by Ctrl-C", *getattr(stop, "__notes__", []), sep="\n", file=sys.stderr)
         return 128 + signal.SIGINT
 
 
-def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
+def _refuse_a_deleted_folder() -> None:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise UsageError("the current folder has been deleted: go to another one") from None
+
+
+def _parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments; KEY=VALUE that stand alone belong to ``--set``."""
-    parser = build_parser()
-    words = sys.argv[1:] if argv is None else argv
+    parser = build_parser(command())
     if not words:
         parser.print_help(sys.stderr)
         raise SystemExit(2)
@@ -90,16 +115,16 @@ def _hint(word: str, arguments: argparse.Namespace) -> str:
     return " (values of the config are given with --set KEY=VALUE)"
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser(program: str = "tinynet") -> argparse.ArgumentParser:
     """The parser of all commands; the documentation reads it, too."""
     parser = argparse.ArgumentParser(
-        prog="tinynet",
+        prog=program.replace("%", "%%"),
         description="Train neural networks from config files.",
-        epilog=_EPILOG,
+        epilog=_EPILOG.replace("tinynet", program),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"tinynet {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(commands)
+    for module in COMMANDS:
+        module.add(commands)
     return parser

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from tinynet import data, nn, optim
+from tinynet.invocation import command
 from tinynet.optim import lr_scheduler
 from tinynet.train import exhibits, models
 from tinynet.train.adversarial import Adversarial
@@ -44,8 +45,8 @@ class Family:
 
     def some_names(self) -> str:
         """The short names for a message: a few, where there are many."""
-        section = f" {self.section}" if self.section else ""
-        return few_of([*self.names()], f"tinynet list{section}")
+        words = filter(None, ["list", self.section])
+        return few_of([*self.names()], command(*words))
 
     def given_to(self, target: Callable[..., Any]) -> str | None:
         """`Component.given` for a target."""

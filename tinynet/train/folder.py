@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import re
-import shlex
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.exchange.files import write_atomically
+from tinynet.invocation import command
 from tinynet.train.problems import TrainError, UsageError
 
 try:
@@ -134,7 +134,7 @@ def runs_in(path: Path, levels: int = 4) -> Iterator[Path]:
 def no_run(path: Path, missing: str) -> UsageError:
     """What is wrong with a folder that is not that of a run, and how to find the runs in it."""
     count = sum(1 for _ in runs_in(path))
-    found = f"; `tinynet explain {shlex.quote(str(path))}` lists the {count} in it" if count else ""
+    found = f"; `{command('explain', path)}` lists the {count} in it" if count else ""
     return UsageError(f"{path} is not the folder of a run: it has no {missing}{found}")
 
 

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
+from tinynet.invocation import command
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def can_go_on(*words: object) -> Iterator[None]:
+    """While inside, a Ctrl-C that ends the work at once carries the command that goes on with it.
+
+    Args:
+        words: of the command, such as ``"resume"`` and the folder.
+    """
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        text = "whatever came after the last checkpoint is lost; to go on:"
+        stop.add_note(f"{text}\n  {command(*words)}")
+        raise
 
 
 class StopRequest:
@@ -27,8 +46,10 @@ class StopRequest:
 
     def __enter__(self) -> StopRequest:
         if threading.current_thread() is threading.main_thread():
-            self._previous = {number: signal.getsignal(number) for number in _SIGNALS}
-            for number in _SIGNALS:
+            handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+            # What is ignored stays so: that of nohup, and of what a shell runs in the background.
+            self._previous = {n: h for n, h in handlers.items() if h is not signal.SIG_IGN}
+            for number in self._previous:
                 signal.signal(number, self._note)
         return self
 

@@ -9,6 +9,7 @@ import typing
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tinynet.invocation import command
 from tinynet.train.bind import Parameter, signature_of
 from tinynet.train.coerce import describe
 from tinynet.train.components import FAMILIES, INSIDE, Family
@@ -125,7 +126,7 @@ def _section_page(section: str) -> str:
     if section in FAMILIES:
         names = ", ".join(sorted(FAMILIES[section].names()))
         lines += ["", _wrapped(f"type: {names}; or ./file.py:Name, or package.module:Name"), ""]
-        lines.append(f"The keys of a type: tinynet explain {section}.NAME")
+        lines.append(f"The keys of a type: {command('explain', f'{section}.NAME')}")
     return "\n".join(lines)
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from tinynet import numba_kernels
+from tinynet.invocation import command
 from tinynet.train.build import build, trial
 from tinynet.train.changes import Wanted, changes_of, refuse
 from tinynet.train.config import Config
 from tinynet.train.folder import RunFolder, cut_rows, locked, no_run, write_json, write_text
+from tinynet.train.interrupt import can_go_on
 from tinynet.train.problems import UsageError
 from tinynet.train.record import read_record, resumed_record
 from tinynet.train.resolve import load_config, resolve
@@ -68,7 +70,8 @@ def resume(
     show: Show = "nothing" if quiet else "json" if json else "text"
     with numba_kernels.used(config.run.numba), locked(folder):
         sweep(folder)
-        result = _go_on(folder, config, show)
+        with can_go_on("resume", folder.path):
+            result = _go_on(folder, config, show)
     say_end(result, show)
     return result
 
@@ -112,7 +115,8 @@ def _refuse_too_few_epochs(training: Training) -> None:
         raise UsageError(
             f"run.epochs must be at least {start.epoch + 1} to go on with this run: {start.epoch} "
             f"epochs and {start.batch} of {len(batches)} batches of the next are trained. "
-            f"Got {run.epochs} instead. `tinynet eval {training.folder.path}` measures it as it is"
+            f"Got {run.epochs} instead. "
+            f"`{command('eval', training.folder.path)}` measures it as it is"
         )
 
 

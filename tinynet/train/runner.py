@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import util
@@ -10,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from tinynet import data, nn, numba_kernels
+from tinynet.invocation import command, is_wrapped, python, shown
 from tinynet.train import checkpoint
 from tinynet.train.build import Parts, build, build_model, trial
 from tinynet.train.config import Config
 from tinynet.train.data_check import check_data
 from tinynet.train.folder import RunFolder, locked, new_run_folder, no_run, write_text
+from tinynet.train.interrupt import can_go_on
 from tinynet.train.loop import evaluate
 from tinynet.train.problems import ConfigError, Problem, UsageError
 from tinynet.train.progress import as_json, describe_figures
@@ -24,7 +25,7 @@ from tinynet.train.resolved import to_toml
 from tinynet.train.source import parse
 from tinynet.train.storage import newest_checkpoint
 from tinynet.train.tokens import check_meanings, stored_tokenizer
-from tinynet.train.training import Result, Show, Training
+from tinynet.train.training import EARLY_STOPPING, Result, Show, Training
 
 
 def run(
@@ -78,7 +79,7 @@ def _trained(config: Config, show: Show) -> Result:
     for name, look in looks.items():
         if show == "text" and look.seen < look.examples:
             print(f"data: looked at {look.extent} examples of the {name} set")
-    with locked(folder):
+    with locked(folder), can_go_on("resume", folder.path):
         text = to_toml(config)
         write_text(folder.config, text)
         return Training(parts, folder, text, show).train(new_record(config, folder))
@@ -244,17 +245,23 @@ def evaluate_run(
 
 def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
     """The last lines of a run: what came of it, where it is, and how to look at it."""
-    if result.stopped_by is not None:
+    if not result.is_complete:
         say("stopped early, after the step in progress; what was learned is saved. To go on:")
-        say(f"  tinynet resume {shlex.quote(str(result.folder))}")
+        say(f"  {command('resume', result.folder)}")
     if result.metrics:  # a run may be stopped before it is measured
         say(_test_line(result.metrics) + _best_remark(result))
-    say(f"run folder: {result.folder}")
-    missing = util.find_spec("tensorboard") is None
-    hint = "  (first: pip install tensorboard)" if missing else ""
+    if result.stopped_by == EARLY_STOPPING and result.best:
+        watched = result.best.monitor(result.metrics)
+        say(
+            f"stopped early: test {watched} has not improved since epoch {result.best.epoch} "
+            f"(evaluation.patience = {result.config.evaluation.patience})"
+        )
+    say(f"run folder: {shown(result.folder)}")
     out = Path(result.config.run.out)
-    shown = out if result.folder.is_relative_to(out) else result.folder  # it may have been moved
-    say(f"look at it: tinynet board {shlex.quote(str(shown))}{hint}")
+    runs = out if result.folder.is_relative_to(out) else result.folder  # it may have been moved
+    say(f"look at it: {command('board', runs)}")
+    if not is_wrapped() and util.find_spec("tensorboard") is None:  # run.py installs it by itself
+        say(f"  first, once: {python('-m', 'pip', 'install', 'tensorboard')}")
 
 
 def _best_remark(result: Result) -> str:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tinynet.board import SummaryWriter
+from tinynet.invocation import VARIABLE, command
 from tinynet.train.folder import write_json, write_text
 from tinynet.train.grid import Axis, Point, points
 from tinynet.train.interrupt import StopRequest
@@ -189,13 +190,13 @@ def run_all(
 
 
 def _start(sweep: Sweep, point: Point, jobs: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tinynet", *_what_to_run(sweep, point), "--json"]
-    environment = dict(os.environ)
+    program = [sys.executable, "-m", "tinynet", *_what_to_run(sweep, point), "--json"]
+    environment = os.environ | {VARIABLE: command()}
     if jobs > 1:  # several processes with a thread per core each would only hinder each other
         environment = {**dict.fromkeys(_THREADS, "1"), **environment}
     with open(sweep.log(point), "ab") as log:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
+            program, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from tinynet.train.storage import Storage
 from tinynet.train.tokens import keep_meanings
 
 Show = Literal["text", "json", "nothing"]
+EARLY_STOPPING = "early stopping"
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ class Result:
     config: Config
     """The config of the run."""
 
-    stopped_by: int | None = None
-    """The number of the signal that stopped the run early, if one did."""
+    stopped_by: int | str | None = None
+    """What ended the run before its last epoch: the number of a signal, or "early stopping"."""
 
     best: Best | None = None
     """The best measurement and its epoch; its weights are in ``best.npz``."""
@@ -107,6 +109,8 @@ class Training:
             self.start = restore(parts, saved, self.average, self.best, self.totals)
             self.metrics = dict(saved["test"])
             self.incidents.skipped = saved["skipped"]
+        early = self.is_over and self.start.epoch < config.run.epochs
+        self.stopped_by: int | str | None = EARLY_STOPPING if early else None
 
     def train(self, record: dict[str, Any]) -> Result:
         """The whole run; the record says how it ended, whatever happens.
@@ -119,35 +123,37 @@ class Training:
         status = "failed"
         purge = self.start.step if "resumed" in record else None
         log = BoardLog(SummaryWriter(self.folder.path, purge_step=purge), self.parts)
-        try:
-            if not self.start.step:
-                log.graph()
-            with StopRequest() as stop, showing(self.progress):
-                ended = self.loop(log, stop)
-            status = "finished" if ended else "interrupted"
-        except KeyboardInterrupt:
-            status = "interrupted"
-            raise
-        except Exception as error:
-            record["error"] = in_a_record(error)
-            raise
-        finally:
-            log.close()
-            with contextlib.suppress(TrainError):  # a full disk must not hide what came before
-                write_json(self.folder.record, record | self.end(status))
-        return self.result(stop.signal, ended)
+        with StopRequest() as stop:  # until the record says how it ended
+            try:
+                if not self.start.step:
+                    log.graph()
+                with showing(self.progress):
+                    ended = self.loop(log, stop)
+                status = "finished" if ended else "interrupted"
+            except KeyboardInterrupt:
+                status, self.stopped_by = "interrupted", signal.SIGINT
+                raise
+            except Exception as error:
+                record["error"] = in_a_record(error)
+                raise
+            finally:
+                log.close()
+                with contextlib.suppress(TrainError):  # a full disk must not hide what came before
+                    write_json(self.folder.record, record | self.end(status))
+        return self.result(ended)
 
     def end(self, status: str) -> dict[str, Any]:
         """What the record says of how a run ended."""
         best = {"epoch": self.best.epoch, **self.best.figures}
         skipped = self.incidents.skipped
-        return {"status": status, "test": self.metrics, "best": best, "skipped": skipped}
+        known = {"test": self.metrics, "best": best, "skipped": skipped}
+        return {"status": status, "stopped_by": self.stopped_by, **known}
 
-    def result(self, stopped_by: int | None = None, is_complete: bool = True) -> Result:
+    def result(self, is_complete: bool = True) -> Result:
         """What came of it."""
         parts = self.parts
         own = (self.folder.path, self.metrics, parts.model, parts.config)
-        return Result(*own, stopped_by, self.best, is_complete)
+        return Result(*own, self.stopped_by, self.best, is_complete)
 
     @property
     def is_over(self) -> bool:
@@ -180,6 +186,8 @@ class Training:
                 self.save(log, step)
             over = step.ends_epoch and (step.epoch + 1 == config.run.epochs or self.best.is_over)
             if over or stopping:
+                early = EARLY_STOPPING if step.epoch + 1 < config.run.epochs else None
+                self.stopped_by = early if over else stop.signal
                 ended = over
                 break
         if self.storage.is_failing and not self.storage.save(self.state(step)):

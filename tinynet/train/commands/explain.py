@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from tinynet.explanations import all_pages, explain, topics
+from tinynet.invocation import command
 from tinynet.train.afterwards import explain_run, is_explained, list_runs
 from tinynet.train.commands.options import Commands
 from tinynet.train.incidents.replay import replayed
@@ -67,6 +68,6 @@ def _page(topic: str | None) -> str:
         hint = f" Did you mean {near}?" if near else ""
         raise UsageError(
             f"There is no explanation of {topic!r}.{hint} There are: {', '.join(topics())}; "
-            "and the keys and types of configs, which `tinynet list` shows"
+            f"and the keys and types of configs, which `{command('list')}` shows"
         )
     return page

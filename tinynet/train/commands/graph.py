@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import warnings
 from pathlib import Path
 
 from tinynet import board
+from tinynet.invocation import command
 from tinynet.train.build import trial
 from tinynet.train.commands.options import Commands, add_config, full_keys
 from tinynet.train.folder import new_folder, write_text
@@ -91,4 +91,4 @@ def _write_events(recording: board.Recording, folder: Path) -> None:
     if told:  # training would go on; here is nothing else to do
         raise TrainError(str(told[0].message).partition(". ")[0])
     print(f"graphs: {', '.join(recording.graphs)}, modules; in {folder}")
-    print(f"look at them: tinynet board {shlex.quote(str(folder))}, then the tab Graphs")
+    print(f"look at them: {command('board', folder)}, then the tab Graphs")

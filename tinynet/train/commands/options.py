@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet.train.config import RunSection, settings
+from tinynet.train.training import Result
 
 Commands = Any
 """What ``ArgumentParser.add_subparsers`` returns; argparse has no public name for it."""
@@ -59,3 +60,8 @@ def full_keys(assignments: Sequence[str]) -> list[str]:
     """
     own = settings(RunSection)
     return [f"run.{a}" if "=" in a and a.partition("=")[0] in own else a for a in assignments]
+
+
+def exit_code(result: Result) -> int:
+    """0, or 128 + the number of the signal that stopped the run."""
+    return 0 if isinstance(result.stopped_by, str | None) else 128 + result.stopped_by

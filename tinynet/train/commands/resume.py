@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tinynet.train.commands.options import Commands, add_json, add_set, full_keys
+from tinynet.train.commands.options import Commands, add_json, add_set, exit_code, full_keys
 from tinynet.train.resuming import resume
 
 _DESCRIPTION = """\
@@ -23,11 +23,11 @@ def add(commands: Commands) -> None:
     add_set(parser)
     add_json(parser, "one object per epoch and one at the end")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run_command=run)
+    parser.set_defaults(run_command=run, works=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Go on; 128 + the number of a signal that ended it early."""
     given = full_keys(arguments.set)
     result = resume(arguments.run, given, quiet=arguments.quiet, json=arguments.json)
-    return 0 if result.stopped_by is None else 128 + result.stopped_by
+    return exit_code(result)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 from pathlib import Path
 
+from tinynet.invocation import command, shown
 from tinynet.train.commands.options import Commands, full_keys
 from tinynet.train.folder import new_folder
 from tinynet.train.grid import Axis, axis
 from tinynet.train.grid import points as all_points
+from tinynet.train.interrupt import can_go_on
 from tinynet.train.problems import UsageError
 from tinynet.train.progress import describe_figures
 from tinynet.train.resolve import load_config
@@ -55,7 +56,7 @@ def add(commands: Commands) -> None:
         "--resume", metavar="SWEEP", help="go on with the sweep of a folder: what is not finished"
     )
     parser.add_argument("--json", action="store_true", help="print one object per run as JSON")
-    parser.set_defaults(run_command=run)
+    parser.set_defaults(run_command=run, works=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,17 +72,18 @@ def run(arguments: argparse.Namespace) -> int:
             flush=True,
         )
 
-    outcomes, stopped_by = run_all(sweep, arguments.jobs, tell)
+    with can_go_on("sweep", "--resume", sweep.folder):
+        outcomes, stopped_by = run_all(sweep, arguments.jobs, tell)
     rows = table(sweep, outcomes)
-    path, shown = write_table(sweep, rows), shlex.quote(str(sweep.folder))
+    path = write_table(sweep, rows)
     if not arguments.json:
         for block in filter(None, (rows, over_seeds(sweep, outcomes))):
             print("", *aligned(block), sep="\n")
-        print(f"\ntable: {path}\nlook at it: tinynet board {shown}")
+        print(f"\ntable: {shown(path)}\nlook at it: {command('board', sweep.folder)}")
     unfinished = [outcome for outcome in outcomes if outcome.status != "finished"]
     if unfinished and not arguments.json:
         print(f"{len(unfinished)} of {count} runs are not finished; to go on:")
-        print(f"  tinynet sweep --resume {shown}")
+        print(f"  {command('sweep', '--resume', sweep.folder)}")
     return 128 + stopped_by if stopped_by else int(bool(unfinished))
 
 

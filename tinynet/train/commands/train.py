@@ -10,6 +10,7 @@ from tinynet.train.commands.options import (
     add_config,
     add_json,
     add_out,
+    exit_code,
     full_keys,
 )
 from tinynet.train.runner import run as train
@@ -36,7 +37,7 @@ def add(commands: Commands) -> None:
     )
     add_json(parser, "one object per epoch and one at the end")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run_command=run)
+    parser.set_defaults(run_command=run, works=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,4 +48,4 @@ def run(arguments: argparse.Namespace) -> int:
     result = train(
         arguments.config, given, out=arguments.out, quiet=arguments.quiet, json=arguments.json
     )
-    return 0 if result.stopped_by is None else 128 + result.stopped_by
+    return exit_code(result)

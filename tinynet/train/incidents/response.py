@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from tinynet.invocation import command, shown
 from tinynet.train.config import RunSection
 from tinynet.train.folder import RunFolder
 from tinynet.train.incidents.nonfinite import NonFiniteError
@@ -56,7 +57,7 @@ class Incidents:
             replace(error.post_mortem, report=report).save(path)
         except TrainError as problem:  # a full disk, a batch of what cannot be stored
             return [f"  {'kept':<8} not everything: {problem}"]
-        return [f"  {'kept':<8} {path}", f"  {'':<8} tinynet explain {self.folder.path}"]
+        return [f"  {'kept':<8} {shown(path)}", f"  {'':<8} {command('explain', self.folder.path)}"]
 
 
 def brief(report: Report) -> str:

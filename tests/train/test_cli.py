@@ -182,21 +182,6 @@ def test_a_signal_ends_the_run_after_the_step(write, digits, tmp_path, number, c
     assert main(["eval", str(tmp_path / folder)]) == 0
 
 
-SLOW_IMPORT = "import time\nprint('importing', flush=True)\ntime.sleep(60)\n"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c_before_the_first_step(write, digits, tmp_path):
-    config = digits.replace('"mlp"', '"./slow.py:Net"')
-    program = start("train", write(config, slow=SLOW_IMPORT), cwd=tmp_path)
-    assert program.stdout.readline() == "importing\n"
-    program.send_signal(signal.SIGINT)
-    _, err = program.communicate(timeout=30)
-    assert program.returncode == 130
-    assert err == "stopped by Ctrl-C\n"
-    assert not (tmp_path / "runs").exists()
-
-
 # ---- on a terminal ----
 
 

@@ -24,7 +24,7 @@ def can_go_on(*words: object) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as stop:
-        text = "whatever came after the last checkpoint is lost; to go on:"
+        text = "what came after the last checkpoint is lost; to go on:"
         stop.add_note(f"{text}\n  {command(*words)}")
         raise
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Any, TextIO
+from typing import Any
 
 from tinynet.train.problems import TrainError
 
@@ -18,30 +18,38 @@ class OutputError(TrainError):
         super().__init__("" if has_no_reader else f"cannot write the output: {error.strerror}")
 
 
-class _Stream(io.FileIO):
+class _Stream(io.TextIOWrapper):
     """A standard stream that drops what cannot be written.
 
     Attributes:
         raises: whether the first failure raises OutputError.
-        warns: whether the first failure is told on standard error.
+        warns: whether the first failure is reported on standard error.
     """
 
     raises = False
     warns = False
     _failed = False
 
-    def write(self, data: Any, /) -> int:
+    def write(self, text: str, /) -> int:
         try:
-            if not (self.raises and self._failed):
-                return super().write(data)
+            return super().write(text)
         except OSError as error:
-            first, self._failed = not self._failed, True
-            if first and self.raises:
-                raise OutputError(error) from None
-            if first and self.warns:
-                text = f"the output cannot be written ({error.strerror}); everything else goes on"
-                print(f"warning: {text}", file=sys.stderr)
-        return len(data)
+            self._fail(error)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        first, self._failed = not self._failed, True
+        if first and self.raises:
+            raise OutputError(error) from None
+        if first and self.warns:
+            text = f"the output cannot be written ({error.strerror}); everything else goes on"
+            print(f"warning: {text}", file=sys.stderr)
 
 
 def prepare_streams() -> None:
@@ -51,29 +59,25 @@ def prepare_streams() -> None:
             os.fstat(number)
         except OSError:  # closed: the next file that is opened would take its place
             os.open(os.devnull, os.O_RDWR)
-    sys.stderr = _wrapped(sys.stderr, 2)
-    sys.stdout = _wrapped(sys.stdout, 1)
-    _raw(sys.stdout).raises = True
+    sys.stderr = _stream(sys.stderr, 2)
+    sys.stdout = _stream(sys.stdout, 1)
+    sys.stdout.raises = True
 
 
 def go_on_without_output() -> None:
     """From now on, output that fails is only warned of: what the command does is worth more."""
-    raw = _raw(sys.stdout)
-    raw.raises, raw.warns = False, True
+    if isinstance(sys.stdout, _Stream):
+        sys.stdout.raises, sys.stdout.warns = False, True
 
 
-def _wrapped(stream: TextIO | None, number: int) -> TextIO:
-    """A stream of ours in place of one of Python's, which is None if it was closed."""
-    raw = _Stream(number, "wb", closefd=False)
-    encoding = stream.encoding if stream else "utf-8"
-    errors = stream.errors if stream else None
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw),
-        encoding=encoding,
-        errors="backslashreplace" if errors in (None, "strict") else errors,
-        line_buffering=number == 2 or raw.isatty(),
+def _stream(usual: Any, number: int) -> _Stream:
+    """A stream of ours in the place of Python's, which is None if it was closed."""
+    if usual is None:
+        return _Stream(open(number, "wb", closefd=False), encoding="utf-8")
+    return _Stream(
+        usual.buffer,
+        encoding=usual.encoding,
+        errors="backslashreplace" if usual.errors == "strict" else usual.errors,
+        line_buffering=usual.line_buffering,
+        write_through=usual.write_through,
     )
-
-
-def _raw(stream: Any) -> Any:
-    return stream.buffer.raw

@@ -261,7 +261,8 @@ def test_fewer_epochs_than_have_begun_are_refused(write, digits, tmp_path, dies,
     assert main(["resume", str(folder), "--set", f"epochs={epochs}"]) == 2
     assert capsys.readouterr().err == (
         "run.epochs must be at least 3 to go on with this run: 2 epochs and 9 of 23 batches of the "
-        f"next are trained. Got {epochs} instead. `tinynet eval {folder}` measures it as it is\n"
+        f"next are trained. Got {epochs} instead. "
+        f"`tinynet eval {folder.relative_to(tmp_path)}` measures it as it is\n"
     )
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     assert resume(folder, ["run.epochs=3"], quiet=True).is_complete

@@ -31,7 +31,7 @@ DIRTY_NOT_RETURNED = (
 )
 AMBIGUOUS = (
     "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-    "code by moving both the view and the inplace either both inside the no_grad block (if you "
+    "code by moving both the view and the inplace either both inside the {} block (if you "
     "don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
 )
 NOT_RECORDED = "element {} of tensors does not require grad and does not have a grad_fn"
@@ -146,7 +146,7 @@ INFERENCE_SAVED = (
     "`tinynet.inference_mode()`."
 )
 INFERENCE_WRITTEN = (
-    "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone "
+    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
     "to get a normal tensor before doing inplace update."
 )
 INFERENCE_FLAG = (
@@ -183,21 +183,24 @@ def view_written(origin: str, output: str | None, indirectly: bool) -> str:
     """Return the sentence for an in-place write to a view that does not allow it.
 
     Args:
-        origin: ``"multiple"``, ``"function"`` or ``"no_grad"``.
+        origin: ``"multiple"``, ``"function"``, ``"no_grad"`` or ``"inference_mode"``.
         output: what the view is the output of, ``"0 of Unbind"``; None if it has no history.
         indirectly: its base was written, not the view itself.
     """
-    advice = {"multiple": VIEW_AND_INPLACE, "function": VIEW_OF_FUNCTION, "no_grad": AMBIGUOUS}
+    advice = {"multiple": VIEW_AND_INPLACE, "function": VIEW_OF_FUNCTION}
+    modes = {
+        "no_grad": ("no_grad mode", "with grad mode enabled"),
+        "inference_mode": ("inference mode", "in normal mode"),
+    }
     what = "is being modified inplace"
     if indirectly:
         what = "its base or another view of its base has been modified inplace"
-    if output is None:
-        view = "A view was created in no_grad mode"
-    elif origin == "no_grad":
-        view = f"Output {output} is a view of a view which was created in no_grad mode"
-    else:
+    if origin in advice and output is not None:
         return f"Output {output} is a view and {what}. {advice[origin]}"
-    return f"{view} and {what} with grad mode enabled. {advice[origin]}"
+    made, written = modes.get(origin, modes["no_grad"])
+    view = "A view was" if output is None else f"Output {output} is a view of a view which was"
+    advised = advice.get(origin) or AMBIGUOUS.format(origin)
+    return f"{view} created in {made} and {what} {written}. {advised}"
 
 
 def not_recorded(index: int, needed: Any) -> AutogradError:

@@ -63,10 +63,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(target if isinstance(target, Node) else AccumulateGrad(target), number)
 
 
-@contextlib.contextmanager
-def saved_tensors_hooks(
-    pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
-) -> Iterator[None]:
+class saved_tensors_hooks:
     """Keep ``pack_hook(tensor)`` in the place of each saved tensor; backward unpacks it.
 
     Args:
@@ -84,10 +81,23 @@ def saved_tensors_hooks(
         >>> x.grad
         tensor(6.)
     """
-    if isinstance(mode.on, _Refusing):
-        raise RuntimeError(mode.on.message)
-    with keeping(Packing(pack_hook, unpack_hook)):
-        yield
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]):
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+        self._entered: list[Any] = []
+
+    def __enter__(self) -> None:
+        if isinstance(mode.on, _Refusing):
+            raise RuntimeError(mode.on.message)
+        kept = keeping(Packing(self.pack_hook, self.unpack_hook))
+        kept.__enter__()
+        self._entered.append(kept)
+
+    def __exit__(self, *exc: object) -> None:
+        if not self._entered:
+            raise RuntimeError("saved_tensors_hooks: left more often than entered.")
+        self._entered.pop().__exit__(None, None, None)
 
 
 def save_on_cpu(pin_memory: bool = False, device_type: str = "cpu") -> Any:

@@ -7,7 +7,7 @@ nodes that can be reached are sorted by number and visited once; nothing recurse
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -141,14 +141,18 @@ class Task:
 
     def _visit(self, node: Node) -> None:
         g = self.pending.pop(node)
-        if node.hooks is not None:
-            g = self._node_hooks(node, node.hooks, g)
         wanted = self.wanted
-        if wanted is not None:
+        goes_on = wanted is None or any(edge and edge[0] in wanted for edge in node.edges)
+        if goes_on and node in self.asked:
+            self._capture(node, g)  # as it arrives; at the end of the way, hooks come first
+        if node.hooks is not None:
+            g = _run(self._tensor_hooks, node, g)
+        if not goes_on:
             if node in self.asked:
                 self._capture(node, g)
-            if not any(edge and edge[0] in wanted for edge in node.edges):
-                return
+            return
+        if node.hooks is not None and node.hooks.pre:
+            g = _run(self._pre_hooks, node, g)
         if not node.takes_missing and (g is None or (node.multiple and _nothing(g))):
             results: tuple[Any, ...] = (None,) * len(node.edges)
         else:
@@ -284,15 +288,14 @@ class Task:
             raise RuntimeError(f"hook '{name}' has changed the size of value")
         return returned if self.recorded else returned._array
 
-    def _node_hooks(self, node: Node, hooks: Hooks, g: Any) -> Any:
-        slots = self._tensor_hooks(hooks, list(g) if node.multiple else [g])
+    def _pre_hooks(self, hooks: Hooks, slots: list[Any]) -> list[Any]:
         for hook in [*hooks.pre.values()]:
             seen = tuple(self._tensor(x) for x in slots)
             returned = hook(seen)
             if returned is not None:
                 check_replaced(hook, returned, len(slots))
                 slots = [x if self.recorded or x is None else x._array for x in returned]
-        return slots if node.multiple else slots[0]
+        return slots
 
     def _post_hooks(self, hooks: Hooks, results: tuple[Any, ...], g: Any) -> tuple[Any, ...]:
         outs = g if isinstance(g, list) else [g]
@@ -331,19 +334,23 @@ class Task:
             if g is not None:
                 self.captured[(leaf, 0)] = self._tensor(g)
             return
+        if hooks is not None:
+            (g,) = self._pre_hooks(hooks, [g])
         if g.__class__ is Rows and g.lazy and hooks is None:
             seen, own = sparse(g), True
         else:
             seen = self._tensor(g)
-        if hooks is not None and hooks.pre:
-            for hook in [*hooks.pre.values()]:
-                returned = hook((seen,))
-                if returned is not None:
-                    seen, own = (returned[0] if isinstance(returned, tuple) else returned), False
         accumulate(leaf, seen, own, self.recorded)
-        if hooks is not None and hooks.post:
+        if hooks is not None:
             for hook in [*hooks.post.values()]:
                 hook((), (seen,))
+
+
+def _run(hooks: Callable[[Hooks, list[Any]], list[Any]], node: Node, g: Any) -> Any:
+    """Return what hooks make of the gradients of a node's outputs."""
+    assert node.hooks is not None
+    slots = hooks(node.hooks, list(g) if node.multiple else [g])
+    return slots if node.multiple else slots[0]
 
 
 def _nothing(grads: Sequence[Any]) -> bool:

@@ -87,7 +87,7 @@ class Packing(Keeper):
         if version.n != before:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as "
-                "input to pack hook can not be modified by in-place operations as this can lead "
+                "input to pack hook cannot be modified by in-place operations as this can lead "
                 "to unexpected side-effects. Pack a copy instead: `t.clone()`."
             )
         return packed, Packed(self.unpack)

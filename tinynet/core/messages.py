@@ -270,7 +270,7 @@ def view_write_error(
     """Return the error for an in-place write to a view that does not allow it."""
     lines = row("view", made, "the view was made here")
     lines += row("changed", where, "")
-    hint = "put both lines inside the no_grad block, or both outside"
+    hint = f"put both lines inside the {origin} block, or both outside"
     if origin == "function":
         hint = "write to a copy: `.clone()` the output of the Function"
     if origin == "multiple":

@@ -5,12 +5,18 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tinynet.core import floating
 
 F = TypeVar("F", bound=Callable[..., Any])
+DECORATED_CLASS = (
+    "Decorating classes is deprecated and will be disabled in future versions. You should only "
+    "decorate functions or methods. To preserve the current behavior of class decoration, you can "
+    "directly decorate the `__init__` method and nothing else."
+)
 
 
 class _Modes(threading.local):
@@ -87,9 +93,7 @@ class GradMode:
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
-            raise TypeError(
-                f"{type(self).__name__} decorates functions, not classes: decorate __init__ instead"
-            )
+            warnings.warn(DECORATED_CLASS, FutureWarning, stacklevel=2)
         if inspect.isgeneratorfunction(function):
             return functools.wraps(function)(self._generator(function))  # type: ignore[return-value]
 

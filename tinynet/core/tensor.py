@@ -365,10 +365,14 @@ class Tensor(TensorMethods):
         array = self._array
         kind = dtypes.of(array)
         tails = []
-        node = self.grad_fn
+        try:
+            node = self.grad_fn
+        except errors.AutogradError:  # a view whose base was written where it may not be
+            node = None
+            tails.append("grad_fn=<Invalid>")
         if node is not None:
             tails.append(f"grad_fn=<{node.name().rpartition('::')[2]}>")
-        elif self.requires_grad:
+        elif self.requires_grad and not tails:
             tails.append("requires_grad=True")
         suffix = f"dtype={kind!r}" if shows_dtype(array, dtypes.default_float()) else ""
         return format_tensor(array, suffix, tails)

@@ -19,6 +19,7 @@ from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
 from tinynet.core.version import INFERENCE
 
 NO_GRAD = "no_grad"
+INFERENCE_MODE = "inference_mode"
 MULTIPLE = "multiple"
 FUNCTION = "function"
 
@@ -32,8 +33,8 @@ class View:
         base: the tensor at the root; never a view itself.
         chain: the view operations from the base, each with its arguments.
         at: the version at which the view's edge was valid.
-        origin: None, NO_GRAD (made under no_grad), MULTIPLE (one of several outputs) or FUNCTION
-            (an output of an ``autograd.Function``).
+        origin: None, NO_GRAD or INFERENCE_MODE (made in that mode), MULTIPLE (one of several
+            outputs) or FUNCTION (an output of an ``autograd.Function``).
         site: where it was made.
         leaf: it was made to require grad itself.
         since: how often the base had been reshaped in place (``t_``) when the chain was written.
@@ -66,7 +67,7 @@ def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], gr
     if counter is INFERENCE:
         return View(source, (), 0, None)  # nobody will ask for the history of such a view
     outer = source._view
-    origin = None if grad else NO_GRAD
+    origin = None if grad else INFERENCE_MODE if mode.inference else NO_GRAD
     if outer is None:
         view = View(source, ((op, args),), counter.n, origin)
         if counter.n and hasattr(counter, "reshaped"):

@@ -25,6 +25,7 @@ from tinynet.autograd.anomaly import (
 )
 from tinynet.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
 from tinynet.autograd.inference import inference_mode as inference_mode
+from tinynet.autograd.inference import is_inference as is_inference
 from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from tinynet.compat import accelerator as accelerator
 from tinynet.core.device import device as device
@@ -73,7 +74,9 @@ from tinynet.runtime import (
 )
 from tinynet.runtime import compile as compile
 from tinynet.runtime import get_num_threads as get_num_threads
+from tinynet.runtime import is_warn_always_enabled as is_warn_always_enabled
 from tinynet.runtime import set_num_threads as set_num_threads
+from tinynet.runtime import set_warn_always as set_warn_always
 from tinynet.runtime import use_deterministic_algorithms as use_deterministic_algorithms
 
 __version__ = "0.1.0"

@@ -146,7 +146,7 @@ INFERENCE_SAVED = (
     "`tinynet.inference_mode()`."
 )
 INFERENCE_WRITTEN = (
-    "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
+    "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone "
     "to get a normal tensor before doing inplace update."
 )
 INFERENCE_FLAG = (

@@ -78,3 +78,36 @@ def compile(model: T | None = None, **options: Any) -> T | Callable[[T], T]:
         True
     """
     return (lambda function: function) if model is None else model
+
+
+class _Warnings:
+    always = False
+
+
+def set_warn_always(b: bool) -> None:
+    """Remember the setting for ``is_warn_always_enabled``.
+
+    tinynet always gives its warnings; Python's filters decide how often each one shows.
+
+    Raises:
+        TypeError: ``b`` is no bool.
+
+    Example:
+        >>> tn.set_warn_always(True)
+        >>> tn.is_warn_always_enabled()
+        True
+        >>> tn.set_warn_always(False)
+    """
+    if not isinstance(b, bool):
+        raise TypeError(f"setWarnOnlyOnce() expects a bool, but got {type(b).__name__}")
+    _Warnings.always = b
+
+
+def is_warn_always_enabled() -> bool:
+    """Return what ``set_warn_always`` was called with; False at first.
+
+    Example:
+        >>> tn.is_warn_always_enabled()
+        False
+    """
+    return _Warnings.always

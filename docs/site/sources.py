@@ -21,7 +21,7 @@ MATHEMATICAL = {
 EXEMPT = {
     "makes, converts and moves elements: the first sentence is the definition": (
         "core/* dtypes ops/aliases ops/callables ops/combining ops/conversion ops/copying"
-        " ops/creation ops/filling ops/grids ops/indexing ops/legacy ops/likes"
+        " ops/creation ops/filling ops/grids ops/indexing ops/index_key ops/legacy ops/likes"
         " ops/memory ops/ranges ops/reshaping ops/selecting ops/shape nn/constant_padding"
         " nn/flatten nn/padding nn/shuffle nn/functional/padding nn/functional/shuffle"
         " nn/functional/unpooling"

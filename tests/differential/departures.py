@@ -162,17 +162,6 @@ INSTEAD = (
         {"sees.states": [False, False, False, True]},
     ),
     Instead(
-        "Decorating a class with a grad mode never worked; PyTorch warns that it will be refused.",
-        "modes/a_decorated_class_is_refused_or_warned_of",
-        {
-            "warns": None,
-            "sees.error": {
-                "raises": "TypeError",
-                "says": "no_grad decorates functions, not classes: decorate __init__ instead",
-            },
-        },
-    ),
-    Instead(
         "A hook on a view runs also if another one was registered before its base was written;"
         " PyTorch puts it on the view's old node, where it never runs.",
         "hooks_and_writes/a_hook_on_a_view_whose_base_is_written",
@@ -251,17 +240,6 @@ INSTEAD = (
             },
             "sees.values": [1.0, 1.0],
         },
-    ),
-    Instead(
-        "A hook on a tensor always runs before its gradient is captured; in PyTorch only where the"
-        " pass ends.",
-        "hooks/a_hook_on_the_input_that_autograd_grad_captures",
-        {"sees.d_y.tensor": np.array(20.0, "float32")},
-    ),
-    Instead(
-        "The zeros for an unused input are constants: there is nothing to differentiate.",
-        "grad/zeros_for_unused_inputs_with_create_graph",
-        {"sees.d_both.1.requires_grad": None},
     ),
     Instead(
         "A gradient is contiguous, whatever the strides of its leaf.",

@@ -111,18 +111,18 @@ def grad(
     else:
         found = passes.grad(starts, ends, grads, retain_graph, create_graph, unused)
     if materialize_grads:
-        found = [_or_zeros(t, g) for t, g in zip(ends, found, strict=True)]
+        found = [_or_zeros(t, g, create_graph) for t, g in zip(ends, found, strict=True)]
     return tuple(found)  # type: ignore[arg-type]
 
 
-def _or_zeros(end: End, grad: Tensor | None) -> Tensor:
+def _or_zeros(end: End, grad: Tensor | None, recorded: bool) -> Tensor:
     if grad is not None:
         return grad
     if not isinstance(end, Tensor):
         raise RuntimeError(
             "materialize_grads cannot be used when the given input is a GradientEdge"
         )
-    return zeros_like(end)
+    return zeros_like(end).requires_grad_(recorded)
 
 
 def _batched(

@@ -89,6 +89,7 @@ class Function:
         )
 
     vjp = backward  # another name for it
+    generate_vmap_rule = False
 
     @classmethod
     def derivative(cls) -> Callable[..., Any]:
@@ -115,7 +116,7 @@ class Function:
         Returns:
             What ``forward`` returned.
         """
-        if kwargs:
+        if kwargs or cls.setup_context is not Function.setup_context:
             args = _positional(cls, args, kwargs)
         node = cls._node(args)
         recorded = mode.grad and any(edge is not None for edge in node.edges)
@@ -154,11 +155,17 @@ def _positional(
     takes_ctx = cls.setup_context is Function.setup_context
     parameters = list(inspect.signature(cls.forward).parameters.values())[takes_ctx:]
     places = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    if not takes_ctx:  # setup_context unpacks all arguments, defaults included
+        kwargs = {
+            p.name: p.default for p in places[len(args) :] if p.default is not p.empty
+        } | kwargs
     known = {p.name for p in places[len(args) :]}
     for name in kwargs:
         if name not in known:
             raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
     found = list(args)
+    if not kwargs:
+        return args
     last = max(i for i, p in enumerate(places) if p.name in kwargs)
     for p in places[len(args) : last + 1]:
         if p.name not in kwargs and p.default is p.empty:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tinynet.core.callsite import here, locate
-from tinynet.core.keeping import Keeper
+from tinynet.core.keeping import Keeper, SavedTensor
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import enable_grad, mode, no_grad
 from tinynet.core.node import Freed, Guard, Node, Saved, modified_problem
@@ -77,6 +77,13 @@ class FunctionNode(Node):
         if isinstance(self._saved, Freed):
             raise freed_error(self.site, self._saved.site, locate(here()))
         return tuple(self._unpack(item) for item in self._saved)
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        """What takes hooks for each of the saved tensors."""
+        if isinstance(self._saved, Freed):
+            raise freed_error(self.site, self._saved.site, locate(here()))
+        return tuple(_raw(item) for item in self._saved)
 
     def _unpack(self, item: tuple[Saved, int | None] | None) -> Tensor | None:
         if item is None:
@@ -165,6 +172,15 @@ class FunctionNode(Node):
 
     def __repr__(self) -> str:
         return f"<tinynet.autograd.function.{self.name()} object at {id(self):#x}>"
+
+
+def _raw(item: tuple[Saved, int | None] | None) -> SavedTensor:
+    if item is None:
+        return SavedTensor(lambda: None, lambda keeper: None)
+    saved, output = item
+    return SavedTensor(
+        lambda: saved.version, lambda keeper: keeper.keep_saved(saved, output is not None)
+    )
 
 
 def _expands(shape: tuple[int, ...] | None, to: tuple[int, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.core.modes import GradMode, inference, mode
+from tinynet.core.tensor import Tensor
 
 
 class inference_mode(GradMode):
@@ -58,3 +59,15 @@ def is_inference_mode_enabled() -> bool:
         True
     """
     return mode.inference
+
+
+def is_inference(input: Tensor) -> bool:
+    """Return True for a tensor that was made in inference mode.
+
+    Example:
+        >>> with tn.inference_mode():
+        ...     x = tn.ones(2)
+        >>> tn.is_inference(x)
+        True
+    """
+    return input.is_inference()

@@ -15,7 +15,7 @@ from tinynet import errors
 from tinynet.core.callsite import here, locate, warn
 from tinynet.core.engine import Task
 from tinynet.core.leaves import accumulate
-from tinynet.core.node import Edge, form
+from tinynet.core.node import Edge
 from tinynet.core.tensor import Tensor, wrap
 
 
@@ -31,7 +31,7 @@ def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edg
         edge = end.edge
         if not edge:
             raise errors.not_recorded(i, locate(here()))
-        shape, dtype = form(edge)
+        shape, dtype = _form(edge)
         if g is None:
             if math.prod(shape) != 1:
                 raise errors.not_scalar(shape, locate(here()))
@@ -47,6 +47,16 @@ def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edg
 
 def _is_loss_without_history(edge: Edge, grad: Tensor | None) -> bool:
     return grad is None and isinstance(edge[0], Tensor)
+
+
+def _form(edge: Edge) -> tuple[tuple[int, ...], Any]:
+    """Return shape and dtype of the tensor that an edge belongs to."""
+    target, number = edge
+    if isinstance(target, Tensor):
+        return target._array.shape, target._array.dtype
+    if target.multiple:
+        return target.shape[number], target.dtype[number]
+    return target.shape, target.dtype
 
 
 def backward(

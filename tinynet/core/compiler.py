@@ -18,6 +18,7 @@ from tinynet import dtypes
 from tinynet.core import inplace_source
 from tinynet.core.callsite import COMPILED, OUTSIDE, is_outside, outward
 from tinynet.core.inplace import run_inplace
+from tinynet.core.keeping import SavedTensor
 from tinynet.core.modes import inference, mode
 from tinynet.core.node import Freed, Node, count_nodes, gone, restore
 from tinynet.core.observe import observable, observers
@@ -171,6 +172,7 @@ def _node_class(op: Any) -> type[Node]:
         slots += [f"saved_{name}", f"saved_{name}_version", f"saved_{name}_at"]
     slots += [f"saved_{name}" for name in saved_constants(op)]
     shown = {f"_saved_{n}": _saved_property(n, n in saved_arrays(op)) for n in _names(op)}
+    shown |= {f"_raw_saved_{n}": _raw_property(n) for n in saved_arrays(op)}
     return type(
         op.node_name,
         (Node,),
@@ -198,6 +200,19 @@ def _saved_property(name: str, is_array: bool) -> property:
     if is_array:
         return property(lambda node: unpack(node, name))
     return property(lambda node: getattr(node, f"saved_{name}"))
+
+
+def _raw_property(name: str) -> property:
+    """Return the property that takes hooks for a saved value: ``grad_fn._raw_saved_self``."""
+
+    def handle(node: Any) -> SavedTensor:
+        def state() -> Any:
+            version = getattr(node, f"saved_{name}_version")
+            return getattr(node, f"saved_{name}") if version is None else version
+
+        return SavedTensor(state, lambda keeper: keeper.keep_one(node, name))
+
+    return property(handle)
 
 
 def filled(g: list[Any], shapes: tuple[Any, ...], kinds: tuple[Any, ...]) -> list[Any]:

@@ -21,8 +21,7 @@ from tinynet.core.node import Edge, Freed, Hooks, Node, check_replaced
 from tinynet.core.rows import Rows
 from tinynet.core.sparse import sparse
 from tinynet.core.tensor import Tensor, counter_of, wrap
-
-_newest_first = operator.attrgetter("sequence")
+from tinynet.core.traversal import reachable
 
 
 class Task:
@@ -368,35 +367,3 @@ def _only_one(r: Any, g: Any, results: tuple[Any, ...]) -> bool:
         if other is r:
             times += 1
     return times == 1
-
-
-def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[int, Leaf]]:
-    """Return the nodes behind ``roots``, newest first, and the leaves by their id."""
-    order: list[Node] = []
-    leaves: dict[int, Leaf] = {}
-    seen: set[Any] = set()
-    stack: list[Any] = []
-    for root in roots:
-        if isinstance(root, Tensor):
-            leaves.setdefault(id(root), Leaf(root))
-        elif root not in seen:
-            seen.add(root)
-            stack.append(root)
-    pop, push, add, reach = stack.pop, stack.append, order.append, seen.add
-    while stack:
-        node = pop()
-        add(node)
-        for edge in node.edges:
-            if not edge:
-                continue
-            target = edge[0]
-            if isinstance(target, Tensor):
-                leaf = leaves.get(id(target))
-                if leaf is None:
-                    leaf = leaves[id(target)] = Leaf(target)
-                leaf.left += 1
-            elif target not in seen:
-                reach(target)
-                push(target)
-    order.sort(key=_newest_first, reverse=True)
-    return order, leaves

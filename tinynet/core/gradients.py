@@ -64,7 +64,7 @@ def get_grad(t: Tensor) -> Tensor | None:
         return grad
     if t._requires_grad is UNRECORDED:
         warn(errors.NO_GRAD_GRAD, errors.LostGradientWarning)
-    elif t._edge is not None and not retains_grad(t):
+    elif t._edge is not None and isinstance(t._edge[0], Node) and not retains_grad(t):
         made = _converted(t._edge[0])
         if made is not None:
             warn(errors.CONVERTED_GRAD.format(made.place), errors.LostGradientWarning)
@@ -203,7 +203,7 @@ def retains_grad(t: Tensor) -> bool:
         >>> y.retains_grad
         True
     """
-    if t._edge is None:
+    if t._edge is None or isinstance(t._edge[0], Tensor):
         return False
     holder, number = t._edge  # not regenerated: nobody asks for the history here
     kept = None if holder.hooks is None else holder.hooks.retained.get(number)

@@ -16,7 +16,7 @@ import numpy as np
 from tinynet.core.callsite import here, locate
 from tinynet.core.messages import unseen_change_error
 from tinynet.core.modes import mode, no_grad
-from tinynet.core.node import Edge, Guard, Node, Saved, modified_problem
+from tinynet.core.node import Edge, Freed, Guard, Node, Saved, modified_problem
 from tinynet.core.recorded import tensor_at
 from tinynet.core.tensor import Tensor
 from tinynet.core.version import NUMBER, Version, new_version
@@ -29,17 +29,21 @@ class Keeper:
     def keep(self, node: Any) -> None:
         """Take over the arrays that a compiled node just saved."""
         for name in node.saved:
-            version = getattr(node, f"saved_{name}_version")
-            if version is None and isinstance(getattr(node, f"saved_{name}"), np.ndarray):
-                version = new_version()  # made for the formulas only: nobody can write to it
-            if isinstance(version, Version) and version is not NUMBER:
-                index = node.inputs.index(name) if name in node.inputs else None
-                edge = (node, 0) if index is None else node.edges[index]
-                array = getattr(node, f"saved_{name}")
-                kept, guard = self.guard(array, version, edge, index is None)
-                setattr(node, f"saved_{name}", kept)
-                setattr(node, f"saved_{name}_version", guard)
-                setattr(node, f"saved_{name}_at", 0)
+            self.keep_one(node, name)
+
+    def keep_one(self, node: Any, name: str) -> None:
+        """Take over one of the arrays that a compiled node saved."""
+        version = getattr(node, f"saved_{name}_version")
+        if version is None and isinstance(getattr(node, f"saved_{name}"), np.ndarray):
+            version = new_version()  # made for the formulas only: no one can write to it
+        if isinstance(version, Version) and version is not NUMBER:
+            index = node.inputs.index(name) if name in node.inputs else None
+            edge = (node, 0) if index is None else node.edges[index]
+            array = getattr(node, f"saved_{name}")
+            kept, guard = self.guard(array, version, edge, index is None)
+            setattr(node, f"saved_{name}", kept)
+            setattr(node, f"saved_{name}_version", guard)
+            setattr(node, f"saved_{name}_at", 0)
 
     def keep_saved(self, saved: Saved, is_output: bool) -> None:
         """Take over a value that an ``autograd.Function`` saved."""
@@ -111,6 +115,49 @@ class Packed(Guard):
                 f"type {type(t).__name__}"
             )
         return t._array
+
+
+class SavedTensor:
+    """A handle on one saved value of a node: ``node._raw_saved_self``.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> y = x.exp()
+        >>> y.grad_fn._raw_saved_result.register_hooks(lambda t: t.numpy(), tn.from_numpy)
+        >>> y.sum().backward()
+    """
+
+    def __init__(self, state: Callable[[], Any], keep: Callable[[Keeper], None]):
+        self._state = state
+        self._keep = keep
+
+    def register_hooks(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
+        """Keep what ``pack_hook`` makes of the value; backward gets it from ``unpack_hook``.
+
+        Raises:
+            RuntimeError: the value is None, freed, or has hooks already.
+        """
+        state = self._state()
+        if isinstance(state, Freed):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved "
+                "intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the "
+                "graph a second time or if you need to access saved variables after calling "
+                "backward."
+            )
+        if isinstance(state, Guard):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+                "only one pair of hooks is allowed at a time."
+            )
+        if state is None or state is NUMBER:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor with value None is forbidden"
+            )
+        self._keep(Packing(pack_hook, unpack_hook))
 
 
 # ---- fingerprints -------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from tinynet.core.broadcasting import Recorded
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.leaves import accumulate
 from tinynet.core.messages import freed_error, modified_error
+from tinynet.core.modes import mode
 from tinynet.core.version import Version
 from tinynet.dtypes import Array
 
@@ -170,31 +170,12 @@ class Node:
         return RemovableHandle(new_hooks(self).pre, fn)
 
     def __call__(self, *grads: Any) -> Any:
-        """Return the gradients of the inputs for those of the outputs: no hooks, nothing freed."""
+        """Return the gradients of the inputs as the formulas give them, without any hooks."""
         results = self.backward_recorded([*grads] if self.multiple else grads[0], None, None)
-        fitted = tuple(
-            None if r is None or not edge else fit(r, form(edge)[0])
-            for r, edge in zip(results, self.edges, strict=True)
-        )
-        return fitted[0] if len(fitted) == 1 else fitted
+        return results[0] if len(results) == 1 else results
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} object at {id(self):#x}>"
-
-
-def form(edge: Edge) -> tuple[Any, Any]:
-    """Return shape and dtype of the tensor that an edge belongs to."""
-    target, number = edge
-    if not isinstance(target, Node):
-        return target._array.shape, target._array.dtype
-    if target.multiple:
-        return target.shape[number], target.dtype[number]
-    return target.shape, target.dtype
-
-
-def fit(g: Any, shape: tuple[int, ...]) -> Any:
-    """Return a recorded gradient, summed to the shape of a broadcast input."""
-    return g if g._array.shape == shape else Recorded.sum_to(g, shape)
 
 
 class AccumulateGrad(Node):
@@ -231,7 +212,7 @@ class AccumulateGrad(Node):
 
     def __call__(self, *grads: Any) -> None:
         """Add a gradient to the leaf's ``.grad``."""
-        accumulate(self.variable, grads[0], False, False)
+        accumulate(self.variable, grads[0], False, bool(mode.grad))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AccumulateGrad) and other.variable is self.variable

@@ -170,7 +170,9 @@ def grad_fn(t: Tensor) -> Node | None:
         ('MulBackward0', None)
     """
     edge = view_edge(t) if t._requires_grad is VIEW else t._edge
-    return None if edge is None or edge is NOWHERE_EDGE or edge[0] is t else edge[0]
+    if edge is None or edge is NOWHERE_EDGE or isinstance(edge[0], Tensor):  # a leaf, or a copy
+        return None
+    return edge[0]
 
 
 def set_requires_grad(t: Tensor, value: bool) -> None:

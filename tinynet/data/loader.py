@@ -172,6 +172,10 @@ class DataLoader(Generic[T_co]):
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn: Callable[[Any], Any] = default if collate_fn is None else collate_fn
 
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
     def _settle(self) -> None:
         """Begin without passes, and with a place for workers between two of them."""
         self._told_length: int | None = None

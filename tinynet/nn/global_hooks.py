@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet.core.node import RemovableHandle
-from tinynet.nn.hooks import NONE, Hook, ModuleHooks, everywhere
+from tinynet.nn.hooks import NONE, Hook, ModuleHooks, everywhere, refuse_both_kinds
 from tinynet.nn.members import BUFFER, MODULE, PARAMETER, announced
 from tinynet.nn.module import Module
 
@@ -84,7 +84,24 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
     Returns:
         A handle whose ``remove()`` removes the hook.
     """
+    refuse_both_kinds("all Modules", everywhere, "on_node")
     return _register("backward", Hook(hook))
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` after the last operation of every forward.
+
+    Deprecated: its gradients are those of one node, not of the module. Use
+    ``register_module_full_backward_hook``.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Raises:
+        RuntimeError: there is a hook of ``register_module_full_backward_hook``.
+    """
+    refuse_both_kinds("all Modules", everywhere, "backward")
+    return _register("on_node", Hook(hook))
 
 
 # ---- when a member is registered ----------------------------------------------------------------

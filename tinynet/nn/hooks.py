@@ -5,11 +5,13 @@ Functions with a ``self`` are methods of ``Module`` that stand here by subject.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tinynet.core.callsite import warn
-from tinynet.core.node import RemovableHandle
+from tinynet.core.node import Node, RemovableHandle
+from tinynet.core.tensor import Tensor
 from tinynet.nn.gates import Gates
 
 if TYPE_CHECKING:
@@ -32,13 +34,14 @@ class Hook:
 class ModuleHooks:
     """All hooks of one module: number -> hook, in the order in which they run."""
 
-    __slots__ = ("after", "backward", "before", "before_backward")
+    __slots__ = ("after", "backward", "before", "before_backward", "on_node")
 
     def __init__(self) -> None:
         self.before: dict[int, Hook] = {}
         self.after: dict[int, Hook] = {}
         self.before_backward: dict[int, Hook] = {}
         self.backward: dict[int, Hook] = {}
+        self.on_node: dict[int, Hook] = {}  # PyTorch's older kind, "non-full"
 
 
 everywhere = ModuleHooks()  # the hooks of all modules; global_hooks.py registers them
@@ -145,14 +148,56 @@ def register_full_backward_hook(
     Returns:
         A handle whose ``remove()`` removes the hook.
 
+    Raises:
+        RuntimeError: the module has a hook of ``register_backward_hook``.
+
     Example:
         >>> net = nn.Identity()
         >>> handle = net.register_full_backward_hook(lambda module, gi, go: print(gi, go))
         >>> net(tn.ones(1, requires_grad=True)).backward()
         (tensor([1.]),) (tensor([1.]),)
     """
+    refuse_both_kinds("a single Module", self._hooks, "on_node")
     return _register(self, "backward", Hook(hook), prepend)
 
+
+def register_backward_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` after the last operation of the forward.
+
+    Deprecated: its gradients are those of one node, not of the module. Use
+    ``register_full_backward_hook``.
+
+    Args:
+        hook: returns None or new gradients of the node's inputs.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Raises:
+        RuntimeError: the module has a hook of ``register_full_backward_hook``.
+    """
+    refuse_both_kinds("a single Module", self._hooks, "backward")
+    return _register(self, "on_node", Hook(hook), prepend=False)
+
+
+def refuse_both_kinds(where: str, hooks: ModuleHooks | None, other: str) -> None:
+    """Raise if there are hooks on gradients of the other kind."""
+    if hooks is not None and getattr(hooks, other):
+        raise RuntimeError(
+            f"Cannot use both regular backward hooks and full backward hooks on {where}. "
+            "Please use only one of them."
+        )
+
+
+def _table(stage: str) -> property:
+    """Return the property that shows the hooks of one stage, for code that counts them."""
+    return property(lambda self: getattr(self.__dict__.get("_hooks", NONE), stage))
+
+
+_forward_pre_hooks = _table("before")
+_forward_hooks = _table("after")
+_backward_pre_hooks = _table("before_backward")
+_backward_hooks = _table("backward")
 
 # ---- calling ------------------------------------------------------------------------------------
 
@@ -173,6 +218,8 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
         for number, hook in [*everywhere.after.items(), *hooks.after.items()]:
             called.add(number)
             result = _after(module, hook, args, kwargs, result)
+        if everywhere.on_node or hooks.on_node:
+            _hook_node(module, args, result, [everywhere.on_node, hooks.on_node])
         return result if gates is None else gates.leave(result)
     except Exception:
         for number, hook in [*everywhere.after.items(), *hooks.after.items()]:
@@ -180,6 +227,42 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
                 what = "global module" if number in everywhere.after else "module"
                 result = _despite_error(what, module, hook, args, kwargs, result)
         raise
+
+
+def _hook_node(
+    module: Module, args: tuple[Any, ...], result: Any, hooks: list[dict[int, Hook]]
+) -> None:
+    """Register hooks on the node of the first output."""
+    first = result
+    while not isinstance(first, Tensor):
+        first = next(v for v in first.values()) if isinstance(first, dict) else first[0]
+    node = first.grad_fn
+    if node is None:
+        return
+    warn(_about_node(args, result, node), FutureWarning)
+    for hook in [hook for some in hooks for hook in some.values()]:
+        node.register_hook(functools.partial(hook.function, module))
+
+
+def _about_node(args: tuple[Any, ...], result: Any, node: Node) -> str:
+    """Return what PyTorch warns of: why a node's gradients may not be the module's."""
+    outputs = result if isinstance(result, tuple) else (result,)
+    if not all(isinstance(t, Tensor) for t in outputs):
+        why = "on a Module that does not return a single Tensor or a tuple of Tensors is deprecated"
+    elif not all(isinstance(t, Tensor) for t in args):
+        why = (
+            "on a Module that does not take as input a single Tensor or a tuple of Tensors is "
+            "deprecated"
+        )
+    elif any(t.grad_fn is not node for t in outputs):
+        why = "when outputs are generated by different autograd Nodes is deprecated"
+    else:
+        why = "when the forward contains multiple autograd Nodes is deprecated"
+    return (
+        f"Using a non-full backward hook {why} and will be removed in future versions. This hook "
+        "will be missing some grad_input. Please use register_full_backward_hook to get the "
+        "documented behavior."
+    )
 
 
 def _gates(module: Module, hooks: ModuleHooks) -> Gates | None:

@@ -70,7 +70,9 @@ def assign(module: Module, name: str, value: Any, kind: str | None) -> None:
         if value is not None and not isinstance(value, Tensor):
             expected = "tinynet.nn.Buffer, tinynet.Tensor or None"
             raise _not_assignable(value, "buffer", name, expected)
-        module.register_buffer(name, value, (kind or held) == BUFFER)
+        # A subclass may override it without `persistent`.
+        transient = {} if (kind or held) == BUFFER else {"persistent": False}
+        module.register_buffer(name, value, **transient)
 
 
 def _not_assignable(value: Any, what: str, name: str, expected: str) -> TypeError:

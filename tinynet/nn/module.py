@@ -108,6 +108,11 @@ class Module:
     register_forward_hook = hooks.register_forward_hook
     register_full_backward_pre_hook = hooks.register_full_backward_pre_hook
     register_full_backward_hook = hooks.register_full_backward_hook
+    register_backward_hook = hooks.register_backward_hook
+    _forward_pre_hooks = hooks._forward_pre_hooks
+    _forward_hooks = hooks._forward_hooks
+    _backward_pre_hooks = hooks._backward_pre_hooks
+    _backward_hooks = hooks._backward_hooks
 
     # ---- members ----------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tinynet.core.callsite import warn
 from tinynet.core.inplace import wrote
 from tinynet.core.node import RemovableHandle
 from tinynet.core.overlap import refuse_overlap
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from tinynet.nn.module import Module
 
 EXTRA_STATE = "_extra_state"
+POSITIONAL = (
+    "Positional args are being deprecated, use kwargs instead. Refer to "
+    "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for "
+    "details."
+)
 _SAVED = frozenset({PARAMETER, BUFFER})
 
 
@@ -58,11 +64,12 @@ class StateHooks:
 
 
 def state_dict(
-    self: Module, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    self: Module, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
 ) -> Any:
     """Return all parameters and persistent buffers by path.
 
     Args:
+        args: destination, prefix and keep_vars by position, which is deprecated.
         destination: a dictionary to add them to; a new one unless given.
         prefix: comes before all paths.
         keep_vars: the tensors themselves; otherwise detached ones that share their memory.
@@ -71,6 +78,10 @@ def state_dict(
         >>> list(nn.Sequential(nn.Linear(2, 1)).state_dict())
         ['0.weight', '0.bias']
     """
+    if args:
+        warn(POSITIONAL, FutureWarning)
+        given = (*args, *(destination, prefix, keep_vars)[len(args) :])
+        destination, prefix, keep_vars = given
     if destination is None:
         destination = OrderedDict()
         destination._metadata = OrderedDict()  # of each module: the version of its format

@@ -1,14 +1,8 @@
-"""Indexing and indexed assignment, with PyTorch's rules.
-
-Integers, slices, ``...`` and None make views; boolean masks and integer tensors copy. Unlike numpy,
-an integer beside a tensor index counts as a view operation that is applied first.
-"""
+"""Indexing and indexed assignment, with PyTorch's rules; index_key.py reads the key."""
 
 from __future__ import annotations
 
 import math
-import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -27,150 +21,7 @@ from tinynet.ops import shape
 from tinynet.ops.adding import add_at
 from tinynet.ops.filling import zeros_instead
 from tinynet.ops.half import HALF, in_single
-
-Indices = tuple[Array | None, ...]
-
-# ---- reading a key ------------------------------------------------------------------------------
-
-
-def _as_index(item: Any) -> Array | None:
-    """Return a tensor, array or list of an advanced index as an array; None for anything else."""
-    if isinstance(item, Tensor):
-        # A copy: what backward uses must not change when the index tensor is written later.
-        found = item._array.copy() if mode.grad else item._array
-    elif isinstance(item, (np.ndarray, list, range)):
-        found = np.asarray(item, dtype=np.int64) if len(item) == 0 else np.asarray(item)
-    else:
-        return None
-    if found.dtype.kind == "f":
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    if found.dtype == np.uint8:
-        warnings.warn(
-            "indexing with dtype tinynet.uint8 is now deprecated, please use a dtype tinynet.bool "
-            "instead.",
-            UserWarning,
-            stacklevel=4,
-        )
-        return found.astype(bool)
-    return found
-
-
-def _used(items: list[Any], ndim: int) -> int:
-    """Return how many dimensions of the tensor the items of a key stand for."""
-    used = 0
-    for item in items:
-        if item is None or item is True or item is False or item is Ellipsis:
-            continue
-        used += 1
-        if isinstance(item, slice) or _is_integer(item):
-            continue
-        index = _as_index(item)
-        if index is None:
-            raise IndexError(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
-                f"are valid indices (got {type(item).__name__})"
-            )
-        if index.dtype == bool:
-            used += index.ndim - 1
-    if used <= ndim:
-        return used
-    if ndim:
-        raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    if any(isinstance(item, slice) for item in items):
-        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    raise IndexError(
-        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in "
-        "C++ to convert a 0-dim tensor to a number"
-    )
-
-
-def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, ...]]], Indices]:
-    """Split a key into view operations, and the advanced indices on what they leave.
-
-    Raises:
-        IndexError: too many indices, one out of range, or of a wrong type.
-    """
-    items = list(key) if isinstance(key, tuple) else [key]
-    used = _used(items, len(dims))
-    chain: list[tuple[Any, tuple[Any, ...]]] = []
-    indices: list[Array | None] = []
-    axis = 0  # in the view made so far
-    left = list(dims)  # lengths of the dimensions not yet consumed
-    for item in items:
-        if item is Ellipsis:
-            skipped = len(dims) - used
-            axis += skipped
-            indices += [None] * skipped
-            del left[:skipped]
-        elif item is None or item is True or item is False:
-            chain.append((shape.unsqueeze, (axis,)))
-            indices.append(None if item is None else np.array([item]))
-            axis += 1
-        elif isinstance(item, slice):
-            part = _slice(item)
-            if part != slice(None):
-                chain.append((shape.cut, (axis, part)))
-            indices.append(None)
-            axis += 1
-            del left[:1]
-        elif _is_integer(item):
-            number, n = int(item), left.pop(0)
-            if not -n <= number < n:
-                raise _out_of_bounds(number, len(dims) - len(left) - 1, n)
-            chain.append((shape.select, (axis, number)))
-        else:
-            index = _as_index(item)
-            assert index is not None
-            indices.append(index)
-            consumed = _consumed(index, left, dims, axis)
-            axis += consumed
-            del left[:consumed]
-    while indices and indices[-1] is None:
-        indices.pop()
-    return chain, tuple(indices)
-
-
-def _out_of_bounds(number: int, dim: int, n: int) -> IndexError:
-    return IndexError(f"index {number} is out of bounds for dimension {dim} with size {n}")
-
-
-def _is_integer(item: Any) -> bool:
-    if isinstance(item, Tensor):
-        return item._array.ndim == 0 and item._array.dtype.kind in "iu"
-    return isinstance(item, (int, np.integer))
-
-
-def _slice(item: slice) -> slice:
-    start, stop, step = (
-        None if x is None else _whole(x) for x in (item.start, item.stop, item.step)
-    )
-    if step == 0:
-        raise ValueError("slice step cannot be zero")
-    if step is not None and step < 0:
-        raise ValueError("step must be greater than zero")
-    return slice(start, stop, step if step != 1 else None)
-
-
-def _whole(x: Any) -> int:
-    try:
-        return operator.index(x)
-    except TypeError:
-        raise TypeError(
-            "slice indices must be integers or None or have an __index__ method"
-        ) from None
-
-
-def _consumed(index: Array, left: list[int], dims: tuple[int, ...], axis: int) -> int:
-    """Return how many dimensions an advanced index stands for; a mask must have their lengths."""
-    if index.dtype != bool:
-        return 1
-    for i, (m, n) in enumerate(zip(index.shape, left, strict=False)):
-        if m != n:
-            raise IndexError(
-                f"The shape of the mask {list(index.shape)} at index {i} does not match the shape "
-                f"of the indexed tensor {list(dims)} at index {axis + i}"
-            )
-    return index.ndim
+from tinynet.ops.index_key import Indices, parse
 
 
 def _numpy_key(indices: Indices) -> tuple[Any, ...]:
@@ -306,6 +157,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
                 f"can't assign a {type(value).__name__} to a tinynet.{self.dtype.tensor_name}"
             )
         value = wrap(np.asarray(value, self._array.dtype))
+    if key is False:
+        return
     refuse_inference(self._counter)
     recorded = (
         mode.grad

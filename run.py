@@ -64,6 +64,16 @@ CHECKS = {
     "types": ["mypy"],
     "architecture": ["pytest", "-q", "tests/test_architecture.py"],
 }
+# Tests whose results depend on the processor; they run a second time as on an older one.
+NUMERICAL = [
+    "tests/nn", "tests/numba_kernels", "tests/optim", "tests/oracle", "tests/ops/test_erf.py",
+    "tests/ops/test_linalg.py", "tests/ops/test_sums.py", "tinynet",
+]  # fmt: skip
+# Prints what numpy uses of this processor beyond what every one has.
+FEATURES = """
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+print(*(name for name in __cpu_dispatch__ if __cpu_features__.get(name)))
+"""
 
 
 class SetupError(Exception):
@@ -298,6 +308,22 @@ def in_parallel() -> list[str]:
     return ["-n", str(count), "--dist", "worksteal"] if count > 1 else []
 
 
+def older_processor() -> dict[str, str]:
+    """Settings that make numpy, OpenBLAS and numba compute as on the oldest processor they know."""
+    answer = subprocess.run([str(VENV_PYTHON), "-c", FEATURES], stdout=subprocess.PIPE, text=True)
+    settings = {"NUMBA_CPU_NAME": "generic", "OPENBLAS_NUM_THREADS": "2"}
+    features = answer.stdout.strip()
+    if features:
+        settings["NPY_DISABLE_CPU_FEATURES"] = features
+    else:
+        print("==== numpy uses nothing here that older processors lack", flush=True)
+    if platform.machine().lower() in ("x86_64", "amd64"):
+        settings["OPENBLAS_CORETYPE"] = "Prescott"
+    else:
+        print(f"==== no older OpenBLAS kernels are known for {platform.machine()}", flush=True)
+    return settings
+
+
 def check(arguments: list[str]) -> int:
     """Run every check, also after one has failed; 0 if all passed and at least one test ran."""
     failed = []
@@ -305,13 +331,20 @@ def check(arguments: list[str]) -> int:
     environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "tests.xml")
-        tests = ["pytest", "-q", "--ignore=tests/test_architecture.py", f"--junitxml={report}"]
-        tests += [*in_parallel(), *arguments]
+        pytest = ["pytest", "-q", *in_parallel(), *arguments]
+        tests = [*pytest, "--ignore=tests/test_architecture.py", f"--junitxml={report}"]
         for name, command in (CHECKS | {"tests": tests}).items():
             print(f"==== {name}: {' '.join(command)}", flush=True)
             if subprocess.call([str(VENV_PYTHON), "-m", *command], cwd=ROOT, env=environment) != 0:
                 failed.append(name)
         ran = count_ran(report)
+    if NUMERICAL and not arguments:
+        older = older_processor()
+        shown = " ".join(f"{name}='{value}'" for name, value in older.items())
+        print(f"==== tests as on an older processor: {shown}", flush=True)
+        command = [str(VENV_PYTHON), "-m", *pytest, *NUMERICAL]
+        if subprocess.call(command, cwd=ROOT, env=environment | older) != 0:
+            failed.append("tests as on an older processor")
     if ran == 0:
         failed.append("no test ran")
     print(f"==== FAILED: {', '.join(failed)}" if failed else f"==== all passed, {ran} tests")

@@ -234,6 +234,7 @@ def test_an_older_python_gets_a_sentence():
 def test_a_check_without_a_test_that_ran_fails(script, monkeypatch, capfd, body, code, verdict):
     (script.ROOT / "test_one.py").write_text(body)
     monkeypatch.setattr(script, "CHECKS", {})
+    monkeypatch.setattr(script, "NUMERICAL", [])
     monkeypatch.setattr(script, "VENV_PYTHON", Path(sys.executable))
     assert script.check([]) == code
     assert verdict in capfd.readouterr().out.splitlines()[-1]
@@ -269,6 +270,48 @@ def test_docs_serves_or_builds(script, monkeypatch, arguments, wanted):
     monkeypatch.setattr(script, "become", lambda command: done.append(" ".join(command)))
     script.main(["docs", *arguments])
     assert done == ["docs", wanted]
+
+
+NUMERICAL_TEST = """
+import os
+from pathlib import Path
+
+
+def test_it():
+    if os.environ.get("NUMBA_CPU_NAME") == "generic":
+        Path("older").touch()
+        assert not Path("fail").exists()
+"""
+
+
+@pytest.mark.parametrize("arguments", [[], ["-q"]])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_check_runs_numerical_tests_as_on_an_older_processor(
+    script, monkeypatch, capfd, arguments, fails
+):
+    (script.ROOT / "test_one.py").write_text(NUMERICAL_TEST)
+    if fails:
+        (script.ROOT / "fail").touch()
+    monkeypatch.setattr(script, "CHECKS", {})
+    monkeypatch.setattr(script, "NUMERICAL", ["test_one.py"])
+    monkeypatch.setattr(script, "VENV_PYTHON", Path(sys.executable))
+    assert script.check(arguments) == (fails and not arguments)
+    assert (script.ROOT / "older").exists() == (not arguments)
+    verdict = capfd.readouterr().out.splitlines()[-1]
+    assert ("FAILED: tests as on an older processor" in verdict) == (fails and not arguments)
+
+
+def test_numpy_takes_the_settings_of_an_older_processor(script, monkeypatch):
+    monkeypatch.setattr(script, "VENV_PYTHON", Path(sys.executable))
+    settings = script.older_processor()
+    command = [sys.executable, "-W", "error", "-c", script.FEATURES]
+    assert not subprocess.check_output(command, env=os.environ | settings).strip()
+    monkeypatch.setattr(script.platform, "machine", lambda: "aarch64")
+    assert "OPENBLAS_CORETYPE" not in script.older_processor()
+
+
+def test_numerical_tests_are_there(script):
+    assert all((RUN.parent / path).exists() for path in script.NUMERICAL)
 
 
 def test_a_state_that_was_cut_off_counts_as_unfinished(script):

@@ -10,11 +10,14 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tinynet.numba_kernels import atomics, blas_code, shared, sharing, written
+from tinynet.numba_kernels import atomics, blas_code, elementary, shared, sharing, written
 
 MISSING = "numba is not installed: pip install numba, or leave it off"
 # Sums may be taken in another order and products fused with sums; NaN and infinity are kept.
 _FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
+# Not in functions of one number: x - n * high - n * low, for two parts of a constant, would become
+# x - n * constant, which is rounded where the processor has no fused products.
+_IN_ORDER = _FAST - {"reassoc"}
 
 
 _shared: dict[Any, shared.Shared] = {}  # by what was compiled
@@ -77,8 +80,9 @@ def compile_functions(module: ModuleType) -> None:
 
 def _compile(function: FunctionType) -> Any:
     function.__qualname__ = f"{function.__name__}_{_digest()}"  # names the file in the cache
+    fast = _IN_ORDER if function.__module__ == elementary.__name__ else _FAST
     return _numba().njit(
-        nogil=True, cache=True, fastmath=_FAST, error_model="numpy", boundscheck=False
+        nogil=True, cache=True, fastmath=fast, error_model="numpy", boundscheck=False
     )(function)
 
 

@@ -69,7 +69,11 @@ class Gates(Code):
         """Return ``2^n`` and ``2^r - 1`` for ``n + r = x factor``, of each x with its factor."""
         rounding, scale = self.constant(_ROUNDING), [self.constant(f) for f in factors]
         moved = [self.fused(x, f, rounding) for x, f in zip(xs, scale, strict=True)]
-        negative = [self.builder.fsub(rounding, m) for m in moved]
+        # The n that was added is read from the bits. A difference of floats would be lost: LLVM may
+        # reorder sums, and without fused products it sees that rounding - (x f + rounding) = -x f.
+        start = self.builder.bitcast(rounding, self.words)
+        whole = [self.builder.sub(start, self.builder.bitcast(m, self.words)) for m in moved]
+        negative = [self.builder.sitofp(n, self.vector) for n in whole]
         rest = [self.fused(*found) for found in zip(xs, scale, negative, strict=True)]
         totals = [self.constant(_Q[0])] * len(xs)
         for c in _Q[1:]:

@@ -62,6 +62,7 @@ from tinynet.exchange import load as load
 from tinynet.exchange import save as save
 from tinynet.ops import *  # noqa: F403
 from tinynet.ops import linalg as linalg
+from tinynet.ops import special as special
 from tinynet.random import Generator as Generator
 from tinynet.random import default_generator as default_generator
 from tinynet.random import get_rng_state as get_rng_state

@@ -45,14 +45,6 @@ def test_compiling_changes_nothing():
     assert net.compile(mode="default") is None and net(x).tolist() == before
 
 
-def test_the_tables_of_members_are_for_reading():
-    net = nn.Linear(1, 1)
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        net._parameters["weight"] = None
-    with pytest.raises(AttributeError):
-        net._modules = {}
-
-
 def test_modules_are_fast_again_when_the_last_global_hook_is_gone():
     first = register_module_forward_hook(lambda *a: None)
     second = register_module_full_backward_hook(lambda *a: None)

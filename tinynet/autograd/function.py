@@ -20,6 +20,8 @@ from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.views import FUNCTION, make_view, requires_grad
 from tinynet.ops.shape import alias
 
+FunctionCtx = FunctionNode  # PyTorch's name for annotations
+
 
 class Function:
     """A differentiable function with a forward and a backward of your own.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,12 @@ class FunctionNode(Node):
 
     function: ClassVar[Any]  # the user's Function
     takes_missing = True
+
+    if TYPE_CHECKING:  # a Function may keep what it likes on its ctx
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self, args: tuple[Any, ...]):
         self.hooks = None
@@ -68,8 +74,8 @@ class FunctionNode(Node):
         self._materialize = bool(value)
 
     @property
-    def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """The saved tensors.
+    def saved_tensors(self) -> tuple[Tensor, ...]:
+        """The saved tensors; None where None was saved.
 
         Raises:
             RuntimeError: one was changed in place since, or they were freed.
@@ -85,7 +91,7 @@ class FunctionNode(Node):
             raise freed_error(self.site, self._saved.site, locate(here()))
         return tuple(_raw(item) for item in self._saved)
 
-    def _unpack(self, item: tuple[Saved, int | None] | None) -> Tensor | None:
+    def _unpack(self, item: tuple[Saved, int | None] | None) -> Any:
         if item is None:
             return None
         saved, output = item

@@ -13,6 +13,7 @@ from typing import IO, Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.tensor import Tensor
 from tinynet.data.files import FormatError, StrPath, kind_of, listed, read_up_to
 from tinynet.data.rows import Rows
 from tinynet.data.transforms import Compose, ToDtype
@@ -24,7 +25,7 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")  # of a file in a zip: signature, two 
 _LOCAL_SIGNATURE = b"PK\x03\x04"
 
 
-class NPY(Rows):
+class NPY(Rows[tuple[Tensor, ...]]):
     """The rows of an array in an .npy file, and of a second one with their targets.
 
     Sample ``i`` is ``(row, target)``, as the files have them; without ``targets`` it is ``(row,)``.
@@ -68,7 +69,7 @@ class NPY(Rows):
         super().__init__(arrays, _converting(dtype, transform), target_transform)
 
 
-class NPZ(Rows):
+class NPZ(Rows[tuple[Tensor, ...]]):
     """The rows of arrays in an .npz file, by their names in it.
 
     Sample ``i`` is ``(row, target)``, as the file has them; without ``targets`` it is ``(row,)``.

@@ -23,7 +23,7 @@ from tinynet.data.tables import Table, read_table
 from tinynet.dtypes import Array
 
 
-class CSV(Rows):
+class CSV(Rows[tuple[Tensor, ...]]):
     """The rows of a CSV file: features from some of its columns, a target from another one.
 
     Sample ``i`` is ``(features, target)``. Features are one vector: a number for each column of

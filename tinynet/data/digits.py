@@ -15,7 +15,7 @@ _LARGEST = 16.0
 _TEST_EVERY = 5
 
 
-class Digits(Rows):
+class Digits(Rows[tuple[Tensor, Tensor]]):
     """1,797 handwritten digits as images of 8x8 pixels, and which digit each of them shows.
 
     Sample ``i`` is ``(image, label)``: float32 of shape (1, 8, 8), and int64 without dimensions.

@@ -79,7 +79,7 @@ def _header(path: StrPath, file: IO[bytes], rank: int | None) -> tuple[Any, tupl
     return np.dtype(_TYPES[magic[2]]), tuple(np.frombuffer(sizes, ">u4").tolist())
 
 
-class IDX(Rows):
+class IDX(Rows[tuple[Tensor, Tensor]]):
     """The rows of an IDX file, and of a second one with their labels.
 
     Sample ``i`` is ``(row, label)``, the row as the file has it (any type, any shape), the label

@@ -13,7 +13,7 @@ from tinynet.data.transforms import Compose, ToDtype, Transform
 from tinynet.dtypes import Array
 
 
-class LabelledImages(Rows):
+class LabelledImages(Rows[tuple[Tensor, Tensor]]):
     """Images in memory as bytes, delivered as float32, and their classes.
 
     Args:

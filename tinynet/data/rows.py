@@ -1,7 +1,7 @@
 """The base of the readers whose samples are rows of arrays, in memory or mapped from a file."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,8 +10,10 @@ from tinynet.data.dataset import Dataset, Samples
 from tinynet.data.transforms.base import apply_to_batch
 from tinynet.dtypes import Array
 
+T_co = TypeVar("T_co", covariant=True)
 
-class Rows(Dataset[tuple[Tensor, ...]]):
+
+class Rows(Dataset[T_co]):
     """Sample ``i`` is row ``i`` of each array, as tensors, the first two transformed.
 
     Args:
@@ -43,7 +45,7 @@ class Rows(Dataset[tuple[Tensor, ...]]):
     def __len__(self) -> int:
         return len(self._arrays[0])
 
-    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+    def __getitem__(self, index: Any) -> Any:
         sample: list[Any] = [
             wrap(np.array(array[index], dtype=array.dtype.newbyteorder("=")))
             for array in self._arrays

@@ -8,7 +8,7 @@ from tinynet.core.tensor import Tensor, wrap
 from tinynet.data.rows import Rows
 
 
-class Spirals(Rows):
+class Spirals(Rows[tuple[Tensor, Tensor]]):
     """Points in the plane on the arms of a spiral, and on which arm each of them is.
 
     Sample ``i`` is ``(point, arm)``: float32 of shape (2,), and int64 without dimensions. Arms

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.init import constant_
 from tinynet.nn.module import Module
@@ -47,7 +48,7 @@ class ReLU(InPlace):
         tensor([0., 2.])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.relu(input, self.inplace)
 
@@ -77,7 +78,7 @@ class LeakyReLU(Module):
         self.negative_slope = negative_slope
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
@@ -125,7 +126,7 @@ class PReLU(Module):
         """Set the weight to what it started from."""
         constant_(self.weight, self.init)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.prelu(input, self.weight)
 
@@ -164,7 +165,7 @@ class Hardtanh(Module):
         self.max_val = max_val
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
@@ -220,7 +221,7 @@ class Hardsigmoid(InPlace):
         tensor([0.0000, 0.5000, 1.0000])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.hardsigmoid(input, self.inplace)
 
@@ -248,7 +249,7 @@ class Hardswish(InPlace):
         tensor([-0., 0., 4.])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.hardswish(input, self.inplace)
 
@@ -284,7 +285,7 @@ class Threshold(Module):
         self.value = value
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
@@ -323,7 +324,7 @@ class RReLU(Module):
         self.upper = upper
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
@@ -355,7 +356,7 @@ class Hardshrink(Module):
         super().__init__()
         self.lambd = lambd
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.hardshrink(input, self.lambd)
 
@@ -384,6 +385,6 @@ class Softshrink(Hardshrink):
         tensor([-0.5000,  0.0000])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.softshrink(input, self.lambd)

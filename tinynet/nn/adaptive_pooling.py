@@ -147,7 +147,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
         tensor([[3., 5.]])
     """
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the maxima, or with ``return_indices`` them and their places."""
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
@@ -177,7 +177,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
                  [13., 15.]]])
     """
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the maxima, or with ``return_indices`` them and their places."""
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
@@ -206,7 +206,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
         tinynet.Size([8, 3, 2, 6, 3])
     """
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the maxima, or with ``return_indices`` them and their places."""
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
@@ -279,7 +279,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
     rank = 2
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the maxima, or with ``return_indices`` them and their places."""
         return F.fractional_max_pool2d(input, **self.options())
 
@@ -311,6 +311,6 @@ class FractionalMaxPool3d(_FractionalMaxPool):
 
     rank = 3
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the maxima, or with ``return_indices`` them and their places."""
         return F.fractional_max_pool3d(input, **self.options())

@@ -20,8 +20,8 @@ class _NormBase(Module):
     _version = 2  # 1 had no num_batches_tracked
     _dimensions: tuple[int, int]  # that the input may have
 
-    weight: Parameter | None
-    bias: Parameter | None
+    weight: Parameter  # or None, without affine parameters: annotated as most programs use it
+    bias: Parameter
     running_mean: Tensor | None
     running_var: Tensor | None
     num_batches_tracked: Tensor | None
@@ -91,7 +91,7 @@ class _NormBase(Module):
 
 
 class _BatchNorm(_NormBase):
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the normalised input; in training, move the running statistics."""
         self._check_input_dim(input)
         mean, var, count = self.running_mean, self.running_var, self.num_batches_tracked
@@ -253,7 +253,7 @@ class _InstanceNorm(_NormBase):
         options = (affine, track_running_stats, device, dtype)
         super().__init__(num_features, eps, momentum, *options, bias=bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the normalised input; in training, move the running statistics, if kept."""
         self._check_input_dim(input)
         unbatched = input.ndim == self._dimensions[0]

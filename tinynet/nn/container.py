@@ -6,22 +6,17 @@ import operator
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
-from tinynet.nn.members import MODULE, forget, typename
+from tinynet.core.tensor import Tensor
+from tinynet.nn.members import forget, typename
 from tinynet.nn.module import Module
 
 # ---- what they share ----------------------------------------------------------------------------
 
 
-def _children(module: Module) -> dict[str, Any]:
-    """Return all children by name, None included."""
-    return {n: module.__dict__[n] for n, kind in module._registry.items() if kind == MODULE}
-
-
 def _put(module: Module, children: Iterable[tuple[str, Module | None]]) -> None:
     """Replace all children."""
     new = dict(children)
-    for name in _children(module):
-        forget(module, name)
+    module._modules.clear()
     for name, child in new.items():
         module.add_module(name, child)
 
@@ -36,7 +31,7 @@ def _name_at(module: Module, index: Any) -> str:
     Raises:
         IndexError: there is none.
     """
-    names = [*_children(module)]
+    names = [*module._modules]
     index = operator.index(index)
     if not -len(names) <= index < len(names):
         raise IndexError(f"index {index} is out of range")
@@ -48,7 +43,7 @@ def _get(module: Module, index: Any) -> Any:
         base = Sequential if isinstance(module, Sequential) else ModuleList
         same = type(module).__init__ is base.__init__  # else it needs arguments that we do not know
         part = type(module)() if same else base()
-        named = [*_children(module).items()][index]
+        named = [*module._modules.items()][index]
         _put(part, named if base is Sequential else _numbered(child for _, child in named))
         return part
     return module.__dict__[_name_at(module, index)]
@@ -59,7 +54,7 @@ def _set(module: Module, index: int, child: Module) -> None:
 
 
 def _delete(module: Module, index: int | slice) -> None:
-    children = [*_children(module).values()]
+    children = [*module._modules.values()]
     if not isinstance(index, slice):
         _name_at(module, index)
     del children[index]
@@ -74,7 +69,7 @@ def _check(module: Any) -> None:
 def _insert(module: Module, index: int, child: Module) -> None:
     """Insert a child; the numbers of those after it grow, other names stay."""
     _check(child)
-    named = [*_children(module).items()]
+    named = [*module._modules.items()]
     named.insert(index, (str(len(named)), child))
     if all(name.isdigit() for name, _ in named):
         named = [*_numbered(c for _, c in named)]
@@ -115,17 +110,17 @@ class Sequential(Module):
             for name, module in _numbered(args):
                 self.add_module(name, module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Any) -> Tensor:
         """Run all modules in order."""
         for module in self:
             input = module(input)
         return input
 
-    def __iter__(self) -> Iterator[Module]:
-        return iter(_children(self).values())
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
 
     def __len__(self) -> int:
-        return len(_children(self))
+        return len(self._modules)
 
     def __getitem__(self, index: int | slice) -> Any:
         return _get(self, index)
@@ -217,11 +212,11 @@ class ModuleList(Module):
         if modules is not None:
             self += modules
 
-    def __iter__(self) -> Iterator[Module]:
-        return iter(_children(self).values())
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
 
     def __len__(self) -> int:
-        return len(_children(self))
+        return len(self._modules)
 
     def __getitem__(self, index: int | slice) -> Any:
         return _get(self, index)
@@ -315,13 +310,13 @@ class ModuleDict(Module):
         self.pop(key)
 
     def __len__(self) -> int:
-        return len(_children(self))
+        return len(self._modules)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_children(self))
+        return iter(self._modules)
 
     def __contains__(self, key: str) -> bool:
-        return self._registry.get(key) == MODULE
+        return key in self._modules
 
     def clear(self) -> None:
         """Remove all modules."""
@@ -335,15 +330,15 @@ class ModuleDict(Module):
 
     def keys(self) -> KeysView[str]:
         """Return the names."""
-        return _children(self).keys()
+        return self._modules.keys()
 
     def items(self) -> ItemsView[str, Any]:
         """Return the pairs of name and module."""
-        return _children(self).items()
+        return self._modules.items()
 
     def values(self) -> ValuesView[Any]:
         """Return the modules."""
-        return _children(self).values()
+        return self._modules.values()
 
     def update(self, modules: Any) -> None:
         """Add modules, from a mapping or from pairs; those with a known name are replaced."""

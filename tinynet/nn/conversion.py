@@ -14,7 +14,7 @@ from tinynet import dtypes
 from tinynet.core.device import device as Device
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
-from tinynet.nn.members import BUFFERS, PARAMETER, members
+from tinynet.nn.members import BUFFERS, PARAMETERS, members
 
 if TYPE_CHECKING:
     from tinynet.nn.module import Module
@@ -30,13 +30,13 @@ def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = Tr
     if recurse:
         for child in self.children():
             child._apply(fn)
-    for _, parameter in members(self, {PARAMETER}):
+    for _, parameter in members(self, PARAMETERS):
         with no_grad():
             parameter.data = fn(parameter)
             if parameter._grad is not None:
                 parameter.grad.data = fn(parameter.grad)
     for name, buffer in members(self, BUFFERS):
-        self.__dict__[name] = fn(buffer)
+        self._buffers[name] = fn(buffer)
     return self
 
 

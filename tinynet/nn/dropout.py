@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.functional.noise import check_probability
 from tinynet.nn.module import Module
@@ -47,7 +46,7 @@ class Dropout(_DropoutNd):
         tensor([1., 1., 1.])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the input with some elements set to zero."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
@@ -77,7 +76,7 @@ class Dropout1d(_DropoutNd):
         tensor(0.)
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the input with some channels set to zero."""
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
@@ -108,7 +107,7 @@ class Dropout2d(_DropoutNd):
         tensor(0.)
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the input with some channels set to zero."""
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
@@ -138,7 +137,7 @@ class Dropout3d(_DropoutNd):
         tensor(0.)
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the input with some channels set to zero."""
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
@@ -166,7 +165,7 @@ class AlphaDropout(_DropoutNd):
         tensor([1., 1., 1.])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the input with some elements at SELU's floor."""
         return F.alpha_dropout(input, self.p, self.training)
 
@@ -195,6 +194,6 @@ class FeatureAlphaDropout(_DropoutNd):
         tensor([[1., 1., 1.]])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the input with some channels at SELU's floor."""
         return F.feature_alpha_dropout(input, self.p, self.training)

@@ -92,7 +92,7 @@ class Embedding(Module):
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the vectors of the indices."""
         return F.embedding(
             input,
@@ -241,8 +241,8 @@ class EmbeddingBag(Module):
                 self.weight[self.padding_idx].fill_(0)
 
     def forward(
-        self, input: Any, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
-    ) -> Any:
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
         """Return the reduced vectors of each bag."""
         return F.embedding_bag(
             input,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from tinynet.core.tensor import Tensor
 from tinynet.nn.module import Module
 
 
@@ -32,7 +32,7 @@ class Flatten(Module):
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the input with the dimensions made one."""
         return input.flatten(self.start_dim, self.end_dim)
 
@@ -77,7 +77,7 @@ class Unflatten(Module):
         self.dim = dim
         self.unflattened_size = unflattened_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the input with the dimension made several."""
         return input.unflatten(self.dim, self.unflattened_size)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tinynet.core.node import RemovableHandle
 from tinynet.nn.hooks import NONE, Hook, ModuleHooks, everywhere, refuse_both_kinds
-from tinynet.nn.members import BUFFER, MODULE, PARAMETER, announced
+from tinynet.nn.members import BUFFERS, MODULES, PARAMETERS, announced
 from tinynet.nn.module import Module
 
 # ---- around forward and backward ----------------------------------------------------------------
@@ -124,7 +124,7 @@ def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> Rem
         weight tinynet.Size([2, 3])
         bias tinynet.Size([2])
     """
-    return RemovableHandle(announced[PARAMETER], hook)
+    return RemovableHandle(announced[PARAMETERS], hook)
 
 
 def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -136,7 +136,7 @@ def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> Remova
     Returns:
         A handle whose ``remove()`` removes the hook.
     """
-    return RemovableHandle(announced[BUFFER], hook)
+    return RemovableHandle(announced[BUFFERS], hook)
 
 
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -148,4 +148,4 @@ def register_module_module_registration_hook(hook: Callable[..., Any]) -> Remova
     Returns:
         A handle whose ``remove()`` removes the hook.
     """
-    return RemovableHandle(announced[MODULE], hook)
+    return RemovableHandle(announced[MODULES], hook)

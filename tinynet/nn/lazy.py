@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.nn.members import BUFFERS, PARAMETER, members
+from tinynet.nn.members import BUFFERS, PARAMETERS, members
 from tinynet.nn.module import Module
 from tinynet.nn.parameter import is_lazy
 
@@ -58,7 +58,7 @@ class LazyModuleMixin(Module):
 
     def has_uninitialized_params(self) -> bool:
         """Return whether parameters or buffers of this module are not initialised yet."""
-        return any(is_lazy(t) for _, t in members(self, BUFFERS | {PARAMETER}))
+        return any(is_lazy(t) for _, t in members(self, PARAMETERS, BUFFERS))
 
 
 def materialize(tensor: Any, shape: Sequence[int]) -> bool:
@@ -71,7 +71,7 @@ def materialize(tensor: Any, shape: Sequence[int]) -> bool:
 
 def _before_load(module: Module, state_dict: Any, prefix: str, *rest: Any) -> None:
     """Give parameters the shapes of what they are loaded from."""
-    for name, tensor in members(module, BUFFERS | {PARAMETER}):
+    for name, tensor in members(module, PARAMETERS, BUFFERS):
         given = state_dict.get(prefix + name)
         if given is not None and not is_lazy(given):
             materialize(tensor, given.shape)

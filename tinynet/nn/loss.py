@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.functional.checks import check_reduction
@@ -366,6 +364,6 @@ class KLDivLoss(Module):
         self.reduction = reduction
         self.log_target = log_target
 
-    def forward(self, input: Tensor, target: Tensor) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)

@@ -1,16 +1,16 @@
 """What a module is made of: its parameters, buffers and submodules, by name and in order.
 
-The values are plain attributes of the module. ``module._registry`` only says, in order, which of
-the attributes are members and of which kind: so reading an attribute is as fast as Python makes
-it, and a misspelt one raises Python's own AttributeError.
+The values are plain attributes of the module, so reading one is as fast as Python makes it. They
+also stand in the module's three tables ``_parameters``, ``_buffers`` and ``_modules``, which say
+what the attributes are, in which order; what is written into a table is set on the module.
 
 Functions with a ``self`` are methods of ``Module`` that stand here by subject.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from types import MappingProxyType
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tinynet.core.tensor import Tensor
@@ -19,11 +19,96 @@ from tinynet.nn.parameter import Buffer, Parameter
 if TYPE_CHECKING:
     from tinynet.nn.module import Module
 
-PARAMETER, BUFFER, TRANSIENT, MODULE = "parameter", "buffer", "buffer (not saved)", "module"
-BUFFERS = frozenset({BUFFER, TRANSIENT})
+PARAMETERS, BUFFERS, MODULES = TABLES = ("_parameters", "_buffers", "_modules")
+UNSAVED = "_non_persistent_buffers_set"  # names of the buffers that ``state_dict`` leaves out
 
-# Hooks on the registration of members: kind -> number -> hook; global_hooks.py registers them.
-announced: dict[str, dict[int, Callable[..., Any]]] = {PARAMETER: {}, BUFFER: {}, MODULE: {}}
+# Hooks on the registration of members: table -> number -> hook; global_hooks.py registers them.
+announced: dict[str, dict[int, Callable[..., Any]]] = {table: {} for table in TABLES}
+
+
+class Table(dict[str, Any]):
+    """The members of one kind of a module: name -> value, in order.
+
+    Writing to it sets, and deleting from it removes, the attribute of the module. The module is
+    referred to weakly: otherwise only the garbage collector could free it.
+    """
+
+    __slots__ = ("_module",)
+
+    def __init__(self, module: Module, values: Any = None):
+        self._module = weakref.ref(module)
+        if values:
+            self.update(values)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        module = self._module()
+        if module is not None:
+            module.__dict__[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        module = self._module()
+        if module is not None:
+            module.__dict__.pop(name, None)
+
+    def update(self, *given: Any, **named: Any) -> None:
+        """Set several members, from a mapping or pairs, and from keyword arguments."""
+        for name, value in dict(*given, **named).items():
+            self[name] = value
+
+    def __ior__(self, given: Any) -> Table:  # type: ignore[misc, override]
+        self.update(given)
+        return self
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        """Return a member; if there is none of that name, set it first."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: str, *default: Any) -> Any:
+        """Remove a member and return it, or the default."""
+        if name not in self and default:
+            return default[0]
+        value = self[name]
+        del self[name]
+        return value
+
+    def popitem(self) -> tuple[str, Any]:
+        """Remove the last member and return its name and value."""
+        name = next(reversed(self))
+        return name, self.pop(name)
+
+    def clear(self) -> None:
+        """Remove all members."""
+        for name in [*self]:
+            del self[name]
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles are plain dictionaries: what they change is not the module's."""
+        return dict, (dict(self),)
+
+
+def set_up(module: Module, state: Mapping[str, Any] | None = None) -> None:
+    """Give a module its tables.
+
+    Args:
+        state: what ``__getstate__`` gave; without it the tables begin empty.
+    """
+    state = state or {}
+    for table in TABLES:
+        module.__dict__[table] = Table(module, state.get(table))
+    module.__dict__[UNSAVED] = set(state.get(UNSAVED, ()))
+
+
+def table_of(module: Module, name: str) -> str | None:
+    """Return the table in which a name stands, if any."""
+    own = module.__dict__
+    for table in TABLES:
+        if name in own.get(table, ()):
+            return table
+    return None
 
 
 def typename(value: Any) -> str:
@@ -38,64 +123,71 @@ def typename(value: Any) -> str:
 # ---- joining and leaving ------------------------------------------------------------------------
 
 
-def assign(module: Module, name: str, value: Any, kind: str | None) -> None:
+def assign(module: Module, name: str, value: Any, table: str | None) -> None:
     """Set an attribute that is a member, or that is to become one.
 
     Args:
-        kind: the kind of member that ``value`` is made for; None for any other value.
+        table: the table that ``value`` is made for; None for any other value.
     """
-    registry: dict[str, str] = module.__dict__.get("_registry", {})
-    held = registry.get(name)
-    if kind == PARAMETER:
-        if "_registry" not in module.__dict__:
-            raise AttributeError("cannot assign parameters before Module.__init__() call")
-        if held != PARAMETER:
+    held = table_of(module, name)
+    if table == PARAMETERS:
+        _require_tables(module, "parameters")
+        if held != PARAMETERS:
             forget(module, name)
         register_parameter(module, name, value)
-    elif held == PARAMETER:
+    elif held == PARAMETERS:
         if value is not None:
             raise _not_assignable(value, "parameter", name, "tinynet.nn.Parameter or None")
-        module.__dict__[name] = None
-    elif kind == MODULE:
-        if "_registry" not in module.__dict__:
-            raise AttributeError("cannot assign module before Module.__init__() call")
-        if held != MODULE:
+        module._parameters[name] = None
+    elif table == MODULES:
+        _require_tables(module, "module")
+        if held != MODULES:
             forget(module, name)
-        join(module, name, value, MODULE)
-    elif held == MODULE:
+        join(module, name, value, MODULES)
+    elif held == MODULES:
         if value is not None:
             raise _not_assignable(value, "child module", name, "tinynet.nn.Module or None")
-        join(module, name, None, MODULE)
+        join(module, name, None, MODULES)
     else:
         if value is not None and not isinstance(value, Tensor):
             expected = "tinynet.nn.Buffer, tinynet.Tensor or None"
             raise _not_assignable(value, "buffer", name, expected)
+        saved = value.persistent if isinstance(value, Buffer) else not _is_unsaved(module, name)
         # A subclass may override it without `persistent`.
-        transient = {} if (kind or held) == BUFFER else {"persistent": False}
-        module.register_buffer(name, value, **transient)
+        module.register_buffer(name, value, **({} if saved else {"persistent": False}))
+
+
+def _require_tables(module: Module, what: str) -> None:
+    if PARAMETERS not in module.__dict__:
+        raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+
+
+def _is_unsaved(module: Module, name: str) -> bool:
+    return name in module.__dict__.get(UNSAVED, ())
 
 
 def _not_assignable(value: Any, what: str, name: str, expected: str) -> TypeError:
     return TypeError(f"cannot assign '{typename(value)}' as {what} '{name}' ({expected} expected)")
 
 
-def join(module: Module, name: str, value: Any, kind: str) -> None:
+def join(module: Module, name: str, value: Any, table: str) -> None:
     """Make a value a member, after the hooks on registration have seen it."""
-    hooks = announced[BUFFER if kind == TRANSIENT else kind]
-    for hook in [*hooks.values()]:
+    for hook in [*announced[table].values()]:
         new = hook(module, name, value)
         value = value if new is None else new
-    module._registry[name] = kind
-    module.__dict__[name] = value
+    module.__dict__[table][name] = value
 
 
 def forget(module: Module, name: str) -> None:
     """Drop an attribute, member or not."""
-    module._registry.pop(name, None)
+    held = table_of(module, name)
+    if held is not None:
+        del module.__dict__[held][name]
     module.__dict__.pop(name, None)
+    module.__dict__.get(UNSAVED, set()).discard(name)
 
 
-def check_name(module: Module, what: str, name: str, kinds: Collection[str]) -> None:
+def check_name(module: Module, what: str, name: str, table: str) -> None:
     """Refuse a name that is no attribute name, or that something else has.
 
     Raises:
@@ -108,7 +200,7 @@ def check_name(module: Module, what: str, name: str, kinds: Collection[str]) -> 
         raise KeyError(f'{what} name can\'t contain "."{got}')
     if name == "":
         raise KeyError(f'{what} name can\'t be empty string ""')
-    if hasattr(module, name) and module._registry.get(name) not in kinds:
+    if hasattr(module, name) and name not in module.__dict__[table]:
         raise KeyError(f"attribute '{name}' already exists")
 
 
@@ -127,9 +219,8 @@ def register_parameter(self: Module, name: str, param: Parameter | None) -> None
         Parameter containing:
         tensor([1.], requires_grad=True)
     """
-    if "_registry" not in self.__dict__:
-        raise AttributeError("cannot assign parameter before Module.__init__() call")
-    check_name(self, "parameter", name, {PARAMETER})
+    _require_tables(self, "parameter")
+    check_name(self, "parameter", name, PARAMETERS)
     if param is not None and not isinstance(param, Parameter):
         raise TypeError(
             f"cannot assign '{typename(param)}' object to parameter '{name}' "
@@ -142,10 +233,9 @@ def register_parameter(self: Module, name: str, param: Parameter | None) -> None
             "value in the forward() method."
         )
     if param is None:
-        self._registry[name] = PARAMETER
-        self.__dict__[name] = None
+        self._parameters[name] = None
     else:
-        join(self, name, param, PARAMETER)
+        join(self, name, param, PARAMETERS)
 
 
 def register_buffer(
@@ -168,15 +258,16 @@ def register_buffer(
         >>> module.mean
         tensor([0., 0.])
     """
-    if "_registry" not in self.__dict__:
-        raise AttributeError("cannot assign buffer before Module.__init__() call")
+    _require_tables(self, "buffer")
     check_name(self, "buffer", name, BUFFERS)
     if tensor is not None and not isinstance(tensor, Tensor):
         raise TypeError(
             f"cannot assign '{typename(tensor)}' object to buffer '{name}' "
             "(tinynet Tensor or None required)"
         )
-    join(self, name, tensor, BUFFER if persistent else TRANSIENT)
+    join(self, name, tensor, BUFFERS)
+    unsaved = self._non_persistent_buffers_set
+    unsaved.discard(name) if persistent else unsaved.add(name)
 
 
 # ---- walking ------------------------------------------------------------------------------------
@@ -206,23 +297,16 @@ def named_modules(
     if remove_duplicate:
         memo.add(self)
     yield prefix, self
-    for name, child in members(self, {MODULE}):
+    for name, child in members(self, MODULES):
         yield from child.named_modules(memo, _join(prefix, name), remove_duplicate)
 
 
-def members(module: Module, kinds: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the module's own members of some kinds, but for those that are None."""
-    for name, kind in module._registry.items():
-        if kind in kinds:
-            value = module.__dict__[name]
+def members(module: Module, *tables: str) -> Iterator[tuple[str, Any]]:
+    """Yield the module's own members in some tables, but for those that are None."""
+    for table in tables:
+        for name, value in module.__dict__[table].items():
             if value is not None:
                 yield name, value
-
-
-def table(self: Module, kinds: Collection[str]) -> Mapping[str, Any]:
-    """Return the module's own members of some kinds, None included, as a table to read."""
-    own = {n: self.__dict__[n] for n, kind in self._registry.items() if kind in kinds}
-    return MappingProxyType(own)
 
 
 def _join(path: str, name: str) -> str:
@@ -230,12 +314,12 @@ def _join(path: str, name: str) -> str:
 
 
 def _named(
-    module: Module, kinds: Collection[str], prefix: str, recurse: bool, remove_duplicate: bool
+    module: Module, table: str, prefix: str, recurse: bool, remove_duplicate: bool
 ) -> Iterator[tuple[str, Any]]:
     seen: set[int] = set()
     parts = module.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, module)]
     for path, part in parts:
-        for name, value in members(part, kinds):
+        for name, value in members(part, table):
             if id(value) in seen:
                 continue
             if remove_duplicate:
@@ -257,7 +341,7 @@ def named_parameters(
         >>> [path for path, _ in nn.Sequential(nn.Linear(2, 1)).named_parameters()]
         ['0.weight', '0.bias']
     """
-    return _named(self, {PARAMETER}, prefix, recurse, remove_duplicate)
+    return _named(self, PARAMETERS, prefix, recurse, remove_duplicate)
 
 
 def named_buffers(
@@ -270,7 +354,7 @@ def named_buffers(
 def named_children(self: Module) -> Iterator[tuple[str, Module]]:
     """Yield the modules directly inside this one, each with its name; a shared one only once."""
     seen = set()
-    for name, child in members(self, {MODULE}):
+    for name, child in members(self, MODULES):
         if child not in seen:
             seen.add(child)
             yield name, child
@@ -308,6 +392,6 @@ def get_buffer(self: Module, target: str) -> Tensor:
     path, _, name = target.rpartition(".")
     module = self.get_submodule(path)
     found = find(module, name)
-    if module._registry.get(name) not in BUFFERS:
+    if name not in module._buffers:
         raise AttributeError(f"`{name}` is not a buffer")
     return found

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from tinynet import dtypes
 from tinynet.core import scope
 from tinynet.core.tensor import Tensor
 from tinynet.nn import conversion, hooks, members, state
-from tinynet.nn.members import BUFFER, BUFFERS, MODULE, PARAMETER, TRANSIENT
+from tinynet.nn.members import BUFFERS, MODULES, PARAMETERS, TABLES
 from tinynet.nn.parameter import Buffer, Parameter
 
 M = TypeVar("M", bound="Module")
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
 
 
-def _kind_of(value: Any) -> str | None:
-    """Return the kind of member that a value is made for; None for any other value."""
+class _Callable(Protocol[P, R_co]):
+    """Tells type checkers that a call of a module takes and returns what its ``forward`` does."""
+
+    def forward(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+def _table_for(value: Any) -> str | None:
+    """Return the table of members that a value is made for; None for any other value."""
     if isinstance(value, Tensor):
         if isinstance(value, Parameter):
-            return PARAMETER
-        if isinstance(value, Buffer):
-            return BUFFER if value.persistent else TRANSIENT
-        return None
-    return MODULE if isinstance(value, Module) else None
+            return PARAMETERS
+        return BUFFERS if isinstance(value, Buffer) else None
+    return MODULES if isinstance(value, Module) else None
 
 
 class Module:
@@ -60,7 +66,10 @@ class Module:
     training: bool
     call_super_init: bool = False
     _version: int = 1  # of the format of the state_dict
-    _registry: dict[str, str]  # name -> kind of member, in order; the values are attributes
+    _parameters: dict[str, Parameter | None]  # the values are attributes, too: see members.py
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _non_persistent_buffers_set: set[str]
     _hooks: hooks.ModuleHooks | None = None
     _state_hooks: state.StateHooks | None = None
 
@@ -76,7 +85,8 @@ class Module:
                     f"{type(self).__name__}.__init__() takes 1 positional argument but "
                     f"{len(args) + 1} were given"
                 )
-        self.__dict__.update(training=True, _registry={})
+        self.__dict__["training"] = True
+        members.set_up(self)
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
@@ -88,15 +98,21 @@ class Module:
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the hooks and ``forward``."""
-        outer = scope.enter(self)
-        try:
-            if self._hooks is None:
-                return self.forward(*args, **kwargs)
-            return hooks.call_with_hooks(self, args, kwargs)
-        finally:
-            scope.leave(outer)
+    if TYPE_CHECKING:
+
+        def __call__(self: _Callable[P, R_co], *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    else:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """Run the hooks and ``forward``."""
+            outer = scope.enter(self)
+            try:
+                if self._hooks is None:
+                    return self.forward(*args, **kwargs)
+                return hooks.call_with_hooks(self, args, kwargs)
+            finally:
+                scope.leave(outer)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Do nothing: operations are compiled at their first call, modules are not.
@@ -124,10 +140,6 @@ class Module:
     named_modules = members.named_modules
     get_parameter = members.get_parameter
     get_buffer = members.get_buffer
-    # Tables to read, for code that knows PyTorch's; what changes them is assignment of attributes.
-    _parameters = property(lambda self: members.table(self, {PARAMETER}))
-    _buffers = property(lambda self: members.table(self, BUFFERS))
-    _modules = property(lambda self: members.table(self, {MODULE}))
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a submodule; None keeps the name for one that may come later.
@@ -138,8 +150,8 @@ class Module:
         """
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{members.typename(module)} is not a Module subclass")
-        members.check_name(self, "module", name, {MODULE})
-        members.join(self, name, module, MODULE)
+        members.check_name(self, "module", name, MODULES)
+        members.join(self, name, module, MODULES)
 
     def register_module(self, name: str, module: Module | None) -> None:
         """Add a submodule, as ``add_module`` does."""
@@ -195,26 +207,39 @@ class Module:
         setattr(parent, name, module)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        kind = _kind_of(value)
-        if kind is None and name not in self.__dict__.get("_registry", ()):
+        table = _table_for(value)
+        if table is None and (name not in self.__dict__ or members.table_of(self, name) is None):
+            if name in TABLES:
+                value = members.Table(self, value)
             object.__setattr__(self, name, value)
         else:
-            members.assign(self, name, value, kind)
+            members.assign(self, name, value, table)
 
     def __delattr__(self, name: str) -> None:
-        object.__delattr__(self, name)
-        self._registry.pop(name, None)
+        if members.table_of(self, name) is None:
+            object.__delattr__(self, name)
+        else:
+            members.forget(self, name)
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise Python's own error; Python asks here for what it does not find.
+
+        A subclass's ``__getattr__`` may call it, as in a wrapper that looks into what it wraps.
+        """
+        return object.__getattribute__(self, name)
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name[0].isdigit()]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what copies and pickles consist of; a shallow copy gets a registry of its own."""
-        return {**self.__dict__, "_registry": dict(self._registry)}
+        """Return what copies and pickles consist of, laid out as in PyTorch."""
+        own = {n: v for n, v in self.__dict__.items() if members.table_of(self, n) is None}
+        return own | {table: dict(own[table]) for table in TABLES}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what ``__getstate__`` gave; modules that read older pickles override it."""
         self.__dict__.update(state)
+        members.set_up(self, state)
 
     # ---- values -----------------------------------------------------------------------------
 
@@ -332,9 +357,7 @@ class Module:
         extra = self.extra_repr()
         own = extra.split("\n") if extra else []
         inside = [
-            f"({name}): {repr(self.__dict__[name])}".replace("\n", "\n  ")
-            for name, kind in self._registry.items()
-            if kind == MODULE
+            f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._modules.items()
         ]
         name = self._get_name()
         if not inside and len(own) <= 1:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet.core.device import device as Device
+from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.module import Module
@@ -57,8 +58,8 @@ class LayerNorm(Module):
         [[-1.0, 1.0], [-1.0, 1.0]]
     """
 
-    weight: Parameter | None
-    bias: Parameter | None
+    weight: Parameter  # or None, without affine parameters: annotated as most programs use it
+    bias: Parameter
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class LayerNorm(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the normalised input."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -121,7 +122,7 @@ class RMSNorm(Module):
         [[1.0, 1.0], [-1.0, 1.0]]
     """
 
-    weight: Parameter | None
+    weight: Parameter  # or None, without affine parameters: annotated as most programs use it
 
     def __init__(
         self,
@@ -143,7 +144,7 @@ class RMSNorm(Module):
         if self.weight is not None:
             init.ones_(self.weight)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """Return the normalised input."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
@@ -184,8 +185,8 @@ class GroupNorm(Module):
         [[-1.0, 1.0, -1.0, 1.0]]
     """
 
-    weight: Parameter | None
-    bias: Parameter | None
+    weight: Parameter  # or None, without affine parameters: annotated as most programs use it
+    bias: Parameter
 
     def __init__(
         self,
@@ -221,7 +222,7 @@ class GroupNorm(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the normalised input."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
@@ -263,7 +264,7 @@ class LocalResponseNorm(Module):
         self.beta = beta
         self.k = k
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the normalised input."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 

@@ -74,7 +74,7 @@ class MaxPool1d(_MaxPool):
         tensor([[3., 5.]])
     """
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the maxima, or with ``return_indices`` them and their places."""
         return F.max_pool1d(input, **self.options())
 
@@ -108,7 +108,7 @@ class MaxPool2d(_MaxPool):
                  [13., 15.]]])
     """
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the maxima, or with ``return_indices`` them and their places."""
         return F.max_pool2d(input, **self.options())
 
@@ -141,7 +141,7 @@ class MaxPool3d(_MaxPool):
         tinynet.Size([8, 3, 2, 3, 4])
     """
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the maxima, or with ``return_indices`` them and their places."""
         return F.max_pool3d(input, **self.options())
 

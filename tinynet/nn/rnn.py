@@ -63,7 +63,7 @@ class RNN(RNNBase):
         )
         self.nonlinearity = nonlinearity
 
-    def forward(self, input: Any, hx: Tensor | None = None) -> Any:
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
         """Return the outputs and the last hidden states, ``hx`` (zeros unless given) first."""
         output, (h,) = self._run(input, None if hx is None else (hx,))
         return output, h
@@ -144,7 +144,9 @@ class LSTM(RNNBase):
             dtype,
         )
 
-    def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> Any:
+    def forward(
+        self, input: Any, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Any, tuple[Tensor, Tensor]]:
         """Return the outputs and the last ``(h, c)``, starting from ``hx`` (zeros unless given)."""
         if hx is not None and (not isinstance(hx, (tuple, list)) or len(hx) != 2):
             raise TypeError(
@@ -203,7 +205,7 @@ class GRU(RNNBase):
             dtype=dtype,
         )
 
-    def forward(self, input: Any, hx: Tensor | None = None) -> Any:
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
         """Return the outputs and the last hidden states, ``hx`` (zeros unless given) first."""
         output, (h,) = self._run(input, None if hx is None else (hx,))
         return output, h

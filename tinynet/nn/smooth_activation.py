@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.activation import InPlace, in_place
 from tinynet.nn.module import Module
@@ -37,7 +36,7 @@ class ELU(Module):
         self.alpha = alpha
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.elu(input, self.alpha, self.inplace)
 
@@ -67,7 +66,7 @@ class CELU(ELU):
         tensor([-0.6321,  2.0000])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.celu(input, self.alpha, self.inplace)
 
@@ -93,7 +92,7 @@ class SELU(InPlace):
         tensor([-1.1113,  2.1014])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.selu(input, self.inplace)
 
@@ -125,7 +124,7 @@ class GELU(Module):
         super().__init__()
         self.approximate = approximate
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.gelu(input, approximate=self.approximate)
 
@@ -156,7 +155,7 @@ class SiLU(InPlace):
         tensor([-0.2689,  1.7616])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.silu(input, self.inplace)
 
@@ -181,7 +180,7 @@ class Mish(InPlace):
         tensor([-0.3034,  1.9440])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.mish(input, self.inplace)
 
@@ -200,7 +199,7 @@ class Sigmoid(Module):
         tensor([0.5000])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.sigmoid(input)
 
@@ -221,7 +220,7 @@ class Tanh(Module):
         tensor([0.])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.tanh(input)
 
@@ -249,7 +248,7 @@ class Softplus(Module):
         self.beta = beta
         self.threshold = threshold
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.softplus(input, self.beta, self.threshold)
 
@@ -272,7 +271,7 @@ class Softsign(Module):
         tensor([-0.5000,  0.7500])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.softsign(input)
 
@@ -293,7 +292,7 @@ class LogSigmoid(Module):
         tensor([-100.0000,   -0.6931])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.logsigmoid(input)
 
@@ -312,7 +311,7 @@ class Tanhshrink(Module):
         tensor([0.0000, 0.2384])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.tanhshrink(input)
 
@@ -343,7 +342,7 @@ class GLU(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the gated half."""
         return F.glu(input, self.dim)
 

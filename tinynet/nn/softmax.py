@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.module import Module
 
@@ -32,7 +31,7 @@ class Softmax(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.softmax(input, self.dim)
 
@@ -61,7 +60,7 @@ class LogSoftmax(Softmax):
         tensor([-0.6931, -0.6931])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.log_softmax(input, self.dim)
 
@@ -86,7 +85,7 @@ class Softmin(Softmax):
         tensor([0.5000, 0.5000])
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         return F.softmin(input, self.dim)
 
@@ -108,7 +107,7 @@ class Softmax2d(Module):
         [[[0.5, 0.5, 0.5]], [[0.5, 0.5, 0.5]]]
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Return the activated input."""
         if input.ndim not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")

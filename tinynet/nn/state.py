@@ -14,7 +14,7 @@ from tinynet.core.inplace import wrote
 from tinynet.core.node import RemovableHandle
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor
-from tinynet.nn.members import BUFFER, MODULE, PARAMETER, members
+from tinynet.nn.members import BUFFERS, MODULES, PARAMETERS, members
 from tinynet.nn.parameter import Parameter, is_lazy
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ POSITIONAL = (
     "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for "
     "details."
 )
-_SAVED = frozenset({PARAMETER, BUFFER})
 
 
 class _IncompatibleKeys(NamedTuple):
@@ -93,7 +92,7 @@ def state_dict(
     for hook in [] if hooks is None else [*hooks.before_save.values()]:
         hook(self, prefix, keep_vars)
     self._save_to_state_dict(destination, prefix, keep_vars)
-    for name, child in members(self, {MODULE}):
+    for name, child in members(self, MODULES):
         child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
     for hook, may_return in [] if hooks is None else [*hooks.after_save.values()]:
         new = hook(self, destination, prefix, local)
@@ -106,11 +105,18 @@ def state_dict(
 
 def save_to_state_dict(self: Module, destination: Any, prefix: str, keep_vars: bool) -> None:
     """Add this module's own parameters and buffers; modules with a format of their own override."""
-    for kind in (PARAMETER, BUFFER):
-        for name, value in members(self, {kind}):
-            destination[prefix + name] = value if keep_vars else value.detach()
+    for name, value in _saved(self):
+        destination[prefix + name] = value if keep_vars else value.detach()
     if _extra_state_of(self, "get"):
         destination[prefix + EXTRA_STATE] = self.get_extra_state()
+
+
+def _saved(module: Module) -> Iterator[tuple[str, Tensor]]:
+    """Yield what ``state_dict`` has of the module's own."""
+    yield from members(module, PARAMETERS)
+    for name, value in members(module, BUFFERS):
+        if name not in module._non_persistent_buffers_set:
+            yield name, value
 
 
 def _extra_state_of(module: Module, which: str) -> bool:
@@ -191,7 +197,7 @@ def _load(
     module._load_from_state_dict(
         given, prefix, local, True, report.missing, report.unexpected, report.errors
     )
-    for name, child in members(module, {MODULE}):
+    for name, child in members(module, MODULES):
         inside = f"{prefix}{name}."
         part = {key: value for key, value in given.items() if key.startswith(inside)}
         _load(child, part, metadata, inside, assign, report)
@@ -223,7 +229,7 @@ def load_from_state_dict(
             who = (self,) if with_module else ()
             hook(*who, *given, missing_keys, unexpected_keys, error_msgs)
     assign = local_metadata.get("assign_to_params_buffers", False)
-    own = {name: value for kind in (PARAMETER, BUFFER) for name, value in members(self, {kind})}
+    own = dict(_saved(self))
     for name, value in own.items():
         key = prefix + name
         if key in state_dict:
@@ -286,7 +292,7 @@ def _unexpected(
     for key in given:
         if key.startswith(prefix):
             name, dot, _ = key[len(prefix) :].partition(".")
-            if not (module._registry.get(name) == MODULE if dot else name in own):
+            if not (name in module._modules if dot else name in own):
                 yield key
 
 

@@ -59,7 +59,7 @@ from tinynet.ops import reshaping as reshaping
 from tinynet.ops import rounding as rounding
 from tinynet.ops import scattering as scattering
 from tinynet.ops import selecting as selecting
-from tinynet.ops import softmax as softmax
+from tinynet.ops import softmaxes as softmaxes
 from tinynet.ops import sorting as sorting
 from tinynet.ops import special as special
 from tinynet.ops import statistics as statistics

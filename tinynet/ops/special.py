@@ -19,9 +19,9 @@ from tinynet.ops import (
     rounding,
     trigonometry,
 )
-from tinynet.ops.softmax import log_softmax as log_softmax_op
-from tinynet.ops.softmax import logsumexp as logsumexp_op
-from tinynet.ops.softmax import softmax as softmax_op
+from tinynet.ops.softmaxes import log_softmax as log_softmax_op
+from tinynet.ops.softmaxes import logsumexp as logsumexp_op
+from tinynet.ops.softmaxes import softmax as softmax_op
 
 # ---- of a tensor and a whole number -------------------------------------------------------------
 

@@ -153,6 +153,90 @@ def tables_of_members_can_be_read(T):
     return locals()
 
 
+@program
+def tables_of_members_can_be_written(T):
+    net = tree(T)
+    net._modules["third"] = T.nn.ReLU()
+    net._modules.update({"fourth": T.nn.Identity(), "again": None})
+    third, fourth, again = net.third, net.fourth, net.again
+    net._parameters["scale"] = T.nn.Parameter(T.ones(2))
+    scaled = net.scale * 2
+    removed = net._parameters.pop("tied"), hasattr(net, "tied")
+    absent = net._parameters.pop("tied", "absent"), attempt(lambda: net._parameters.pop("tied"))
+    second = net.second
+    second._buffers["mean"] = T.zeros(1)
+    mean = second.mean
+    del second._parameters["weight"]
+    second.weight = T.ones(3)  # an ordinary attribute from now on
+    same = second._buffers.setdefault("mean"), second._buffers.setdefault("late", T.ones(1))
+    late = second.late
+    keys = list(net.state_dict()), list(second.state_dict())
+    second._buffers |= {"more": T.ones(1)}
+    more = list(second._buffers), second.more
+    last = second._buffers.popitem(), hasattr(second, "more")
+    second._buffers.clear()
+    nothing = list(second.named_buffers()), hasattr(second, "mean")
+    net._modules = {"only": T.nn.Tanh()}
+    only = names(net.named_children()), net.only
+    printed = repr(net)
+    return locals()
+
+
+@program
+def tables_stand_in_the_dictionary_of_the_instance(T):
+    net = tree(T)
+    tables = [list(net.__dict__[name]) for name in ("_parameters", "_buffers", "_modules")]
+    unsaved = net.second.__dict__["_non_persistent_buffers_set"]
+    kinds = [isinstance(net.second.__dict__[n], dict) for n in ("_parameters", "_buffers")]
+    net.second.__dict__["_buffers"]["mean"] += 1
+    mean = net.second.mean
+    net.second.register_buffer("cache", T.ones(1), persistent=True)
+    saved = set(unsaved), list(net.second.state_dict())
+    return locals()
+
+
+@program
+def copies_have_tables_of_their_own(T):
+    net = tree(T)
+    shallow, deep = copy.copy(net.second), copy.deepcopy(net.second)
+    pickled = pickle.loads(pickle.dumps(net.second))
+    state = list(net.second.__getstate__()["_buffers"])
+    for one in (deep, pickled):
+        one._buffers["mean"] = T.zeros(1)
+        del one._parameters["weight"]
+    deep_mean, own_mean = deep.mean, net.second.mean
+    has = [hasattr(one, "weight") for one in (net.second, shallow, deep, pickled)]
+    unsaved = list(pickled.state_dict()), list(deep.state_dict())
+    table = copy.copy(net._modules)
+    table["first"] = None
+    first = net.first
+    return locals()
+
+
+@program
+def wrappers_ask_modules_for_their_attributes(T):
+    class Wrapper(T.nn.Module):
+        def __init__(self, base):
+            super().__init__()
+            self.base = base
+
+        def __getattr__(self, name):
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                if name == "base":
+                    raise
+                return getattr(self.base, name)
+
+    net = Wrapper(tree(T).second)
+    found = net.mean, net.weight is net.base.weight, list(net.state_dict())
+    base = T.nn.Module.__getattr__(net, "base") is net.base
+    absent = attempt(lambda: net.nothing)
+    direct = attempt(lambda: T.nn.Linear(1, 1).__getattr__("nothing"))
+    has = hasattr(net, "cache"), hasattr(net, "caches")
+    return locals()
+
+
 # ---- finding and walking ------------------------------------------------------------------------
 
 

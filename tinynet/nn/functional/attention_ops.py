@@ -24,7 +24,7 @@ from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.exponential import exp
 from tinynet.ops.products import matmul
 from tinynet.ops.reduction import largest, smallest
-from tinynet.ops.softmax import SAFE
+from tinynet.ops.softmaxes import SAFE
 
 _BLOCK = 65536  # scores that are worked on at once: they stay in the cache
 _SHARED = 2**21  # scores from which a second thread pays

@@ -15,7 +15,7 @@ from tinynet.nn.functional.noise import dropout
 from tinynet.ops.creation import zeros
 from tinynet.ops.joining import cat
 from tinynet.ops.products import matmul
-from tinynet.ops.softmax import softmax
+from tinynet.ops.softmaxes import softmax
 
 Optional = Tensor | None
 

@@ -18,7 +18,7 @@ from typing import Any
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn.container import ModuleDict
-from tinynet.nn.members import BUFFERS, PARAMETER
+from tinynet.nn.members import BUFFERS, PARAMETERS, table_of
 from tinynet.nn.module import Module
 from tinynet.nn.parameter import Parameter
 from tinynet.nn.utils.parametrization_list import (
@@ -90,7 +90,9 @@ def _property(name: str) -> property:
 def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
     copied = object.__new__(type(self))
     memo[id(self)] = copied
-    copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    base: Any = type_before_parametrizations(self)
+    state = base.__getstate__(self)  # that of its own class refuses
+    copied.__setstate__(copy.deepcopy(state, memo))
     return copied
 
 
@@ -162,7 +164,7 @@ def register_parametrization(
         functions.unsafe |= unsafe
         return module
     original = module.__dict__.get(tensor_name)
-    if module._registry.get(tensor_name) not in BUFFERS | {PARAMETER} or original is None:
+    if table_of(module, tensor_name) not in (PARAMETERS, BUFFERS) or original is None:
         raise ValueError(
             f"Module '{module}' does not have a parameter, a buffer, or a parametrized element "
             f"with name '{tensor_name}'"

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tinynet.core.tensor import Tensor
-from tinynet.nn.members import BUFFERS, PARAMETER
+from tinynet.nn.members import BUFFERS, PARAMETERS, table_of
 from tinynet.nn.module import Module
 from tinynet.ops.joining import stack
 
@@ -147,9 +147,10 @@ def _swap(module: Module, path: str, tensor: Any) -> Any:
     owner, name = _place(module, path)
     if tensor is not _MISSING and tensor is not None and not isinstance(tensor, Tensor):
         raise TypeError(f"{tensor} is not an instance of tinynet.Tensor")
-    if owner._registry.get(name) in BUFFERS | {PARAMETER}:  # it may be any tensor for a while
+    table = table_of(owner, name)
+    if table in (PARAMETERS, BUFFERS):  # it may be any tensor for a while
         old = owner.__dict__[name]
-        owner.__dict__[name] = tensor
+        owner.__dict__[table][name] = tensor
         return old
     old = getattr(owner, name, _MISSING)
     if old is not _MISSING and old is not None and not isinstance(old, Tensor):

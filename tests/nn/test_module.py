@@ -9,6 +9,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.core import scope
+from tinynet.core.modes import mode
 
 
 class Scale(nn.Module):
@@ -350,18 +351,18 @@ def test_calling():
     assert str(caught.value) == 'Module [Module] is missing the required "forward" function'
 
 
-def test_the_stack_says_which_modules_run():
+def test_the_scope_says_which_modules_run():
     seen = []
 
     class Look(nn.Module):
         def forward(self, x):
-            seen.append(list(scope.stack))
+            seen.append(scope.modules_of(mode.scope))
             return x
 
     inner = Look()
     outer = nn.Sequential(inner)
     outer(1)
-    assert seen == [[outer, inner]] and scope.stack == []
+    assert seen == [[outer, inner]] and mode.scope is None
 
 
 @pytest.mark.parametrize("hooked", [False, True])
@@ -375,7 +376,7 @@ def test_the_stack_is_right_after_an_exception(hooked):
         net[0].register_forward_hook(lambda *a: None)
     with pytest.raises(KeyboardInterrupt):
         net(1)
-    assert scope.stack == []
+    assert mode.scope is None
 
 
 # ---- values and modes ---------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import tinynet as tn
 from tinynet import data, nn
-from tinynet.train import UsageError, evaluate, run
+from tinynet.train import ChangedWarning, UsageError, evaluate, run
 from tinynet.train.cli import main
 from tinynet.train.exhibits import Moment, Neighbours, Projector, SampledText
 from tinynet.train.generation import generate, generate_text
@@ -264,7 +264,10 @@ def test_a_run_is_not_measured_on_the_tokens_of_another_text(config, tmp_path, c
     assert "tokenizer.json" in message
     assert (folder / "tokenizer.json").read_bytes() == kept
     (tmp_path / "letters.txt").write_text(LETTERS * 200, encoding="utf-8")
-    assert main([command, str(folder)]) == 0  # another text of the same characters
+    told = "the training set of Text has changed since the run: it has 224 examples, and had 337"
+    force = ["--force"] if command == "resume" else []
+    with pytest.warns(ChangedWarning, match=told):  # another text of the same characters
+        assert main([command, str(folder), *force]) == 0
 
 
 def test_a_text_that_is_gone_is_told_without_the_insides_of_python(config, tmp_path, capsys):

@@ -121,11 +121,17 @@ class Tokenizer:
 
     def save(self, path: StrPath) -> None:
         """Write the tokenizer to a JSON file; what was there before is replaced in one step."""
-        content = {"format": _FORMAT, "version": _VERSION, "kind": self.kind, **self._to_json()}
         temporary = f"{os.fspath(path)}.part"
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(content, file, ensure_ascii=False, indent=None)
+        with open(temporary, "wb") as file:
+            file.write(self.to_bytes())
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, path)
+
+    def to_bytes(self) -> bytes:
+        """Return what ``save`` writes to a file."""
+        content = {"format": _FORMAT, "version": _VERSION, "kind": self.kind, **self._to_json()}
+        return json.dumps(content, ensure_ascii=False, indent=None).encode()
 
     @classmethod
     def load(cls, path: StrPath) -> Any:

@@ -322,9 +322,11 @@ def retold(error: BaseException, where: str) -> BaseException:
     try:
         told: BaseException = kind(_Verbatim(text) if isinstance(error, KeyError) else text)
         if text in str(told):
+            _note_origin(told, error)
             return told
     except Exception:  # its constructor takes something else
         pass
+    _note_origin(error, error)
     error.__traceback__ = error.__cause__ = error.__context__ = None  # they keep frames alive
     error.add_note(text)
     return error
@@ -355,3 +357,21 @@ def _replicas(inside: Any) -> Any:
     if type(inside) is dict:
         return {name: replica(dataset) for name, dataset in inside.items()}
     return replica(inside)
+
+
+class Origin(NamedTuple):
+    """Where an exception of a worker came from; plain data, which keeps no frame alive."""
+
+    frames: list[tuple[str, int, str, str]]
+    """File, line, function and text of each frame of its traceback."""
+
+    last: list[str]
+    """The last lines of its traceback: its type and message."""
+
+
+def _note_origin(told: BaseException, error: BaseException) -> None:
+    summary = traceback.extract_tb(error.__traceback__)
+    frames = [(f.filename, f.lineno or 0, f.name, f.line or "") for f in summary]
+    told.worker_origin = Origin(  # type: ignore[attr-defined]
+        frames, traceback.format_exception_only(error)
+    )

@@ -171,7 +171,8 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what was raised says more
+            temporary.unlink()
         raise
     _sync_folder(target.parent)
 

@@ -6,6 +6,7 @@
 from tinynet.train.bind import Component as Component
 from tinynet.train.checkpoint import CheckpointError as CheckpointError
 from tinynet.train.config import Config as Config
+from tinynet.train.drift import ChangedWarning as ChangedWarning
 from tinynet.train.generation import generate as generate
 from tinynet.train.generation import generate_text as generate_text
 from tinynet.train.loop import Step as Step

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,11 +10,14 @@ from typing import Any
 
 from tinynet.invocation import command
 from tinynet.train import checkpoint
+from tinynet.train.drift import damage
 from tinynet.train.folder import RunFolder, no_run, runs_in
 from tinynet.train.incidents.post_mortem import REPORT, Report, read_report
 from tinynet.train.incidents.response import brief
 from tinynet.train.problems import TrainError
 from tinynet.train.progress import describe_figures
+from tinynet.train.record import parse_record
+from tinynet.train.seal import row_of
 from tinynet.train.table import aligned
 from tinynet.train.training import EARLY_STOPPING
 
@@ -49,6 +51,7 @@ def explain_run(path: Path) -> str:
     fatal = [report for _, report in reports if not report.skipped] if status == "failed" else []
     how = _STATUS.get(record.get("stopped_by") or status if status == "finished" else status)
     lines = [f"{path}: {how or status}{_when(record)}", *_figures(folder, record)]
+    lines += damage(folder, record).values()
     if fatal:
         lines += ["", f"{fatal[-1].headline}; the weights are those of before.", *fatal[-1].lines()]
     elif record.get("error"):
@@ -105,14 +108,9 @@ def post_mortems(folder: RunFolder) -> list[Path]:
 
 def _record(folder: RunFolder) -> dict[str, Any]:
     try:
-        record = json.loads(folder.record.read_text(encoding="utf-8"))
+        return parse_record(folder)
     except FileNotFoundError:
         raise no_run(folder.path, folder.record.name) from None
-    except (OSError, ValueError) as error:
-        raise TrainError(f"{folder.record} cannot be read: {error}") from None
-    if not isinstance(record, dict):
-        raise TrainError(f"{folder.record} is damaged: it holds no object")
-    return record
 
 
 def _when(record: Mapping[str, Any]) -> str:
@@ -149,11 +147,8 @@ def _last_row(folder: RunFolder) -> dict[str, Any] | None:
     except OSError:
         return None
     for line in reversed(lines):
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
+        row = row_of(line)
+        if row is not None:
             return row
     return None
 

@@ -1,31 +1,26 @@
-"""From a checked config to the objects that it describes, and a trial of them."""
+"""From a checked config to the objects that it describes."""
 
 from __future__ import annotations
 
 import copy
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tinynet import data, nn
-from tinynet.board import SummaryWriter
 from tinynet.random import Generator
 from tinynet.train.bind import Component, construct
 from tinynet.train.components import FAMILIES, INSIDE, Family
 from tinynet.train.config import Config, DataSection
-from tinynet.train.exhibits import Exhibit, Moment
+from tinynet.train.exhibits import Exhibit
 from tinynet.train.imports import on_path
-from tinynet.train.loop import as_evaluated
-from tinynet.train.method import Batch, Loss, Method, Task, Updater
-from tinynet.train.metrics import Totals, UnsuitableError
+from tinynet.train.method import Loss, Method, Updater
 from tinynet.train.optimizers import (
     Waiting,
     component_of,
     distribution,
     parameters_of,
-    updaters_for,
     wants_figure,
 )
 from tinynet.train.problems import (
@@ -40,6 +35,9 @@ from tinynet.train.problems import (
 from tinynet.train.seeds import derive, isolated, seed_all
 from tinynet.train.shapes import shape_of
 from tinynet.train.targets import InputsAsTargets
+
+_MOST_EXAMPLES = 2**36
+"""Their order alone would take half a terabyte."""
 
 
 @dataclass
@@ -193,14 +191,29 @@ class _Builder:
             test_set = self.make("data", component, train=False)
             return None if test_set is None else self.not_empty(component, train_set, test_set)
         whole = self.make("data", component)
-        if whole is None:
+        if whole is None or not self.has_count(component, whole):
             return None
         count = round(len(whole) * section.test_fraction)
         split = Generator().manual_seed(derive(self.config.run.seed, "split"))
         train_set, test_set = data.random_split(whole, [len(whole) - count, count], generator=split)
         return self.not_empty(component, train_set, test_set)
 
+    def has_count(self, component: Component, part: Any) -> bool:
+        """Whether a data set says how many examples it has; notes what it says instead."""
+        try:
+            count = len(part)
+        except Exception as error:  # Python's own, for what is no length, or the user's
+            text = f"the length of the data set cannot be used\n{in_users_code(error)}"
+            self.problem(component, text)
+            return False
+        if count > _MOST_EXAMPLES:
+            text = f"the data set says that it has {count:,} examples, which cannot be shuffled"
+            self.problem(component, text)
+        return count <= _MOST_EXAMPLES
+
     def not_empty(self, component: Component, *sets: Any) -> tuple[Any, Any] | None:
+        if not all([self.has_count(component, part) for part in sets]):
+            return None
         for name, part in zip(("training", "test"), sets, strict=True):
             if not len(part):
                 self.problem(component, f"the {name} set is empty")
@@ -240,30 +253,6 @@ def _batches(
     return train_batches, data.DataLoader(test_set, batch_size=section.batch_size)
 
 
-def trial(parts: Parts) -> None:
-    """Try a step with a copy of the model, and a measurement.
-
-    So what does not fit together is known before anything is written. Neither the model nor a
-    random stream is different afterwards.
-
-    Raises:
-        UsageError: they do not fit; with the shapes.
-    """
-    config = parts.config
-    with isolated(config.run.seed, "trial"):
-        batch = first_batch(parts, parts.train_set, config.data.batch_size)
-        model = copied(parts)
-        updaters = updaters_for(config, model)
-        try:
-            parts.method.step(Task(model, parts.loss, updaters, [batch], strict=False))
-            with as_evaluated(model, config.run.seed):
-                measured = parts.method.measure(model, parts.loss, batch)
-        except Exception as error:
-            raise UsageError(_misfit(config, error, *batch)) from error
-        _try_metrics(parts, measured)
-    _try_exhibits(parts, model)
-
-
 def copied(parts: Parts) -> nn.Module:
     """The model again, for trials that leave no trace in it.
 
@@ -278,46 +267,6 @@ def copied(parts: Parts) -> nn.Module:
             f"{place}: the model cannot be copied, which is needed to try it\n"
             f"{in_users_code(error)}"
         ) from error
-
-
-def _try_metrics(parts: Parts, measured: Batch) -> None:
-    """Whether the metrics can be computed, and all figures that are watched are there."""
-    config = parts.config
-    totals = Totals(config.evaluation.metrics)
-    try:
-        totals.add_batch(measured)
-    except UnsuitableError as error:
-        place = config.origin("evaluation.metrics")
-        found = f"outputs are {shape_of(measured.outputs)}, targets {shape_of(measured.targets)}"
-        raise UsageError(f"{place}: evaluation.metrics: {error}; {found}") from None
-    figures = totals.figures()
-    watched = [("evaluation.monitor", config.evaluation.monitor)]
-    watched += [("schedule.monitor", schedule.monitor) for schedule in parts.waiting()]
-    for key, name in watched:
-        if name and name not in figures:
-            listed = one_of(figures)
-            raise UsageError(
-                f"{config.origin(key)}: {key}: {name!r} is not measured; what is: {listed} "
-                "(evaluation.metrics adds to it)"
-            )
-
-
-def _try_exhibits(parts: Parts, model: nn.Module) -> None:
-    """Whether all that shall be shown can be; it is written to a folder that is gone afterwards."""
-    config = parts.config
-    if not config.evaluation.show:
-        return
-    with tempfile.TemporaryDirectory() as folder, SummaryWriter(folder) as writer:
-        at = Moment(model, writer, 0, 1, parts.train_set, parts.test_set)
-        for component in config.evaluation.show:
-            exhibit = construct(component)  # that of the run stays as it is
-            try:
-                with as_evaluated(model, config.run.seed):
-                    exhibit.show(at)
-            except Exception as error:
-                place = config.origin(f"{component.path}.type")
-                text = f"{place}: {component.path}: {refusal_to_show(component, error)}"
-                raise UsageError(text) from error
 
 
 def refusal_to_show(component: Component, error: Exception) -> str:
@@ -348,10 +297,3 @@ def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:
     if not isinstance(batch, Sequence) or len(batch) != 2:
         raise UsageError(f"{place}: a batch must be a pair (inputs, targets), is {shape_of(batch)}")
     return batch
-
-
-def _misfit(config: Config, error: Exception, inputs: Any, targets: Any) -> str:
-    return (
-        f"{config.origin('model.type')}: the model, the loss and the data do not fit together: "
-        f"inputs are {shape_of(inputs)}, targets {shape_of(targets)}\n{in_users_code(error)}"
-    )

@@ -13,13 +13,14 @@ import numpy as np
 
 from tinynet import nn
 from tinynet.core.tensor import Tensor
-from tinynet.train.build import Parts, copied, first_batch, trial
+from tinynet.train.build import Parts, copied, first_batch
 from tinynet.train.data_check import check_data
 from tinynet.train.loop import as_evaluated, fit
 from tinynet.train.method import Task, Updater
 from tinynet.train.optimizers import updaters_for
 from tinynet.train.seeds import isolated
 from tinynet.train.shapes import shape_of
+from tinynet.train.trial import trial
 
 _STEPS = 5
 
@@ -118,7 +119,7 @@ def _steps(
     parts: Parts, model: nn.Module, updaters: Mapping[str, Updater], batch: Any
 ) -> tuple[float, float]:
     """The loss of the first step, and the seconds that one takes (the first is not typical)."""
-    accumulate = parts.config.optimizer.accumulate
+    accumulate = min(parts.config.optimizer.accumulate, len(parts.train_batches))
     seconds, losses = [], []
     began = time.perf_counter()
     batches = [batch] * accumulate

@@ -40,6 +40,9 @@ class Family:
     hidden: frozenset[str] = frozenset()
     """Keywords that are given by the trainer."""
 
+    rates: bool = False
+    """Whether its numbers are rates, factors and counts: finite, and rarely negative."""
+
     nests: bool = False
     """Whether its things are made of things of its own kind, which are given the same."""
 
@@ -152,6 +155,7 @@ FAMILIES = {
             _is_a(optim.Optimizer),
             lambda: _classes(optim, optim.Optimizer, _steps_alone),
             given="params",
+            rates=True,
         ),
         Family(
             "schedule",
@@ -159,6 +163,7 @@ FAMILIES = {
             _is_a(lr_scheduler.LRScheduler),
             lambda: _classes(lr_scheduler, lr_scheduler.LRScheduler),
             given="optimizer",
+            rates=True,
             nests=True,
         ),
     )

@@ -123,7 +123,9 @@ class DataSection:
     not have, for other shapes than the rest. Of large or slow data sets, as many as two seconds
     allow."""
 
-    workers: int = field(default=0, metadata=_NOT_NEGATIVE)
+    workers: int = field(
+        default=0, metadata=_must("be from 0 to 1024", lambda value: 0 <= value <= 1024)
+    )
     """So many threads make batches ahead of training; the batches are the same for any number."""
 
     test_fraction: float = field(
@@ -239,7 +241,9 @@ class EvaluationSection:
     min_delta: float = field(default=0.0, metadata=_NOT_NEGATIVE)
     """A new best is better than the one before by more than this."""
 
-    samples: int = field(default=0, metadata=_NOT_NEGATIVE)
+    samples: int = field(
+        default=0, metadata=_must("be from 0 to 10000", lambda value: 0 <= value <= 10_000)
+    )
     """For so many test examples, TensorBoard shows what the model says at each measurement."""
 
     show: tuple[Component, ...] = field(default=(), metadata={"family": "exhibit"})
@@ -296,6 +300,9 @@ class Config:
 
     file: str = ""
     """The file it was read from."""
+
+    sources: tuple[str, ...] = ()
+    """The user's own Python files that it is made of: those it names, and what they import."""
 
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """Where each given value came from, by dotted path; what is not in it is a default."""

@@ -39,6 +39,7 @@ _CHUNK = 512
 _PROBE = 16  # examples that show how long one takes
 _SHOWN = 3  # rows with the same mistake
 _KEPT = 1000
+_NUMBERS = (int, float, np.generic)
 
 
 @dataclass
@@ -221,7 +222,7 @@ def _parts(sample: Sequence[Any]) -> dict[str, Array]:
     pairs = zip(("inputs", "targets"), sample, strict=True)
     leaves = [leaf for name, part in pairs for leaf in flatten(part, name)]
     known = {
-        name: np.asarray(value) if isinstance(value, int | float) else array_of(value)
+        name: np.asarray(value) if isinstance(value, _NUMBERS) else array_of(value)
         for name, value in leaves
     }
     return {name: array for name, array in known.items() if array is not None}

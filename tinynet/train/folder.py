@@ -8,6 +8,7 @@ import json
 import os
 import re
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +17,26 @@ from typing import Any
 from tinynet.exchange.files import write_atomically
 from tinynet.invocation import command
 from tinynet.train.problems import TrainError, UsageError
+from tinynet.train.seal import row_of, sealed_row
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+
+_NAMED = 10  # epochs in a message
+
+
+class StorageWarning(RuntimeWarning):
+    """A run goes on, but something of it cannot be written at present, or is damaged.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():  # a program that would rather stop
+        ...     warnings.simplefilter("error", StorageWarning)
+        ...     # train, or read a run back
+    """
 
 
 @dataclass(frozen=True)
@@ -144,7 +160,11 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         TrainError: it cannot be written; the old one is as it was.
     """
-    data = text.encode("utf-8", "backslashreplace")
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace a file; the error is that of `write_text`."""
     try:
         write_atomically(path, lambda file: file.write(data))
     except OSError as error:
@@ -179,17 +199,36 @@ def append_lines(path: Path, lines: Sequence[str]) -> None:
         raise TrainError(f"{path} cannot be written ({error.strerror})") from error
 
 
-def cut_rows(path: Path, step: int) -> None:
-    """Leave only the rows of ``metrics.jsonl`` that were written before a step was done."""
-    kept = []
-    with contextlib.suppress(FileNotFoundError):
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                if json.loads(line)["step"] < step:
-                    kept.append(f"{line}\n")
-            except (ValueError, TypeError, KeyError):  # cut off while it was written
-                continue
-        write_text(path, "".join(kept))
+def cut_rows(path: Path, step: int, epochs: int = 0, *, sealed: bool = False) -> list[str]:
+    """Leave only the rows of ``metrics.jsonl`` that were written before a step was done.
+
+    Args:
+        path: the file.
+        step: the step.
+        epochs: how many rows there must be, one for each epoch; those that are lost are warned of,
+            and the file as it was is kept beside the new one.
+        sealed: whether each row must have a checksum.
+
+    Returns:
+        The lines that are left, each with its checksum.
+    """
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        text = ""
+    rows = [row for line in text.splitlines() if (row := row_of(line, must=sealed))]
+    rows = [row for row in rows if isinstance(row.get("step"), int) and row["step"] < step]
+    lost = {*range(1, epochs + 1)} - {row.get("epoch") for row in rows}
+    if lost:
+        if text:
+            write_text(path.with_suffix(".damaged"), text)
+        listed = ", ".join(map(str, sorted(lost)[:_NAMED])) + ", ..." * (len(lost) > _NAMED)
+        said = f"{path} is damaged: it has no good row for epoch {listed} any more"
+        warnings.warn(said, StorageWarning, stacklevel=3)
+    lines = [sealed_row(json.dumps(row, ensure_ascii=False)) for row in rows]
+    if text:
+        write_text(path, "".join(f"{line}\n" for line in lines))
+    return lines
 
 
 # ---- one process at a time ----

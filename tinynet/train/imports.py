@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from tinynet.train.problems import did_you_mean, in_users_code, nearest, one_of
+from tinynet.train.sources import NO_STAND_INS, StandIns, traced
 
 GRAMMAR = "a name from the list, ./file.py:Name, or package.module:Name"
 
@@ -29,12 +30,17 @@ class Importer:
     Args:
         folder: the folder of the config file, which ``./file.py`` is relative to.
         extra: more folders to search for modules (``run.path``).
+        stand_ins: copies that are taken in the place of files that have changed or are gone.
     """
 
-    def __init__(self, folder: Path, extra: Sequence[str] = ()) -> None:
+    def __init__(
+        self, folder: Path, extra: Sequence[str] = (), stand_ins: StandIns = NO_STAND_INS
+    ) -> None:
         self.folder = folder
-        self.search = [str(f.resolve()) for f in (Path(), folder, *map(Path, extra))]
-        self.used_modules = False
+        self.stand_ins = stand_ins
+        own = [str(f.resolve()) for f in (Path(), folder, *map(Path, extra))]
+        self.search = [*stand_ins.folders, *own]
+        self._modules: list[str] = []
         self._files: dict[Path, ModuleType] = {}
 
     def find(self, reference: str, folder: Path | None = None) -> tuple[Any, str]:
@@ -52,12 +58,24 @@ class Importer:
             raise NotFoundError(f"{reference!r} is not {GRAMMAR}")
         if place.endswith(".py"):
             path = ((folder or self.folder) / place).resolve()
-            if path not in self._files:
-                self._files[path] = self._load_file(path, place)
-            return _attribute(self._files[path], name, place), f"{path}:{name}"
+            copy = self.stand_ins.files.get(str(path), path)
+            if copy not in self._files:
+                self._files[copy] = self._load_file(copy, place)
+            known_as = copy if self.stand_ins.renamed else path
+            return _attribute(self._files[copy], name, place), f"{known_as}:{name}"
         module = self._load_module(place)
-        self.used_modules = True
+        self._modules.append(place)
         return _attribute(module, name, place), reference
+
+    @property
+    def used_modules(self) -> bool:
+        """Whether there was a module that is found by its name."""
+        return bool(self._modules)
+
+    def sources(self) -> tuple[str, ...]:
+        """All files of the user's own that were imported so far, with what they import."""
+        found = traced(self._files, self._modules, [Path(folder) for folder in self.search])
+        return tuple(map(str, found))
 
     def _load_file(self, path: Path, place: str) -> ModuleType:
         if not path.is_file():

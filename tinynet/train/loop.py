@@ -163,6 +163,7 @@ def _taken(task: Task, method: Method, guard: Guard) -> Step:
     """The step of a task, done."""
     epoch, number, first, batches = task.place
     rates = {name: updater.lr for name, updater in task.updaters.items()}
+    task.check_rates()
     done: list[Batch] = []
     again = functools.partial(method.step, replace(task, dry=True))
     with guard.step(task.place, task.batches, again):

@@ -16,6 +16,7 @@ import numpy as np
 
 from tinynet import nn
 from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
 from tinynet.nn.utils import clip_grad_norm_, clip_grad_value_
 from tinynet.optim import Optimizer
 from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
@@ -105,6 +106,12 @@ class Updater:
         """The learning rate (of the first parameter group)."""
         return float(self.optimizer.param_groups[0]["lr"])
 
+    @property
+    def wrong_rate(self) -> float | None:
+        """A learning rate of any parameter group that is NaN or infinite; None if there is none."""
+        rates = (float(group["lr"]) for group in self.optimizer.param_groups)
+        return next((rate for rate in rates if not math.isfinite(rate)), None)
+
     def advance(self, per: Literal["epoch", "step"]) -> None:
         """Let the schedule advance, if this is when it does."""
         if self.schedule is not None and self.per == per:
@@ -166,6 +173,21 @@ class Task:
         for index, batch in enumerate(self.batches):
             self._at = index
             yield batch
+
+    def check_rates(self) -> None:
+        """Refuse to begin with a learning rate that would make NaN of every weight.
+
+        Raises:
+            NonFiniteError: with the rate; nothing has been changed.
+        """
+        for name, updater in self.updaters.items():
+            rate = updater.wrong_rate
+            if rate is not None:
+                whose = f" of the optimizer {name!r}" if name else ""
+                advice = "Look at the numbers of the schedule, or at what else sets the rate"
+                raise NonFiniteError(
+                    f"the learning rate{whose} is {rate}", self.place, advice=advice
+                )
 
     def zero_grad(self, *names: str) -> None:
         """Forget the gradients of these optimizers; of all if none is named."""
@@ -271,17 +293,41 @@ class Supervised(Method):
         return Batch(inputs, targets, outputs, loss(outputs, targets).item())
 
 
+def check_weights(model: nn.Module, updaters: Mapping[str, Updater], where: Place) -> None:
+    """Refuse weights that a step has made NaN or infinite.
+
+    Args:
+        model: has their names.
+        updaters: have the weights that are trained.
+        where: the step.
+
+    Raises:
+        NonFiniteError: with the name of the first one.
+    """
+    trained = (p for u in updaters.values() for p in u.parameters if p.requires_grad)
+    for parameter in trained:
+        if not _is_finite(parameter.detach().numpy()):
+            what = f"{_name(model, parameter)} is not finite after the update"
+            raise NonFiniteError(what, where, ended="stopped without saving it")
+
+
 def _non_finite(parameters: Iterable[Tensor]) -> Iterator[Tensor]:
     """The parameters whose gradient holds a NaN or an infinity."""
     for parameter in parameters:
         if parameter.grad is not None:
             grad = parameter.grad
-            gradient = (grad._values() if grad.is_sparse else grad).numpy().ravel()
-            # A dot product is several times faster than isfinite().all(); squares may overflow.
-            with np.errstate(over="ignore", invalid="ignore"):
-                suspicious = not math.isfinite(np.dot(gradient, gradient))
-            if suspicious and not np.isfinite(gradient).all():
+            if not _is_finite((grad._values() if grad.is_sparse else grad).numpy()):
                 yield parameter
+
+
+def _is_finite(array: Array) -> bool:
+    """Whether no element is NaN or infinite."""
+    flat = array.ravel()
+    # A dot product is several times faster than isfinite().all(); squares may overflow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if math.isfinite(abs(np.dot(flat, flat))):
+            return True
+    return bool(np.isfinite(flat).all())
 
 
 def _name(model: nn.Module, parameter: Tensor) -> str:

@@ -67,8 +67,15 @@ def _need_classes(outputs: Array, targets: Array) -> None:
         )
 
 
+def _known_scores(outputs: Array) -> Array:
+    """Which examples have scores without NaN; others say nothing, and so are never right."""
+    known: Array = ~np.isnan(outputs).any(axis=1)
+    return known
+
+
 def _accuracy(outputs: Array, targets: Array) -> Sums:
-    right = np.count_nonzero(classes_of(outputs, targets) == targets)
+    found = classes_of(outputs, targets)
+    right = np.count_nonzero((found == targets) & _known_scores(outputs))
     return np.array([right, np.count_nonzero(targets >= 0)], float)  # losses ignore -100
 
 
@@ -79,13 +86,14 @@ def _top(outputs: Array, targets: Array, k: int) -> Sums:
     # Of equal outputs the first counts as the largest, as in argmax.
     places = np.arange(outputs.shape[1]).reshape(1, -1, *[1] * (outputs.ndim - 2))
     above = ((outputs > own) | ((outputs == own) & (places < target))).sum(axis=1)
-    right = np.count_nonzero((above < k) & (targets >= 0))
+    right = np.count_nonzero((above < k) & (targets >= 0) & _known_scores(outputs))
     return np.array([right, np.count_nonzero(targets >= 0)], float)
 
 
 def _binary_accuracy(outputs: Array, targets: Array) -> Sums:
     _need_same_shape(outputs, targets)
-    return np.array([np.count_nonzero((outputs > 0) == (targets > 0.5)), targets.size], float)
+    right = ((outputs > 0) == (targets > 0.5)) & ~np.isnan(outputs)
+    return np.array([np.count_nonzero(right), targets.size], float)
 
 
 def _squares(outputs: Array, targets: Array) -> Sums:
@@ -112,6 +120,7 @@ def _confusion(outputs: Array, targets: Array) -> Sums:
     count = outputs.shape[1] if outputs.ndim > 1 else 0
     found = classes_of(outputs, targets)
     valid = (targets >= 0) & (targets < count)  # others are ignored by losses too
+    valid &= _known_scores(outputs)
     pairs = targets[valid].astype(np.int64) * count + found[valid]
     return np.bincount(pairs, minlength=count * count).reshape(count, count)
 

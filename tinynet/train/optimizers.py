@@ -6,8 +6,10 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from tinynet import nn
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensor import Tensor, wrap
 from tinynet.train.bind import Component, construct
 from tinynet.train.config import Config, OptimizerSection, ScheduleSection
 from tinynet.train.method import Method, Updater
@@ -47,6 +49,37 @@ def wants_figure(schedule: Any) -> bool:
     """Whether ``step`` must be given something, as that of ReduceLROnPlateau."""
     parameters = inspect.signature(schedule.step).parameters.values()
     return any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+
+
+_REHEARSED = 100_000
+
+
+def rehearse(config: Config, name: str, advances: int) -> str:
+    """Let a schedule advance as often as a run will, for an optimizer of one number.
+
+    Args:
+        config: of the run.
+        name: of the optimizer that the schedule is for; it must have one.
+        advances: how often it advances; only the first 100,000 times are tried.
+
+    Returns:
+        What goes wrong; "" if nothing does.
+    """
+    section = config.schedule and config.schedule.of(name)
+    assert section is not None
+    optimizer = component_of(config.optimizer.each()[name])
+    updater = Updater(construct(optimizer, [nn.Parameter(wrap(np.zeros(1)))]))
+    updater.optimizer.stepped = True  # for schedules, which warn if they come first
+    schedule = construct(component_of(section), updater.optimizer)
+    for done in range(min(advances, _REHEARSED)):
+        try:
+            schedule.step()
+        except Exception as error:
+            text = f"fails after {done + 1} of the run's {advances + 1} {section.per}s"
+            return f"{text}. {type(error).__name__}: {error}"
+        if updater.wrong_rate is not None:
+            return f"gives a learning rate of {updater.wrong_rate} after {done + 1} {section.per}s"
+    return ""
 
 
 def updaters_for(config: Config, model: nn.Module) -> dict[str, Updater]:

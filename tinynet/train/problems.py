@@ -183,13 +183,11 @@ def in_users_code(error: BaseException) -> str:
 
     What is left is what the user wrote (nothing but the last line, if none of it is theirs).
     """
-    told = traceback.TracebackException.from_exception(error)
-    frames = [frame for frame in told.stack if not _is_ours(frame.filename)]
-    told.stack = traceback.StackSummary.from_list(frames)
+    frames = [frame for frame in _frames(error) if not _is_ours(frame.filename)]
     # Causes belong to the same story, but their frames would have to be filtered as well.
-    lines = "".join(told.format(chain=False)).splitlines()
-    if lines and lines[0].startswith("Traceback"):
-        del lines[0]
+    origin = getattr(error, "worker_origin", None)
+    last = origin.last if origin else traceback.format_exception_only(error)
+    lines = "".join([*traceback.StackSummary.from_list(frames).format(), *last]).splitlines()
     return "\n".join(f"  {line}" for line in lines)
 
 
@@ -218,14 +216,22 @@ def warnings_as_lines() -> Iterator[None]:
 
 def has_users_frames(error: BaseException) -> bool:
     """Whether any frame of the error's traceback is in a file that is not tinynet's."""
-    return any(not _is_ours(f.filename) for f in traceback.extract_tb(error.__traceback__))
+    return any(not _is_ours(frame.filename) for frame in _frames(error))
 
 
 def is_from_users_file(error: BaseException) -> bool:
     """Whether the user's own code is among the frames, not only tinynet's and other packages'."""
     installed = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib"))
-    frames = traceback.extract_tb(error.__traceback__)
-    return any(not _is_ours(f.filename) and not f.filename.startswith(installed) for f in frames)
+    names = (frame.filename for frame in _frames(error))
+    return any(not _is_ours(name) and not name.startswith(installed) for name in names)
+
+
+def _frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """The frames of an error's traceback; of one that a worker of a loader met, those there."""
+    origin = getattr(error, "worker_origin", None)
+    if origin is None:
+        return [*traceback.extract_tb(error.__traceback__)]
+    return [traceback.FrameSummary(*frame[:3], line=frame[3]) for frame in origin.frames]
 
 
 def _is_ours(filename: str) -> bool:

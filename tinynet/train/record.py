@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tinynet.train.config import Config
-from tinynet.train.folder import RunFolder, write_text
+from tinynet.train.folder import RunFolder, StorageWarning, write_json, write_text
+from tinynet.train.problems import TrainError
 from tinynet.train.provenance import repository, surroundings, uncommitted
+from tinynet.train.seal import is_sealed, sealed
 
 
 def new_record(config: Config, folder: RunFolder) -> dict[str, Any]:
@@ -24,17 +27,22 @@ def new_record(config: Config, folder: RunFolder) -> dict[str, Any]:
 
 
 def resumed_record(
-    config: Config, folder: RunFolder, step: int, changed: Mapping[str, Sequence[Any]]
+    config: Config,
+    folder: RunFolder,
+    step: int,
+    changed: Mapping[str, Sequence[Any]],
+    record: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The record of a run, and that it goes on: from which step, when, with which versions.
 
     Args:
         changed: what is no longer as it was, before and now.
+        record: what ``run.json`` said until now; empty if it cannot be read.
 
     Raises:
         TrainError: it cannot be written.
     """
-    record = read_record(folder) or new_record(config, folder)
+    record = record if "status" in record else {**new_record(config, folder), **record}
     times = record.get("resumed", [])
     diff = folder.diff.with_stem(f"{folder.diff.stem}-{len(times) + 1}")
     entry = {**surroundings(), **_git(config, diff), "step": step, "changed": dict(changed)}
@@ -42,13 +50,45 @@ def resumed_record(
     return {key: value for key, value in record.items() if key != "error"} | own
 
 
-def read_record(folder: RunFolder) -> dict[str, Any]:
-    """What ``run.json`` says; empty if there is none that can be read."""
+def write_record(folder: RunFolder, record: Mapping[str, Any]) -> None:
+    """Replace ``run.json``; the error is that of `write_text`."""
+    write_json(folder.record, sealed(record))
+
+
+def parse_record(folder: RunFolder) -> dict[str, Any]:
+    """What ``run.json`` says.
+
+    Raises:
+        FileNotFoundError: there is none.
+        TrainError: it cannot be read.
+    """
     try:
-        record = json.loads(folder.record.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        record = json.loads(folder.record.read_bytes())
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        raise TrainError(f"{folder.record} cannot be read: {error}") from None
+    if not isinstance(record, dict):
+        raise TrainError(f"{folder.record} is damaged: it holds no object")
+    return record
+
+
+def read_record(folder: RunFolder) -> dict[str, Any]:
+    """What ``run.json`` says; empty if there is none that can be read. Damage is warned of."""
+    try:
+        record = parse_record(folder)
+    except FileNotFoundError:
         return {}
-    return record if isinstance(record, dict) else {}
+    except TrainError as error:
+        _warn(f"{error}; what has changed since the run began cannot be seen")
+        return {}
+    if "files" in record and not is_sealed(record):  # older versions wrote neither
+        _warn(f"{folder.record} was changed or damaged since the run wrote it")
+    return record
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, StorageWarning, stacklevel=3)
 
 
 def _git(config: Config, diff: Path) -> dict[str, Any]:

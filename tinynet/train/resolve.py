@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.train.bind import Component, Parameter, Signature, signature_of
+from tinynet.train.bounds import not_sensible, not_usable
 from tinynet.train.coerce import (
     MismatchError,
     accepts_functions,
@@ -39,6 +40,7 @@ from tinynet.train.problems import (
     sentence,
 )
 from tinynet.train.source import Source, override
+from tinynet.train.sources import NO_STAND_INS, StandIns, of_stored_config
 from tinynet.train.toml_lines import KeyPath
 from tinynet.train.toml_text import dotted, toml_value
 
@@ -48,6 +50,7 @@ def load_config(
     overrides: Iterable[str] | Mapping[str, Any] = (),
     *,
     out: str | Path | None = None,
+    stand_ins: StandIns | None = None,
 ) -> Config:
     """The config of a TOML file, checked against the signatures of everything it names.
 
@@ -55,6 +58,8 @@ def load_config(
         path: the file.
         overrides: ``"optimizer.lr=3e-4"`` strings, or a mapping from such paths to values.
         out: overrides ``run.out``.
+        stand_ins: copies of the user's files that are imported in their place; by default, for the
+            config in a run folder, its copies of those that have changed since or are gone.
 
     Raises:
         ConfigError: with every mistake in it, and where it stands.
@@ -65,7 +70,9 @@ def load_config(
         >>> config.run.epochs, str(config.origin("run.epochs"))
         (3, 'overrides')
     """
-    return resolve(read_with_bases(path), overrides, out=out)
+    if stand_ins is None:
+        stand_ins = of_stored_config(Path(path))
+    return resolve(read_with_bases(path), overrides, out=out, stand_ins=stand_ins)
 
 
 def resolve(
@@ -73,6 +80,7 @@ def resolve(
     overrides: Iterable[str] | Mapping[str, Any] = (),
     *,
     out: str | Path | None = None,
+    stand_ins: StandIns = NO_STAND_INS,
 ) -> Config:
     """The config of a tree of values; the arguments and errors are those of `load_config`."""
     problems = Problems()
@@ -80,17 +88,18 @@ def resolve(
     if out is not None:
         override(source, {"run.out": str(out)}, problems)
         source.origins["run", "out"] = Origin("command line")
-    return _Resolver(source, problems).config()
+    return _Resolver(source, problems, stand_ins).config()
 
 
 class _Resolver:
     """Goes through the sections of one source; each method returns None after a mistake."""
 
-    def __init__(self, source: Source, problems: Problems) -> None:
+    def __init__(self, source: Source, problems: Problems, stand_ins: StandIns) -> None:
         self.source = source
         self.problems = problems
+        self.stand_ins = stand_ins
         self.folders = list(dict.fromkeys([source.folder, *source.folders.values()]))
-        self.importer = Importer(source.folder, [str(f) for f in self.folders])
+        self.importer = Importer(source.folder, [str(f) for f in self.folders], stand_ins)
         self.meant: set[str | None] = set()  # by section names that do not exist
 
     def config(self) -> Config:
@@ -102,7 +111,7 @@ class _Resolver:
         run = self.section("run")
         if isinstance(run, RunSection):  # modules may be in the folders that it names
             searched = [*map(str, self.folders), *run.path]
-            self.importer = Importer(self.source.folder, searched)
+            self.importer = Importer(self.source.folder, searched, self.stand_ins)
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
         self.problems.raise_if_any()
         assert isinstance(run, RunSection)
@@ -112,9 +121,12 @@ class _Resolver:
         if self.importer.used_modules:
             # So that the stored config finds them from wherever it is stored.
             resolved = [str(folder.resolve()) for folder in self.folders]
-            run = dataclasses.replace(run, path=tuple(dict.fromkeys([*run.path, *resolved])))
+            copies = self.stand_ins.folders if self.stand_ins.renamed else []
+            paths = dict.fromkeys([*copies, *run.path, *resolved])
+            run = dataclasses.replace(run, path=tuple(paths))
         origins = {dotted(path): o for path, o in self.source.origins.items()}
-        return Config(run=run, **sections, file=self.source.file, origins=origins)
+        made_of = {"file": self.source.file, "sources": self.importer.sources()}
+        return Config(run=run, **sections, **made_of, origins=origins)
 
     def placed(self, key: str) -> str:
         """Where a key that stands alone may belong, for a message."""
@@ -184,6 +196,9 @@ class _Resolver:
             value = coerce(given, declared, self.source.texts.get(path))
         except MismatchError as mismatch:
             return self.problem(path, f"{sentence(str(mismatch))} {doc}")
+        unusable = "" if key == "seed" else not_usable(value)
+        if unusable:
+            return self.problem(path, f"{unusable}, got {value!r}. {doc}")
         if metadata and not metadata["holds"](value):
             return self.problem(path, f"must {metadata['must']}, got {value!r}. {doc}")
         return value
@@ -222,12 +237,19 @@ class _Resolver:
                 inside = family if family.nests else PART
                 value = self.argument((*path, key), table[key], declared, inside)
                 arguments[key], written[key] = value
+                if key in known and family.rates and ":" not in name:
+                    self.check_sensible((*path, key), value[0], known[key])
         for parameter in [p for p in known.values() if p.name not in table]:
             self.use_default(path, parameter, table["type"], signature)
             written[parameter.name] = parameter.default
         if len(self.problems) > before:
             return None
         return Component(dotted(path), name, target, arguments, written, takes, given)
+
+    def check_sensible(self, path: KeyPath, value: Any, parameter: Parameter) -> None:
+        objection = not_sensible(value, parameter.default)
+        if objection:
+            self.problem(path, f"{objection}, got {value!r}")
 
     def target(
         self, path: KeyPath, table: dict[str, Any], family: Family

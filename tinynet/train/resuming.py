@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tinynet import numba_kernels
 from tinynet.invocation import command
-from tinynet.train.build import build, trial
+from tinynet.train.bounds import MOST
+from tinynet.train.build import build
 from tinynet.train.changes import Wanted, changes_of, refuse
 from tinynet.train.config import Config
-from tinynet.train.folder import RunFolder, cut_rows, locked, no_run, write_json, write_text
+from tinynet.train.drift import Since
+from tinynet.train.folder import (
+    RunFolder,
+    StorageWarning,
+    cut_rows,
+    locked,
+    no_run,
+    write_text,
+)
 from tinynet.train.interrupt import can_go_on
 from tinynet.train.problems import UsageError
-from tinynet.train.record import read_record, resumed_record
+from tinynet.train.record import read_record, resumed_record, write_record
 from tinynet.train.resolve import load_config, resolve
 from tinynet.train.resolved import to_toml
 from tinynet.train.runner import prepare, say_end
@@ -22,12 +32,14 @@ from tinynet.train.source import parse
 from tinynet.train.storage import newest_checkpoint, sweep
 from tinynet.train.tokens import check_meanings
 from tinynet.train.training import Result, Show, Training
+from tinynet.train.trial import trial, try_schedules
 
 
 def resume(
     place: str | Path,
     overrides: Iterable[str] | Mapping[str, Any] = (),
     *,
+    force: bool = False,
     quiet: bool = False,
     json: bool = False,
 ) -> Result:
@@ -40,11 +52,13 @@ def resume(
     Args:
         place: a run folder.
         overrides: ``["run.epochs=20"]`` or ``{"run.epochs": 20}``.
+        force: go on although source files or the data have changed since.
         quiet: print nothing and show no bar.
         json: print one JSON object per epoch, and one about the run at its end.
 
     Raises:
-        UsageError: it is no run folder, another process trains in it, or a change is not possible.
+        UsageError: it is no run folder, another process trains in it, a change is not possible, or
+            what it is made of has changed since.
         TrainError: no checkpoint can be read, or the run could not go on.
 
     Example:
@@ -66,26 +80,35 @@ def resume(
     folder = RunFolder(Path(place))
     if not folder.config.is_file():
         raise no_run(folder.path, folder.config.name)
-    config = load_config(folder.config, overrides)
+    since = Since(folder)
+    config = load_config(folder.config, overrides, stand_ins=since.stand_ins)
     show: Show = "nothing" if quiet else "json" if json else "text"
     with numba_kernels.used(config.run.numba), locked(folder):
         sweep(folder)
         with can_go_on("resume", folder.path):
-            result = _go_on(folder, config, show)
+            result = _go_on(since, config, show, force)
     say_end(result, show)
     return result
 
 
-def _go_on(folder: RunFolder, config: Config, show: Show) -> Result:
+def _go_on(since: Since, config: Config, show: Show, force: bool) -> Result:
+    folder, record = since.folder, since.record
     found = newest_checkpoint(folder)
     if found is None:
+        since.warn_of_damage()
         return _begin_anew(folder, config, show)
     path, saved = found
     now = to_toml(config)
-    changes = changes_of(_in_full(saved["config"], folder), now)
+    changes = changes_of(_in_full(saved["config"], since), now)
     refuse(changes)
+    if folder.config.name in since.damage:
+        edits = "; ".join(map(str, changes)) or "nothing that counts"
+        since.damage[folder.config.name] += f" (it says otherwise now: {edits})"
     parts = build(config)
-    check_meanings(parts.train_set, folder)
+    check_meanings(parts.train_set, folder, since.damage)
+    since.compare(parts)
+    since.refuse(force)
+    try_schedules(parts)
     wanted = Wanted(parts, changes)
     text = now if changes else folder.config.read_text(encoding="utf-8")
     training = Training(parts, folder, text, show, saved)
@@ -94,7 +117,7 @@ def _go_on(folder: RunFolder, config: Config, show: Show) -> Result:
     where = f"epoch {saved['epoch']}, step {saved['step']}"
     if training.is_over:
         _say(show, f"the run is complete ({where}); --set run.epochs=N goes on with it")
-        write_json(folder.record, read_record(folder) | training.end("finished"))
+        write_record(folder, record | training.end("finished"))
         return training.result()
     if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
         folder.checkpoint.replace(folder.checkpoint.with_suffix(".damaged"))
@@ -102,10 +125,12 @@ def _go_on(folder: RunFolder, config: Config, show: Show) -> Result:
         lines = [f"  {change}" for change in changes]
         _say(show, "changed since the checkpoint; the new values count:", *lines)
         write_text(folder.config, now)
-    cut_rows(folder.metrics, saved["step"])
+    sealed, epochs = "files" in record, training.start.epoch
+    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
     _say(show, f"going on after {where}")
     changed = {change.key: [change.before, change.now] for change in changes}
-    return training.train(resumed_record(config, folder, saved["step"], changed))
+    record = record | {"data": since.data}
+    return training.train(resumed_record(config, folder, saved["step"], changed, record))
 
 
 def _refuse_too_few_epochs(training: Training) -> None:
@@ -125,16 +150,23 @@ def _begin_anew(folder: RunFolder, config: Config, show: Show) -> Result:
     parts = prepare(config)
     trial(parts)
     _say(show, f"{folder.path} has no checkpoint yet: the run begins anew")
+    rows = cut_rows(folder.metrics, MOST)
+    if len(rows) > 1:  # the first may be written before the first checkpoint
+        text = f"{folder.path} has figures of {len(rows)} epochs, but no checkpoint any more"
+        warnings.warn(f"{text}: the run begins anew", StorageWarning, stacklevel=4)
     text = to_toml(config)
     write_text(folder.config, text)
     cut_rows(folder.metrics, 0)
-    return Training(parts, folder, text, show).train(resumed_record(config, folder, 0, {}))
+    record = read_record(folder)
+    anew = {key: value for key, value in record.items() if key not in ("sources", "data")}
+    return Training(parts, folder, text, show).train(resumed_record(config, folder, 0, {}, anew))
 
 
-def _in_full(text: Any, folder: RunFolder) -> str:
+def _in_full(text: Any, since: Since) -> str:
     """A stored config with the keys that have been added to tinynet since."""
+    folder = since.folder
     source = parse(str(text).encode(), file=str(folder.config), folder=folder.path)
-    return to_toml(resolve(source))
+    return to_toml(resolve(source, stand_ins=since.stand_ins))
 
 
 def _say(show: Show, *lines: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
@@ -11,9 +11,10 @@ from typing import Any
 from tinynet import data, nn, numba_kernels
 from tinynet.invocation import command, is_wrapped, python, shown
 from tinynet.train import checkpoint
-from tinynet.train.build import Parts, build, build_model, trial
+from tinynet.train.build import Parts, build, build_model
 from tinynet.train.config import Config
 from tinynet.train.data_check import check_data
+from tinynet.train.drift import Since, describe, recorded
 from tinynet.train.folder import RunFolder, locked, new_run_folder, no_run, write_text
 from tinynet.train.interrupt import can_go_on
 from tinynet.train.loop import evaluate
@@ -26,6 +27,7 @@ from tinynet.train.source import parse
 from tinynet.train.storage import newest_checkpoint
 from tinynet.train.tokens import check_meanings, stored_tokenizer
 from tinynet.train.training import EARLY_STOPPING, Result, Show, Training
+from tinynet.train.trial import trial
 
 
 def run(
@@ -118,6 +120,8 @@ class Trained:
     parts: Parts
     checkpoint: Path
     saved: dict[str, Any]
+    changes: Sequence[str] = ()
+    """What has changed since the run, each in a sentence."""
 
 
 def load_run(place: str | Path, *, best: bool = False) -> Trained:
@@ -138,10 +142,13 @@ def load_run(place: str | Path, *, best: bool = False) -> Trained:
         tinynet.Size([5, 10])
     """
     path, saved = read_checkpoint(place, best=best)
-    parts = build(_config_in(saved, path))
-    check_meanings(parts.train_set, RunFolder(path.parent))
+    since = Since(RunFolder(path.parent))
+    parts = build(config_in(saved, path, since))
+    check_meanings(parts.train_set, since.folder, since.damage)
+    since.compare(parts)
+    since.warn(recorded(parts.config, saved))
     _load_weights(parts.model, saved, path)
-    return Trained(parts, path, saved)
+    return Trained(parts, path, saved, since.changes)
 
 
 def load_language_model(
@@ -157,17 +164,20 @@ def load_language_model(
         TrainError: as `load_run`; or the run was not on a text, or its tokenizer is damaged.
     """
     path, saved = read_checkpoint(place, best=best)
-    tokenizer = stored_tokenizer(RunFolder(path.parent))
-    model = build_model(_config_in(saved, path))
+    since = Since(RunFolder(path.parent))
+    tokenizer = stored_tokenizer(since.folder, since.damage)
+    config = config_in(saved, path, since)
+    since.warn(recorded(config, saved))
+    model = build_model(config)
     _load_weights(model, saved, path)
     return model, tokenizer
 
 
-def _config_in(saved: Mapping[str, Any], path: Path) -> Config:
+def config_in(saved: Mapping[str, Any], path: Path, since: Since) -> Config:
     """The config in a checkpoint."""
     text = str(saved["config"]).encode()
     file = str(RunFolder(path.parent).config)
-    return resolve(parse(text, file=file, folder=path.parent))
+    return resolve(parse(text, file=file, folder=path.parent), stand_ins=since.stand_ins)
 
 
 def _load_weights(model: nn.Module, saved: Mapping[str, Any], path: Path) -> None:
@@ -236,10 +246,14 @@ def evaluate_run(
             method=parts.method,
         )
     epoch = trained.saved["epoch"]
+    then = recorded(config, trained.saved) if trained.changes else {}
     if json:
-        print(as_json({"checkpoint": str(trained.checkpoint), "epoch": epoch, "test": metrics}))
+        content = {"checkpoint": str(trained.checkpoint), "epoch": epoch, "test": metrics}
+        print(as_json({**content, **({"recorded": then} if then else {})}))
     elif not quiet:
-        print(f"{_test_line(metrics)} ({len(parts.test_set)} examples, epoch {epoch})")
+        print(f"{describe(metrics)} ({len(parts.test_set)} examples, epoch {epoch})")
+        if then:
+            print(f"{describe(then)} (recorded when it was trained)")
     return Result(trained.checkpoint.parent, metrics, parts.model, config)
 
 
@@ -249,7 +263,7 @@ def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
         say("stopped early, after the step in progress; what was learned is saved. To go on:")
         say(f"  {command('resume', result.folder)}")
     if result.metrics:  # a run may be stopped before it is measured
-        say(_test_line(result.metrics) + _best_remark(result))
+        say(describe(result.metrics) + _best_remark(result))
     if result.stopped_by == EARLY_STOPPING and result.best:
         watched = result.best.monitor(result.metrics)
         say(
@@ -283,8 +297,3 @@ def _summary(result: Result) -> dict[str, Any]:
         "test": result.metrics,
         "best": None if best is None else {"epoch": best.epoch, **best.figures},
     }
-
-
-def _test_line(metrics: Mapping[str, float]) -> str:
-    names = sorted(metrics)  # accuracy before loss
-    return describe_figures({f"test/{name}": metrics[name] for name in names})

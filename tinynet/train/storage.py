@@ -6,31 +6,24 @@ written waits in memory, and is tried again.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tinynet.train import checkpoint
 from tinynet.train.checkpoint import CheckpointError
-from tinynet.train.folder import RunFolder, append_lines
+from tinynet.train.folder import RunFolder, append_lines, write_bytes, write_text
+from tinynet.train.folder import StorageWarning as StorageWarning
 from tinynet.train.problems import TrainError
+from tinynet.train.record import write_record
+from tinynet.train.seal import sha256
 
 _PAUSE = 10.0  # seconds between two attempts to write to a disk that is full
-
-
-class StorageWarning(RuntimeWarning):
-    """A run goes on, but something of it cannot be written at present, or is damaged.
-
-    Example:
-        >>> import warnings
-        >>> with warnings.catch_warnings():  # a program that would rather stop
-        ...     warnings.simplefilter("error", StorageWarning)
-        ...     # train, or read a run back
-    """
 
 
 class Storage:
@@ -47,6 +40,11 @@ class Storage:
         self.keep = keep
         self._newest = newest
         self._rows: list[str] = []
+        self._constant: dict[str, bytes] = {}
+        self._record: dict[str, Any] = {}
+        self.written: list[str] = []
+        """The rows of ``metrics.jsonl`` that are on the disk."""
+
         self._best: dict[str, Any] | None = None
         self._failed_at: float | None = None
 
@@ -59,6 +57,40 @@ class Storage:
     def wants_another_try(self) -> bool:
         """Whether the last attempt failed a while ago."""
         return self._failed_at is not None and time.monotonic() - self._failed_at > _PAUSE
+
+    def begin(self, files: Mapping[str, bytes], record: dict[str, Any]) -> None:
+        """Write the files that stay as they are while the run goes on, and ``run.json``.
+
+        Args:
+            files: by their names in the folder.
+            record: what ``run.json`` says; it gets their checksums.
+
+        Raises:
+            TrainError: one cannot be written.
+        """
+        self._constant, self._record = {**files}, record
+        for name, data in files.items():
+            path = self.folder.path / name
+            if not path.is_file() or path.read_bytes() != data:
+                _put(path, data)
+        checksums = {name: sha256(data) for name, data in files.items()}
+        record["files"] = record.get("files", {}) | checksums
+        write_record(self.folder, record)
+
+    def _restore(self) -> None:
+        """Write again what was removed while the run goes on, perhaps with the whole folder."""
+        gone = [name for name in self._constant if not (self.folder.path / name).exists()]
+        if not gone:
+            return
+        rows = [] if self.folder.metrics.exists() else self.written
+        for name in gone:
+            _put(self.folder.path / name, self._constant[name])
+        if not self.folder.record.exists():
+            write_record(self.folder, self._record)
+        if rows:
+            write_text(self.folder.metrics, "".join(f"{row}\n" for row in rows))
+        text = f"{', '.join(gone)} vanished from {self.folder.path} while training, and"
+        warnings.warn(f"{text} were written again", StorageWarning, stacklevel=5)
 
     def add_row(self, line: str) -> None:
         """A line for ``metrics.jsonl``; it is written with the next checkpoint."""
@@ -79,7 +111,8 @@ class Storage:
         Raises:
             CheckpointError: something in it can only be pickled.
         """
-        return self._attempt(self._write_rows, self._write_best, lambda: self._write(content))
+        writers = (self._restore, self._write_rows, self._write_best)
+        return self._attempt(*writers, lambda: self._write(content))
 
     def _attempt(self, *writers: Callable[[], object]) -> bool:
         try:
@@ -102,6 +135,7 @@ class Storage:
 
     def _write_rows(self) -> None:
         append_lines(self.folder.metrics, self._rows)
+        self.written += self._rows
         self._rows = []
 
     def _write_best(self) -> None:
@@ -118,6 +152,11 @@ class Storage:
         older = [path for path in self.folder.checkpoints() if path != self.folder.checkpoint]
         for path in older[self.keep - 1 :]:
             path.unlink(missing_ok=True)
+
+
+def _put(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, data)
 
 
 def _also_called(path: Path, name: Path) -> None:
@@ -146,9 +185,11 @@ def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
         except CheckpointError as error:
             damaged.append(error)
             continue
-        if damaged:
-            text = "; ".join(str(error) for error in damaged)
-            text = f"{text}. {path.name}, of step {content['step']}, is used instead"
+        told = [str(error) for error in damaged]
+        if not folder.checkpoint.exists():
+            told.append(f"{folder.checkpoint} is missing")
+        if told:
+            text = f"{'; '.join(told)}. {path.name}, of step {content['step']}, is used instead"
             warnings.warn(text, StorageWarning, stacklevel=2)
         return path, content
     if damaged:
@@ -158,5 +199,6 @@ def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
 
 def sweep(folder: RunFolder) -> None:
     """Remove what writing left behind that was killed; only for who holds the folder's lock."""
-    for path in folder.path.glob(".*.tmp"):
-        path.unlink(missing_ok=True)
+    for path in folder.path.rglob(".*.tmp"):
+        with contextlib.suppress(OSError):  # the next start tries again
+            path.unlink()

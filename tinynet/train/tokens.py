@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from tinynet.data import FormatError, Tokenizer
 from tinynet.train.exhibits import said_by
-from tinynet.train.folder import RunFolder, write_text
+from tinynet.train.folder import RunFolder
 from tinynet.train.problems import UsageError
 
 
-def keep_meanings(train_set: Any, folder: RunFolder) -> None:
-    """Write what the numbers of a text mean into the folder, for those who use the model."""
+def meanings(train_set: Any, folder: RunFolder) -> dict[str, bytes]:
+    """What the numbers of a text mean, as files for those who use the model: name -> contents."""
     tokenizer, words = said_by(train_set, "tokenizer"), _words(train_set)
+    kept = {}
     if isinstance(tokenizer, Tokenizer):
-        tokenizer.save(folder.tokenizer)
+        kept[folder.tokenizer.name] = tokenizer.to_bytes()
     if words is not None:
-        write_text(folder.vocabulary, json.dumps(words, ensure_ascii=False, indent=0) + "\n")
+        text = json.dumps(words, ensure_ascii=False, indent=0) + "\n"
+        kept[folder.vocabulary.name] = text.encode("utf-8", "backslashreplace")
+    return kept
 
 
-def check_meanings(train_set: Any, folder: RunFolder) -> None:
+def check_meanings(train_set: Any, folder: RunFolder, damaged: Collection[str] = ()) -> None:
     """Refuse a text whose numbers mean something else than what the model has learned.
+
+    Args:
+        train_set: that may be a text.
+        folder: of the run.
+        damaged: the names of files in it that cannot be trusted.
 
     Raises:
         UsageError: its tokenizer or its words are not those in the folder; the text was changed
             since.
     """
-    _check_tokenizer(train_set, folder)
-    _check_words(_words(train_set), folder)
+    if folder.tokenizer.name not in damaged:
+        _check_tokenizer(train_set, folder)
+    if folder.vocabulary.name not in damaged:
+        _check_words(_words(train_set), folder)
 
 
 def _words(train_set: Any) -> list[str] | None:
@@ -69,13 +80,19 @@ def _check_tokenizer(train_set: Any, folder: RunFolder) -> None:
         )
 
 
-def stored_tokenizer(folder: RunFolder) -> Tokenizer:
+def stored_tokenizer(folder: RunFolder, damaged: Mapping[str, str]) -> Tokenizer:
     """The tokenizer in the folder of a run.
+
+    Args:
+        folder: of the run.
+        damaged: the files in it that cannot be trusted, and what is the matter.
 
     Raises:
         UsageError: the run was not on a text, or the file is damaged.
     """
     file = folder.tokenizer
+    if file.name in damaged:
+        raise UsageError(damaged[file.name])
     try:
         tokenizer: Tokenizer = Tokenizer.load(file)
     except FileNotFoundError:

@@ -19,16 +19,22 @@ from tinynet.train.build import Parts
 from tinynet.train.checkpoint import CheckpointError
 from tinynet.train.config import Config
 from tinynet.train.ema import MovingAverage
-from tinynet.train.folder import RunFolder, write_json
+from tinynet.train.fingerprint import fingerprints
+from tinynet.train.folder import RunFolder
+from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.response import Incidents, in_a_record
 from tinynet.train.interrupt import StopRequest
 from tinynet.train.loop import Step, fit, measure
+from tinynet.train.method import check_weights
 from tinynet.train.metrics import Totals
 from tinynet.train.problems import TrainError
 from tinynet.train.progress import Progress, as_json, showing
+from tinynet.train.record import write_record
+from tinynet.train.seal import sealed_row, sha256
+from tinynet.train.sources import to_keep
 from tinynet.train.state import Start, restore, state_of
 from tinynet.train.storage import Storage
-from tinynet.train.tokens import keep_meanings
+from tinynet.train.tokens import meanings
 
 Show = Literal["text", "json", "nothing"]
 EARLY_STOPPING = "early stopping"
@@ -118,8 +124,7 @@ class Training:
         Args:
             record: what ``run.json`` says from the beginning.
         """
-        keep_meanings(self.parts.train_set, self.folder)
-        write_json(self.folder.record, record)
+        self.keep(record)
         status = "failed"
         purge = self.start.step if "resumed" in record else None
         log = BoardLog(SummaryWriter(self.folder.path, purge_step=purge), self.parts)
@@ -139,8 +144,20 @@ class Training:
             finally:
                 log.close()
                 with contextlib.suppress(TrainError):  # a full disk must not hide what came before
-                    write_json(self.folder.record, record | self.end(status))
+                    write_record(self.folder, record | self.end(status))
         return self.result(ended)
+
+    def keep(self, record: dict[str, Any]) -> None:
+        """Write what repeating the run needs, and what later changes are noticed by."""
+        parts, folder = self.parts, self.folder
+        copies, record["sources"] = to_keep(parts.config.sources, folder, record)
+        known = record.get("files", {})
+        for path in folder.path.glob("changes*.diff"):
+            record["files"] = known = {path.name: sha256(path.read_bytes()), **known}
+        record["data"] = record.get("data") or fingerprints(parts)
+        text = self.config_text.encode("utf-8", "backslashreplace")
+        files = {folder.config.name: text, **meanings(parts.train_set, folder), **copies}
+        self.storage.begin(files, record)
 
     def end(self, status: str) -> dict[str, Any]:
         """What the record says of how a run ended."""
@@ -180,9 +197,13 @@ class Training:
             self.show(step)
             if step.batches and (step.number % config.run.log_every == 0 or step.ends_epoch):
                 log.step(step)
+            saving = step.ends_epoch or stopping or self.is_time_to_save(step)
+            if saving:
+                where = Place(step.epoch, step.number, step.batch, len(parts.train_batches))
+                check_weights(parts.model, parts.updaters, where)
             if step.ends_epoch:
                 self.end_epoch(log, step)
-            if step.ends_epoch or stopping or self.is_time_to_save(step):
+            if saving:
                 self.save(log, step)
             over = step.ends_epoch and (step.epoch + 1 == config.run.epochs or self.best.is_over)
             if over or stopping:
@@ -220,7 +241,8 @@ class Training:
         figures = self.figures(step, test)
         self.progress.finish(step.epoch, step.number, figures)
         log.epoch(step, figures, test)
-        self.storage.add_row(as_json({"epoch": step.epoch + 1, "step": step.number, **figures}))
+        row = as_json({"epoch": step.epoch + 1, "step": step.number, **figures})
+        self.storage.add_row(sealed_row(row))
 
     def is_time_to_save(self, step: Step) -> bool:
         """Whether the config wants a checkpoint in the middle of an epoch, or one failed before."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tinynet import exchange
+from tinynet.train.build import build
 from tinynet.train.commands.options import Commands, add_trained
+from tinynet.train.drift import Since, recorded
+from tinynet.train.folder import RunFolder
 from tinynet.train.problems import TrainError, UsageError, did_you_mean, one_of
-from tinynet.train.runner import read_checkpoint, weights_of
+from tinynet.train.runner import config_in, read_checkpoint, weights_of
 
 
 def _safetensors(weights: dict[str, Any], path: Path) -> None:
@@ -48,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{path} must end in one of {one_of(WRITERS)}{hint}")
     if path.exists() and not arguments.force:
         raise UsageError(f"{path} is there already; --force replaces it")
-    _, saved = read_checkpoint(arguments.run, best=arguments.best)
+    saved = _saved(arguments)
     weights = weights_of(saved)
     try:
         WRITERS[path.suffix](weights, path)
@@ -57,3 +61,16 @@ def run(arguments: argparse.Namespace) -> int:
     count = sum(value.numel() for value in weights.values())
     print(f"{path}: {len(weights)} tensors, {count:,} numbers, of epoch {saved['epoch']}")
     return 0
+
+
+def _saved(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The checkpoint; what has changed since is warned of, as far as it can still be built."""
+    path, saved = read_checkpoint(arguments.run, best=arguments.best)
+    since = Since(RunFolder(path.parent))
+    figures: dict[str, float] = {}
+    with contextlib.suppress(TrainError):  # the weights need neither source files nor data
+        config = config_in(saved, path, since)
+        figures = recorded(config, saved)
+        since.compare(build(config))
+    since.warn(figures)
+    return saved

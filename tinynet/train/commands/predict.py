@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
         return write_on(arguments)
     parts = load_run(arguments.run, best=arguments.best).parts
     rows = of_test_set(parts) if arguments.file is None else of_file(parts, arguments.file)
-    for index, row in enumerate(itertools.islice(rows, arguments.count)):
-        row = {"example": index, **row}
-        print(as_json(row) if arguments.json else f"{index}: {sentence_of(row)}")
+    with contextlib.closing(rows):  # of the first few: the modes are as before at once
+        for index, row in enumerate(itertools.islice(rows, arguments.count)):
+            row = {"example": index, **row}
+            print(as_json(row) if arguments.json else f"{index}: {sentence_of(row)}")
     return 0
 
 
@@ -92,7 +94,7 @@ def write_on(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def of_test_set(parts: Parts) -> Iterator[Row]:
+def of_test_set(parts: Parts) -> Generator[Row, None, None]:
     """What the model says about the test set, and what it should say."""
     with as_evaluated(parts.model, parts.config.run.seed):
         for inputs, targets in parts.test_batches:
@@ -101,7 +103,7 @@ def of_test_set(parts: Parts) -> Iterator[Row]:
             yield from rows_of(outputs, known, classes=are_classes(outputs, targets))
 
 
-def of_file(parts: Parts, name: str) -> Iterator[Row]:
+def of_file(parts: Parts, name: str) -> Generator[Row, None, None]:
     """What the model says about the inputs in a file.
 
     Raises:

@@ -22,6 +22,11 @@ def add(commands: Commands) -> None:
     parser.add_argument("run", metavar="RUN", help="a run folder")
     add_set(parser)
     add_json(parser, "one object per epoch and one at the end")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="go on although source files or the data have changed since the run began",
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(run_command=run, works=True)
 
@@ -29,5 +34,5 @@ def add(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Go on; 128 + the number of a signal that ended it early."""
     given = full_keys(arguments.set)
-    result = resume(arguments.run, given, quiet=arguments.quiet, json=arguments.json)
-    return exit_code(result)
+    say = {"quiet": arguments.quiet, "json": arguments.json}
+    return exit_code(resume(arguments.run, given, force=arguments.force, **say))

@@ -1,4 +1,4 @@
-"""A loss or gradient that is NaN or infinite: what is raised, and what can be told about it."""
+"""A loss, gradient, rate or weight that is NaN or infinite: what is raised, and what is known."""
 
 from __future__ import annotations
 
@@ -19,21 +19,33 @@ class Place(NamedTuple):
 
 
 class NonFiniteError(TrainError):
-    """A loss or gradient is NaN or infinite; the step was not taken.
+    """A loss, a gradient, a learning rate or a weight is NaN or infinite.
 
     Args:
         what: which, as half a sentence.
         where: the step.
         loss: the array of the loss, if it is that.
+        ended: what that means for the weights, as half a sentence.
+        advice: what may help, where no post-mortem knows better.
 
     Attributes:
         post_mortem: what the step was made of and why it failed, once that is known. Its
             ``save(folder)`` keeps it.
     """
 
-    def __init__(self, what: str, where: Place, loss: Array | None = None) -> None:
+    def __init__(
+        self,
+        what: str,
+        where: Place,
+        loss: Array | None = None,
+        *,
+        ended: str = "stopped before the weights were changed",
+        advice: str = "A smaller learning rate or optimizer.clip_norm may help; look at this batch",
+    ) -> None:
         super().__init__(what)
         self.what = what
+        self.ended = ended
+        self.advice = advice
         self.epoch, self.number, self.batch, self.batches = where
         self.loss = loss
         self.post_mortem: PostMortem | None = None
@@ -49,11 +61,9 @@ class NonFiniteError(TrainError):
         )
 
     def __str__(self) -> str:
-        lines = [f"{self.headline}; stopped before the weights were changed."]
+        lines = [f"{self.headline}; {self.ended}."]
         if self.post_mortem is None:
-            lines.append(
-                "  A smaller learning rate, optimizer.clip_norm, or a look at this batch may help."
-            )
+            lines.append(f"  {self.advice}.")
         else:
             lines += self.post_mortem.report.lines()
         return "\n".join(lines + self.remarks)

@@ -103,7 +103,7 @@ class Report:
         if "batch" in kinds:
             return "repair or leave out these examples; `tinynet check` looks for more of them"
         if "weights" in kinds:
-            return "the model began with it, or was changed from outside: look at how it is made"
+            return "the model began with it, or the update of an earlier step made it"
         if "constant" in kinds:
             return "a number in this line is NaN or infinite itself"
         if "elsewhere" in kinds:

@@ -17,7 +17,9 @@ from tinynet.train.incidents.post_mortem import REPORT, STATE, Failure, PostMort
 from tinynet.train.incidents.snapshot import Snapshot
 from tinynet.train.method import Task
 from tinynet.train.problems import TrainError, UsageError
+from tinynet.train.record import read_record
 from tinynet.train.resolve import load_config
+from tinynet.train.sources import stand_ins
 
 
 def replayed(path: Path) -> str:
@@ -50,7 +52,9 @@ def replay(place: Path) -> PostMortem:
         TrainError: as `replayed`.
     """
     saved = checkpoint.load(place / STATE)
-    parts = build(load_config(RunFolder(place.parent.parent).config))
+    folder = RunFolder(place.parent.parent)
+    copies = stand_ins(folder, read_record(folder))  # files that have changed may be mended
+    parts = build(load_config(folder.config, stand_ins=copies))
     _load(parts, saved["model"], place)
     parts.model.train()
     where = Place(*saved["place"])

@@ -1,0 +1,97 @@
+"""How damage to the files of a run is noticed: checksums, of the same kind as a checkpoint's.
+
+A checkpoint ends with one. ``run.json`` has one of itself, and those of the files that stay as they
+are while a run goes on: ``config.toml``, the tokenizer, the copies of source files. Each row of
+``metrics.jsonl`` ends with one, so that it is known good or bad at any moment, also after a crash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+_ROW = re.compile(r'(\{.*), "crc32": "([0-9a-f]{8})"\}')
+
+
+def sha256(data: bytes) -> str:
+    """Return the checksum of a file."""
+    return hashlib.sha256(data).hexdigest()
+
+
+# ---- an object with its own checksum ----
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object of JSON with a checksum of all else in it.
+
+    Example:
+        >>> is_sealed(sealed({"a": 1})), is_sealed({**sealed({"a": 1}), "a": 2})
+        (True, False)
+    """
+    plain = json.loads(json.dumps({k: v for k, v in content.items() if k != "sha256"}, default=str))
+    return {**plain, "sha256": _digest(plain)}
+
+
+def is_sealed(content: Mapping[str, Any]) -> bool:
+    """Return whether an object has the checksum of what is in it."""
+    return content.get("sha256") == _digest({k: v for k, v in content.items() if k != "sha256"})
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return sha256(json.dumps(content, sort_keys=True).encode())
+
+
+# ---- rows ----
+
+
+def sealed_row(text: str) -> str:
+    """Return a line that holds an object of JSON, with its checksum as the last key.
+
+    Example:
+        >>> sealed_row('{"epoch": 1}')
+        '{"epoch": 1, "crc32": "94919848"}'
+    """
+    return f'{text[:-1]}, "crc32": "{zlib.crc32(text.encode()):08x}"}}'
+
+
+def row_of(line: str, *, must: bool = False) -> dict[str, Any] | None:
+    """Return the object in a line; None if it is damaged or cut short.
+
+    Args:
+        must: refuse a line without a checksum, such as older versions wrote.
+    """
+    found = _ROW.fullmatch(line)
+    if found:
+        line = f"{found[1]}}}"
+    if (must and not found) or (found and int(found[2], 16) != zlib.crc32(line.encode())):
+        return None
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) else None
+
+
+# ---- files that stay as they are ----
+
+
+def damaged(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Return which files are not as they were written: name -> what is the matter.
+
+    Args:
+        folder: of the run.
+        files: their checksums by name.
+    """
+    found = {}
+    for name, digest in files.items():
+        try:
+            if sha256((folder / name).read_bytes()) != digest:
+                found[name] = f"{folder / name} was changed or damaged since the run wrote it"
+        except OSError:
+            found[name] = f"{folder / name} is missing"
+    return found

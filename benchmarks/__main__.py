@@ -45,6 +45,7 @@ def parsed() -> argparse.Namespace:
     add("--imports", action="store_true", help="time of importing the packages")
     add("--loading", action="store_true", help="examples per second of data loaders")
     add("--everything", action="store_true", help="all of these")
+    add("--accuracy", action="store_true", help="errors of float32 against float64 (no times)")
     add("--only", default="", help="of single operations: those whose name contains this text")
     add(
         "--threads",
@@ -113,6 +114,10 @@ def measured(arguments: argparse.Namespace) -> list[Table]:
         from benchmarks import loading
 
         tables.append(loading.report(rounds))
+    if arguments.accuracy:
+        from benchmarks import accuracy
+
+        tables.append(accuracy.report(threads))
     if not tables or everything:
         import torch
 

@@ -18,7 +18,7 @@ ROWS = [
     ["invocation"],  # the first that is imported
     ["errors", "explanations"],
     ["dtypes", "threads", "memory", "strides"],
-    ["numba_kernels"],
+    ["numba_kernels", "sums"],
     ["core"],
     ["random"],
     ["ops"],

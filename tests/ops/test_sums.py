@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tinynet.sums import sums
 
 SHAPES = [(70_001,), (300, 700), (9000, 7), (3, 5, 4000), (64, 64), (1, 40_000), (40_000, 1)]
 
@@ -43,3 +44,19 @@ def test_other_layouts_and_dtypes():
     assert columns[::2].sum().item() == x[:, ::2].sum()
     halves = tn.tensor(np.ones((100, 100), np.float16))
     assert halves.sum(1).tolist() == [100.0] * 100
+
+
+def test_float16_is_summed_in_float32():
+    ones = tn.ones(5000, 2).half()
+    assert ones.sum(0).tolist() == ones.t().sum(1).tolist() == [5000.0] * 2
+    assert ones.sum().item() == 10000.0
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+@pytest.mark.parametrize("shape", [(3, 129, 2100), (700, 2, 3), (2, 300, 9), (130, 1, 130)])
+def test_whole_numbers_are_summed_exactly_over_any_dimensions(shape, order, axes):
+    x = np.random.RandomState(0).randint(-8, 9, shape).astype("f4").transpose(order)
+    for given in (x, x[1:], x[:, :, ::2], np.broadcast_to(x[:1], x.shape)):
+        np.testing.assert_array_equal(sums(given, axes, True), given.sum(axes, keepdims=True))
+        np.testing.assert_array_equal(sums(given, axes, False), given.sum(axes))

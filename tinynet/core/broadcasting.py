@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.sums import sums
 
 
 class Recorded:
@@ -26,5 +25,5 @@ def sum_to(g: Array, shape: tuple[int, ...]) -> Array:
     axes = [*range(extra)]
     axes += [i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1]
     if axes:
-        g = np.add.reduce(g, axis=tuple(axes), keepdims=True)
+        g = sums(g, tuple(axes), True)
     return g.reshape(shape)

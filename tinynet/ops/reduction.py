@@ -16,7 +16,7 @@ from tinynet.ops.half import HALF, in_single
 from tinynet.ops.joining import cat, stack
 from tinynet.ops.refuse import bad_dim, name_of, refuse_others
 from tinynet.ops.shape import axis_of, expand, reshape
-from tinynet.ops.sums import sum_kind, sums
+from tinynet.sums import sum_kind, sums
 
 Dims = int | Sequence[int] | None
 

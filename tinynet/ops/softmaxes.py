@@ -20,7 +20,7 @@ from tinynet.ops.half import HALF, in_single
 from tinynet.ops.reduction import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.refuse import bad_dim, name_of
 from tinynet.ops.shape import axis_of
-from tinynet.ops.sums import add_up
+from tinynet.sums import row_dots, sums
 
 
 def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
@@ -57,18 +57,12 @@ def _powers(x: Array, axis: int) -> Array:
     return np.exp(shifted, out=shifted)
 
 
-def _summed(x: Array, axis: int) -> Array:
-    """Return the sums along an axis, which is kept; einsum is the fastest along the last."""
-    if axis == x.ndim - 1 and x.flags.c_contiguous:
-        return np.einsum("...i->...", x)[..., None]
-    return add_up(x, axis=axis, keepdims=True)
-
-
 def _summed_products(a: Array, b: Array, axis: int) -> Array:
     """Return the sums of products along an axis, which is kept."""
+    n = a.shape[-1]
     if axis == a.ndim - 1:
-        return np.einsum("...i,...i->...", a, b)[..., None]
-    return add_up(a * b, axis=axis, keepdims=True)
+        return row_dots(a.reshape(-1, n), b.reshape(-1, n)).reshape(*a.shape[:-1], 1)
+    return sums(a * b, (axis,), True)
 
 
 def _by_rows(kernel: Callable[..., None], axis: int, *arrays: Array) -> Array | None:
@@ -111,7 +105,7 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     if made is not None:
         return made
     powers = _powers(x, axis)
-    powers /= _summed(powers, axis)
+    powers /= sums(powers, (axis,), True)
     return powers
 
 
@@ -164,7 +158,7 @@ def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     if made is not None:
         return made
     shifted = _below_top(x, axis)
-    shifted -= np.log(_summed(np.exp(shifted), axis))
+    shifted -= np.log(sums(np.exp(shifted), (axis,), True))
     return shifted
 
 
@@ -180,7 +174,7 @@ def log_softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
     if made is not None:
         return made
     slope = np.exp(result)
-    slope *= _summed(self, axis)
+    slope *= sums(self, (axis,), True)
     return np.subtract(self, slope, out=slope)
 
 
@@ -206,7 +200,7 @@ def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
     axes = axes_of(dim, self.ndim, "logsumexp")
     top = largest(self, axis=axes, keepdims=True, initial=-np.inf)
     top = np.where(np.isinf(top), 0, top).astype(self.dtype)
-    found = np.log(add_up(np.exp(self - top), axis=axes, keepdims=True)) + top
+    found = np.log(sums(np.exp(self - top), axes, True)) + top
     return found if keepdim else found.reshape(_left(self.shape, axes))
 
 

@@ -30,7 +30,7 @@ from tinynet.ops.reduction import (
     sum_dims,
 )
 from tinynet.ops.refuse import name_of, refuse_others
-from tinynet.ops.sums import add_up
+from tinynet.sums import add_up, sums
 
 # ---- variance and standard deviation ------------------------------------------------------------
 
@@ -40,10 +40,11 @@ def _variance(self: Array, dim: Dims, correction: float, keepdim: bool) -> Array
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = axes_of(dim, self.ndim)
     count = count_of(self.shape, dim)
-    center = add_up(self, axis=axes, keepdims=True) / self.dtype.type(count)
-    squares = np.square(self - center)
-    total = add_up(squares, axis=axes, keepdims=keepdim)
-    return total / self.dtype.type(max(count - correction, 0))
+    kind = self.dtype.type
+    away = np.asarray(self - sums(self, axes, True) / kind(count))
+    rest = sums(away, axes, keepdim)  # 0, but for the rounding of the mean
+    total = sums(np.square(away, out=away), axes, keepdim) - rest * (rest / kind(max(count, 1)))
+    return np.maximum(total, 0) / kind(max(count - correction, 0))
 
 
 def _around_mean(
@@ -225,10 +226,10 @@ def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
     if p == 0:
         return add_up(sizes != 0, axis=axes, keepdims=keepdim, dtype=self.dtype)
     if p == 1:
-        return add_up(sizes, axis=axes, keepdims=keepdim)
+        return sums(sizes, axes, keepdim)
     if p == 2:
-        return np.sqrt(add_up(np.square(self), axis=axes, keepdims=keepdim))
-    return add_up(sizes**p, axis=axes, keepdims=keepdim) ** (1 / p)
+        return np.sqrt(sums(np.square(self), axes, keepdim))
+    return sums(sizes**p, axes, keepdim) ** (1 / p)
 
 
 def _check_norm(self: Array, p: float, axes: tuple[int, ...], dim: Dims) -> None:

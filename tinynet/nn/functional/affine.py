@@ -19,7 +19,7 @@ from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.gemm import dot
 from tinynet.ops.products import matmul, mm
 from tinynet.ops.refuse import c_name, name_of
-from tinynet.ops.sums import ones
+from tinynet.sums import column_sums
 
 # ---- operations ---------------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ def _of_bias(g: Any, bias_shape: tuple[int, ...]) -> Any:
     if g.__class__ is np.ndarray and g.ndim > 1 and len(bias_shape) == 1 and g.size:
         g = _rows(g)
         if g.shape[1] == bias_shape[0]:
-            return np.dot(ones(len(g), g.dtype), g)
+            return column_sums(g)
     return g
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import threads
 from tinynet.dtypes import Array
-from tinynet.ops import sums
+from tinynet.sums import add_up, column_sums, row_dots, row_sums
 
 PART = 1 << 16  # elements that are worked on at a time
 
@@ -36,11 +36,6 @@ def wide(x: Array) -> Array:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def ones(count: int, x: Array) -> Array:
-    """Return a vector of ones, whose product with an array is a sum."""
-    return sums.ones(count, x.dtype)
-
-
 class Rows:
     """An array as rows of places: numbers per channel are one per row.
 
@@ -62,28 +57,28 @@ class Rows:
         for part in self.parts:
             work(part)
 
-    def sums(self, kind: Any) -> Array:
-        """Return memory for sums over places."""
-        return np.empty(self.shape[0], kind)
+    def memory(self) -> Array:
+        """Return memory for sums over places, which are rounded once, where they are used."""
+        return np.empty(self.shape[0])
 
-    def total(self, a: Array, part: slice, sums: Array) -> None:
+    def total(self, a: Array, part: slice, out: Array) -> None:
         """Write the sums over places of a part."""
-        np.matmul(a[part], ones(self.blocks.places, a), out=sums[part])
+        out[part] = row_sums(a[part])
 
-    def dot(self, a: Array, b: Array, part: slice, sums: Array) -> None:
+    def dot(self, a: Array, b: Array, part: slice, out: Array) -> None:
         """Write the sums over places of the products of a part."""
-        np.vecdot(a[part], b[part], out=sums[part])
+        out[part] = row_dots(a[part], b[part])
 
-    def spread(self, a: Array) -> Array:
+    def spread(self, a: Array, kind: Any) -> Array:
         """Return numbers per channel in a shape that broadcasts to the rows."""
-        return np.broadcast_to(a, self.small).reshape(-1, 1)
+        return np.broadcast_to(a, self.small).reshape(-1, 1).astype(kind, copy=False)
 
-    def average(self, sums: Array) -> Array:
+    def average(self, totals: Array) -> Array:
         """Return averages per group from sums over places, ``[samples or 1, groups, 1]``."""
         samples, _, channels, places, shared = self.blocks
         count = channels * places * (samples if shared else 1)
-        axis = (0, 2) if shared else 2
-        return np.add.reduce(sums, axis=axis, keepdims=True) / max(count, 1)
+        axis = (0, 2) if shared else (2,)
+        return add_up(totals, axis=axis, keepdims=True) / max(count, 1)
 
 
 class Columns:
@@ -101,26 +96,25 @@ class Columns:
         """Call a function with all samples."""
         work(slice(None))
 
-    def sums(self, kind: Any) -> Array:
+    def memory(self) -> Array:
         """Return memory for sums over samples and places."""
-        return np.empty(self.blocks.groups, kind)
+        return np.empty(self.blocks.groups)
 
-    def total(self, a: Array, part: slice, sums: Array) -> None:
+    def total(self, a: Array, part: slice, out: Array) -> None:
         """Write the sums over samples and places."""
-        columns = (ones(self.blocks.samples, a) @ a).reshape(self.blocks.groups, -1)
-        np.matmul(columns, ones(self.blocks.places, a), out=sums)
+        out[...] = row_sums(column_sums(a).reshape(self.blocks.groups, -1))
 
-    def dot(self, a: Array, b: Array, part: slice, sums: Array) -> None:
+    def dot(self, a: Array, b: Array, part: slice, out: Array) -> None:
         """Write the sums over samples and places of products."""
-        self.total(a * b, part, sums)
+        self.total(a * b, part, out)
 
-    def spread(self, a: Array) -> Array:
+    def spread(self, a: Array, kind: Any) -> Array:
         """Return numbers per channel, one for each column."""
-        return np.repeat(a.reshape(-1), self.blocks.places)[None]
+        return np.repeat(a.reshape(-1).astype(kind, copy=False), self.blocks.places)[None]
 
-    def average(self, sums: Array) -> Array:
+    def average(self, totals: Array) -> Array:
         """Return averages per group from sums over samples and places, ``[1, groups, 1]``."""
-        return sums / max(self.blocks.samples * self.blocks.places, 1)
+        return totals / max(self.blocks.samples * self.blocks.places, 1)
 
 
 def seen_as(blocks: Blocks) -> Rows | Columns:

@@ -23,7 +23,7 @@ from tinynet.ops.reduction import largest, smallest
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import reshape
 from tinynet.ops.softmaxes import SAFE, log_softmax, softmax
-from tinynet.ops.sums import ones
+from tinynet.sums import ones
 
 # ---- cross-entropy of rows of logits, as an operation -------------------------------------------
 

@@ -115,4 +115,4 @@ class CompiledColumns(CompiledRows):
 
 
 def _vectors(*given: Array) -> list[Array]:
-    return [np.ascontiguousarray(a).reshape(-1) for a in given]
+    return [np.ascontiguousarray(a, np.float32).reshape(-1) for a in given]

@@ -66,18 +66,19 @@ def _normalized(
         return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
     seen = seen_as(blocks)
     x = x.reshape(seen.shape)
-    y, sums, squares = np.empty(x.shape, x.dtype), seen.sums(x.dtype), seen.sums(x.dtype)
-    seen.each(lambda part: seen.total(x, part, sums))
-    mean = seen.average(sums.reshape(seen.small))
-    middle = seen.spread(mean)
+    y, totals, squares = np.empty(x.shape, x.dtype), seen.memory(), seen.memory()
+    seen.each(lambda part: seen.total(x, part, totals))
+    mean = seen.average(totals.reshape(seen.small))
+    middle, rest = seen.spread(mean, x.dtype), mean - mean.astype(x.dtype)
 
     def center(part: slice) -> None:
         np.subtract(x[part], middle[part], out=y[part])
         seen.dot(y, y, part, squares)
 
     seen.each(center)
-    var = seen.average(squares.reshape(seen.small))
-    factor, offset = seen.spread(w / np.sqrt(var + eps)), seen.spread(b)
+    var = np.maximum(seen.average(squares.reshape(seen.small)) - np.square(rest), 0)
+    scales = w / np.sqrt(var + eps)
+    factor, offset = (seen.spread(a, x.dtype) for a in (scales, b - rest * scales))
 
     def scale(part: slice) -> None:
         rows = y[part]
@@ -125,29 +126,31 @@ def _normalized_slopes(
     seen = seen_as(blocks)
     (w,) = _vectors(blocks, weight)
     g2 = wide(g).reshape(seen.shape)
-    r = 1 / np.sqrt(var + eps)
     dx = by_weight = by_bias = None
-    sums, products = seen.sums(g2.dtype), seen.sums(g2.dtype)
-    x, c = wide(input).reshape(seen.shape), np.empty(g2.shape, g2.dtype)
-    middle, centered = seen.spread(mean), needs[1] or not constant
+    totals, products, r = seen.memory(), seen.memory(), 1 / np.sqrt(var + eps)
+    kind, x, c = g2.dtype, wide(input).reshape(seen.shape), np.empty(g2.shape, g2.dtype)
+    middle, centered = seen.spread(mean, kind), needs[1] or not constant
 
     def add_up(part: slice) -> None:
         if centered:
             np.subtract(x[part], middle[part], out=c[part])
             seen.dot(g2, c, part, products)
         if needs[2] or not constant:
-            seen.total(g2, part, sums)
+            seen.total(g2, part, totals)
 
     seen.each(add_up)
-    if centered:
-        by_weight = np.add.reduce(products.reshape(seen.small) * r, axis=0)
+    totals, products = totals.reshape(seen.small), products.reshape(seen.small)
     if needs[2] or not constant:
-        by_bias = np.add.reduce(sums.reshape(seen.small), axis=0)
+        by_bias = np.add.reduce(totals, axis=0).astype(kind)
+    rest = mean - mean.astype(kind)
+    if not constant:
+        products -= rest * totals
+    if centered:
+        by_weight = np.add.reduce(products * r, axis=0).astype(kind)
     if needs[0] and constant:
-        dx = g2 * seen.spread(r * w)
+        dx = g2 * seen.spread(r * w, kind)
     elif needs[0]:
-        small = products.reshape(seen.small), sums.reshape(seen.small)
-        dx = _centered_slope(g2, c, r, w, *small, seen)
+        dx = _centered_slope(g2, c, r, w, products, totals, rest, seen)
     return None if dx is None else dx.reshape(g.shape), by_weight, by_bias
 
 
@@ -157,21 +160,24 @@ def _centered_slope(
     r: Array,
     w: Array,
     products: Array,
-    sums: Array,
+    totals: Array,
+    rest: Array,
     seen: Rows | Columns,
 ) -> Array:
-    """Return the gradient by the input, written over ``c``, which is the input less its mean."""
-    factors: tuple[Array, ...]
-    if seen.blocks.channels == 1:  # the weight is a factor of all terms: no second array
-        factors = seen.average(products) * -(r**2), seen.average(sums), r * w
-    else:
-        factors = seen.average(w * products) * -(r**3), seen.average(w * sums) * r, r * w
-    slope, middle, last = (seen.spread(factor) for factor in factors)
+    """Return the gradient by the input, written over ``c``, which is the input less its mean.
+
+    It is so but for ``rest``, what float32 does not hold of the mean.
+    """
+    alone = seen.blocks.channels == 1  # the weight is a factor of all terms: no second array
+    by, power = (1, 2) if alone else (w, 3)
+    by_place, middle = seen.average(by * products) * -(r**power), seen.average(by * totals)
+    middle = (middle if alone else middle * r) + rest * by_place
+    slope, middle, last = (seen.spread(a, g.dtype) for a in (by_place, middle, r * w))
 
     def part_of(part: slice) -> None:
         rows = c[part]
         np.multiply(rows, slope[part], out=rows)
-        if seen.blocks.channels == 1:
+        if alone:
             np.add(rows, g[part], out=rows)
             np.subtract(rows, middle[part], out=rows)
             np.multiply(rows, last[part], out=rows)
@@ -243,8 +249,8 @@ def batch_scaled(
     if rows is not None:
         y = rows.scaled(x, m, scale, b)
     else:
-        y = x.reshape(seen.shape) * seen.spread(scale)
-        y += seen.spread(b - m * scale)
+        y = x.reshape(seen.shape) * seen.spread(scale, x.dtype)
+        y += seen.spread(b - m * scale, x.dtype)
     return y.reshape(input.shape).astype(input.dtype, copy=False)
 
 

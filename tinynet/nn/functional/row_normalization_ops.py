@@ -17,9 +17,10 @@ from tinynet import numba_kernels, threads
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.nn.functional.blocks import Blocks, ones, wide
+from tinynet.nn.functional.blocks import Blocks, wide
 from tinynet.nn.functional.normalization_ops import Grads, shaped, slopes
 from tinynet.numba_kernels import rows, sharing
+from tinynet.sums import column_sums, ones, row_dots, row_sums, weighted_column_sums
 
 _NONE = np.empty(0)
 _BLOCK = 32768  # numbers that are worked on at once in a larger input: they stay in the cache
@@ -64,9 +65,9 @@ def _normalized_part(
 ) -> tuple[Array, Array, Array]:
     y, mean = x, np.zeros((len(x), 1), x.dtype)
     if centered:
-        np.divide(np.dot(x, ones(length, x)), length, out=mean[:, 0])
+        np.divide(row_sums(x), length, out=mean[:, 0])
         y = x - mean
-    spread = np.vecdot(y, y)
+    spread = row_dots(y, y)
     spread /= length
     spread += eps
     np.sqrt(spread, out=spread)
@@ -98,25 +99,25 @@ def _row_slopes(
         dx[part], sums[0, part.start // step], sums[1, part.start // step] = made
 
     threads.in_turn(work, threads.slices(len(x), step))
-    by_weight, by_bias = np.add.reduce(sums, axis=1)
+    by_weight, by_bias = column_sums(sums)
     return dx.reshape(g.shape), by_weight, by_bias
 
 
 def _slopes_part(
     g: Array, x: Array, weight: Array, mean: Array, inverse: Array, length: int, centered: bool
 ) -> tuple[Array, Array, Array]:
-    w = wide(weight).reshape(-1) if weight.size else ones(length, x)
+    w = wide(weight).reshape(-1) if weight.size else ones(length, x.dtype)
     c, r = x - mean if centered else x, inverse[:, 0]
     products = g * c
-    by_weight, by_bias = np.dot(r, products), np.dot(ones(len(x), x), g)
+    by_weight, by_bias = weighted_column_sums(r, products), column_sums(g)
     share = r / length
-    inner = np.dot(products, w)
+    inner = row_dots(products, w)
     inner *= r
     inner *= r
     inner *= share
     np.multiply(c, inner[:, None], out=products)
     if centered:
-        outer = np.dot(g, w)
+        outer = row_dots(g, w)
         outer *= share
         products += outer[:, None]
     factor = _outer(inverse, weight)
@@ -126,7 +127,7 @@ def _slopes_part(
 
 
 def _weight_of(weight: Array, x: Array) -> Array:
-    return wide(weight).reshape(-1) if weight.size else ones(x.shape[1], x)
+    return wide(weight).reshape(-1) if weight.size else ones(x.shape[1], x.dtype)
 
 
 def _normalized_rows(
@@ -151,7 +152,7 @@ def _slopes_of_rows(
     dx, parts = np.empty_like(x), sharing.parts_of(len(x), x.size * rows.COST)
     sums = np.empty((2, parts, x.shape[1]), np.float32)
     rows.row_norm_back(g, x, w, m, r, centered, dx, *sums)
-    by_weight, by_bias = sums[:, 0] if parts == 1 else np.add.reduce(sums, axis=1)
+    by_weight, by_bias = sums[:, 0] if parts == 1 else column_sums(sums)
     return dx, by_weight, by_bias
 
 

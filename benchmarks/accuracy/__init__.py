@@ -1,0 +1,81 @@
+"""How far float32 results and gradients are from those of float64, beside PyTorch's.
+
+An error is the root mean square of the differences from float64, as a part of the root mean square
+of the numbers themselves, in units of float32's rounding, 2**-24 = 6e-8.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import Any
+
+import numpy as np
+
+import tinynet
+from benchmarks.accuracy import layers, reductions
+from benchmarks.accuracy.spec import Array, Case
+from benchmarks.tables import Table
+
+CASES = [*reductions.CASES, *layers.CASES]
+ROUNDING = 2.0**-24
+TITLE = "Errors, in units of 6e-8"
+STEPS = 4  # units, of functions of one number and of sums of parts, in whatever order
+
+
+def inputs_of(case: Case) -> list[Array]:
+    """Return a case's arrays, the same at each call: float32 and int64."""
+    rng = np.random.default_rng(zlib.crc32(case.name.encode()))
+    return [a.astype("f4") if a.dtype.kind == "f" else a for a in case.inputs(rng)]
+
+
+def results(library: Any, case: Case, kind: str) -> list[Array]:
+    """Return the output, and the gradients by the inputs, computed in a dtype, as float64."""
+    tensors = []
+    for array in inputs_of(case):
+        wide = array.astype(kind) if array.dtype.kind == "f" else array
+        tensors.append(library.from_numpy(np.array(wide)))
+        tensors[-1].requires_grad_(array.dtype.kind == "f")
+    output = case.run(library, *tensors)
+    found = [output]
+    if output.requires_grad:
+        slope = np.random.default_rng(1).standard_normal(tuple(output.shape)) + 0.5
+        output.backward(library.from_numpy(np.asarray(slope, "f4").astype(kind)))
+        found += [t.grad for t in tensors if t.grad is not None]
+    return [np.asarray(t.detach().numpy(), np.float64) for t in found]
+
+
+def error(found: Array, exact: Array) -> float:
+    """Return the error, in units of float32's rounding."""
+    away = math.sqrt(np.mean(np.square(found - exact)))
+    size = math.sqrt(np.mean(np.square(exact)))
+    return away / size / ROUNDING if away else 0.0
+
+
+def errors(found: list[Array], exact: list[Array]) -> tuple[float, float]:
+    """Return the error of the output, and the largest one of the gradients."""
+    each = [error(a, b) for a, b in zip(found, exact, strict=True)]
+    return each[0], max(each[1:], default=0.0)
+
+
+def floors_of(case: Case) -> list[float]:
+    """Return what no bound is below, of the result and of gradients: steps, and sums by BLAS.
+
+    Where n numbers of random sign are added one after the other, the worst order, each of the sums
+    is rounded, by 1/sqrt(3) units in the root mean square: of the total, that is sqrt(n / 6) units.
+    """
+    return [STEPS + math.sqrt(terms / 6) for terms in case.terms]
+
+
+def report(threads: int) -> Table:
+    """Measure tinynet and PyTorch."""
+    import torch
+
+    torch.set_num_threads(threads)
+    columns = ["of float32", "result", "PyTorch's", "gradients", "PyTorch's"]
+    table = Table(TITLE, columns)
+    for case in CASES:
+        exact = results(tinynet, case, "f8")
+        ours, theirs = (errors(results(x, case, "f4"), exact) for x in (tinynet, torch))
+        table.add(case.name, ours[0], theirs[0], ours[1], theirs[1])
+    return table

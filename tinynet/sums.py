@@ -1,0 +1,162 @@
+"""Sums of arrays over axes, by BLAS, in parts: no result adds more than some hundreds in a row.
+
+The error of a sum of n numbers grows with n where they are added one after the other, with its
+logarithm where sums of parts are added (Higham, "The accuracy of floating point summation", 1993).
+numpy does so along the contiguous axis only. A product with ones is several times faster, and adds
+in as many lanes as the processor has; what is long is cut into parts that are summed so, and whose
+sums are summed in float64.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.dtypes import Array
+
+add_up: Callable[..., Array] = np.add.reduce  # numpy's type knows no ``keepdims: bool``
+
+_MANY = 2**12  # numbers from which products with ones are worth it
+_LONG, _PART = 2048, 256  # numbers from which rows are cut, and those that are summed at once
+_DOTS = 1024  # the same of products of rows, which BLAS adds in four times as many lanes
+_SHORT = 24  # numbers of rows that are so short that a call of BLAS for each takes longer
+_FEW, _TALL, _WIDE = 128, 32, 256  # rows that are not cut; rows and columns of a part
+
+
+def sum_kind(array: Array, dtype: Any) -> Any:
+    """Return the dtype to sum in: as given, else int64 for integers and booleans."""
+    if dtype is not None:
+        return dtypes.as_numpy(dtype)
+    return array.dtype if array.dtype.kind == "f" else np.dtype(np.int64)
+
+
+def ones(count: int, kind: np.dtype[Any]) -> Array:
+    """Return a vector of ones, whose product with an array is a sum. It must not be written to."""
+    return _kept_ones(count, kind) if count <= _MANY else np.ones(count, kind)
+
+
+@functools.lru_cache(maxsize=64)  # a layer of a net needs the same ones at each call
+def _kept_ones(count: int, kind: np.dtype[Any]) -> Array:
+    made = np.ones(count, kind)
+    made.flags.writeable = False
+    return made
+
+
+def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any = None) -> Array:
+    """Return sums over the axes (None: over all) in a dtype, None for that of `sum_kind`."""
+    if dtype is not None or x.dtype.kind != "f":
+        return add_up(x, axis=axes, keepdims=keepdim, dtype=sum_kind(x, dtype))
+    if x.dtype.itemsize == 2:
+        return np.asarray(sums(x.astype(np.float32), axes, keepdim)).astype(x.dtype)
+    if x.size <= 2 * _FEW:
+        return add_up(x, axis=axes, keepdims=keepdim)
+    axes = tuple(range(x.ndim)) if axes is None else axes
+    if x.size < _MANY and _are_few(x.shape, axes):
+        return add_up(x, axis=axes, keepdims=keepdim)
+    if x.flags.c_contiguous:
+        found = _contiguous_sums(x, axes)
+    elif 0 in x.strides:  # expanded: a copy could be far larger than what is there
+        return add_up(x, axis=axes, keepdims=keepdim)
+    else:
+        order = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
+        moved = np.ascontiguousarray(
+            x.transpose(order)
+        )  # in the order of memory: most often a view
+        found = _contiguous_sums(moved, tuple(order.index(axis) for axis in axes))
+        found = found.transpose([order.index(axis) for axis in range(x.ndim)])
+    if keepdim:
+        return found
+    kept = found.reshape([n for axis, n in enumerate(x.shape) if axis not in axes])
+    return kept if kept.ndim else kept[()]
+
+
+def _are_few(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
+    """Return whether numpy adds few numbers in a row: it sums pairwise along the last axis."""
+    return math.prod(shape[axis] for axis in axes if axis < len(shape) - 1) <= _FEW
+
+
+def _contiguous_sums(x: Array, axes: tuple[int, ...]) -> Array:
+    """Return the sums of a contiguous array, with its axes kept: neighbours at once, last first."""
+    left = set(axes)
+    while left:
+        first = last = max(left)
+        while first in left:
+            left.remove(first)
+            first -= 1
+        before, many = math.prod(x.shape[: first + 1]), math.prod(x.shape[first + 1 : last + 1])
+        after = math.prod(x.shape[last + 1 :])
+        shape = x.shape[: first + 1] + (1,) * (last - first) + x.shape[last + 1 :]
+        if after == 1:
+            x = row_sums(x.reshape(before, many)).astype(x.dtype, copy=False).reshape(shape)
+        else:
+            x = column_sums(x.reshape(before, many, after)).reshape(shape)
+    return x
+
+
+def row_sums(x: Array) -> Array:
+    """Return the sums of the rows of ``[rows, n]``; in float64 where rows are cut."""
+    n = x.shape[1]
+    if n < _LONG:
+        return np.dot(x, ones(n, x.dtype))
+    whole, some = n // _PART * _PART, ones(_PART, x.dtype)
+    if whole == n:  # one product is faster than one for each row
+        parts = np.dot(x.reshape(-1, _PART), some).reshape(len(x), -1)
+    else:
+        parts = np.matmul(x[:, :whole].reshape(len(x), -1, _PART), some)
+    total = add_up(parts, axis=1, dtype=np.float64)
+    if whole < n:
+        total += np.dot(x[:, whole:], ones(n - whole, x.dtype))
+    return total
+
+
+def row_dots(a: Array, b: Array) -> Array:
+    """Return the sums of the products of rows, ``[rows, n]``, with others or with one, ``[n]``."""
+    n = a.shape[1]
+    if b.ndim == 1 and n < _LONG:
+        return np.dot(a, b)
+    if n < _SHORT:
+        return np.einsum("ij,ij->i", a, b)
+    if n < 2 * _LONG:
+        return np.vecdot(a, b)
+    whole = n // _DOTS * _DOTS
+    one, other = (x[..., :whole].reshape(*x.shape[:-1], -1, _DOTS) for x in (a, b))
+    total = add_up(np.vecdot(one, other), axis=1, dtype=np.float64)
+    if whole < n:
+        total += np.vecdot(a[:, whole:], b[..., whole:])
+    return total.astype(a.dtype, copy=False)
+
+
+def column_sums(x: Array) -> Array:
+    """Return the sums of columns, ``[..., n]`` of ``[..., rows, n]``.
+
+    Where rows are short, several that follow each other are taken for a long one.
+    """
+    *before, rows, n = x.shape
+    if rows <= _FEW:
+        return np.matmul(ones(rows, x.dtype), x)
+    side_by_side = min(max(_WIDE // n, 1), rows // _TALL)
+    whole = rows // (_TALL * side_by_side) * (_TALL * side_by_side)
+    parts = x[..., :whole, :].reshape(*before, -1, _TALL, side_by_side * n)
+    found = np.matmul(ones(_TALL, x.dtype), parts).astype(np.float64, copy=False)
+    total = column_sums(found.reshape(*before, -1, n))
+    if whole < rows:
+        total += column_sums(x[..., whole:, :])
+    return total.astype(x.dtype, copy=False)
+
+
+def weighted_column_sums(weights: Array, x: Array) -> Array:
+    """Return the sums of the columns of ``[rows, n]`` with a weight for each row."""
+    rows, n = x.shape
+    if rows <= _FEW:
+        return np.dot(weights, x)
+    whole = rows // _TALL * _TALL
+    parts = np.matmul(weights[:whole].reshape(-1, 1, _TALL), x[:whole].reshape(-1, _TALL, n))
+    total = column_sums(parts[:, 0].astype(np.float64, copy=False))
+    if whole < rows:
+        total += np.dot(weights[whole:], x[whole:])
+    return total.astype(x.dtype, copy=False)

@@ -142,10 +142,10 @@ def test_file_name_suffix(tmp_path):
 def test_purge_step_hides_what_was_there(tmp_path):
     with SummaryWriter(tmp_path, purge_step=4) as writer:
         writer.add_scalar("a", 1.0, 4)
-    version, start, _scalar = reader.events(tmp_path)
+    version, *starts, _scalar = reader.events(tmp_path)
     assert (version.file_version, version.step) == ("brain.Event:2", 4)
-    assert start.step == 4
-    assert start.session_log.status == start.session_log.START
+    assert [start.step for start in starts] == [4, 4]  # one loader takes the first for a beginning
+    assert all(start.session_log.status == start.session_log.START for start in starts)
 
 
 def test_close_twice_and_add_after_close(tmp_path):

@@ -2,6 +2,8 @@ import textwrap
 
 import pytest
 
+from tinynet.train import training as trainings
+
 DIGITS = """\
 [run]
 seed = 3
@@ -49,3 +51,26 @@ def write(tmp_path, monkeypatch):
         return path.name
 
     return write_files
+
+
+class Killed(BaseException):
+    """The end of a process, as far as Python can play it."""
+
+
+@pytest.fixture
+def dies(monkeypatch):
+    """Lets the training loop die after so many steps of a run."""
+
+    def at(count):
+        fit = trainings.fit
+
+        def until(*arguments, **keywords):
+            for number, step in enumerate(fit(*arguments, **keywords), 1):
+                yield step
+                if number == count:
+                    raise Killed
+
+        monkeypatch.setattr(trainings, "fit", until)
+        return lambda: monkeypatch.setattr(trainings, "fit", fit)
+
+    return at

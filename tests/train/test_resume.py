@@ -13,9 +13,9 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tinynet.train import CheckpointError, StorageWarning, UsageError, evaluate_run, resume, run
 from tinynet.train import checkpoint as checkpoints
 from tinynet.train import folder as folders
-from tinynet.train import training as trainings
 from tinynet.train.cli import main
 
+from .conftest import Killed
 from .test_cli import start
 from .test_method import GAN_CONFIG
 from .test_runner import own_model, weights
@@ -37,10 +37,6 @@ metrics = ["accuracy", "top3", "confusion_matrix"]
 SAVING = ["run.save_every_steps=5"]
 
 
-class Killed(BaseException):
-    """The end of a process, as far as Python can play it."""
-
-
 def rows(folder):
     return [json.loads(row) for row in (folder / "metrics.jsonl").read_text().splitlines()]
 
@@ -49,6 +45,7 @@ def all_of(folder):
     """What must be equal, to the bit: everything in the checkpoint, and the rows of figures."""
     state = checkpoints.load(folder / "checkpoint.npz")
     state.pop("config")  # has the names of the files that it was read from
+    state.pop("events")  # has the names of those for TensorBoard
     return {**flat(state), "rows": rows(folder)}
 
 
@@ -77,25 +74,6 @@ def flat(value):
     if hasattr(value, "numpy"):
         value = value.detach().numpy()
     return (value.dtype.str, value.tobytes()) if hasattr(value, "tobytes") else value
-
-
-@pytest.fixture
-def dies(monkeypatch):
-    """Lets the training loop die after so many steps of a run."""
-
-    def at(count):
-        fit = trainings.fit
-
-        def until(*arguments, **keywords):
-            for number, step in enumerate(fit(*arguments, **keywords), 1):
-                yield step
-                if number == count:
-                    raise Killed
-
-        monkeypatch.setattr(trainings, "fit", until)
-        return lambda: monkeypatch.setattr(trainings, "fit", fit)
-
-    return at
 
 
 def killed(path, extra, dies, count, out):

@@ -20,12 +20,13 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 _CHUNK = 1 << 14  # bytes per write: on a disk that is nearly full, what fits is kept
 _PATIENCE = 5.0  # seconds between attempts of add() during an outage; flush() always tries
 MAX_WAITING = 16 << 20  # bytes of events kept in memory during an outage; then the oldest go
 _DISK_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+_PREFIX = "events.out.tfevents."
 _counter = itertools.count()
 
 
@@ -54,6 +55,38 @@ class Outages:
     def end(self, file: object) -> None:
         """This file was written, or given up."""
         self._failing.discard(id(file))
+
+
+def _newest(folder: str) -> int:
+    """The time in the name of the newest event file of a folder; 0 if there is none."""
+    names = (name.removeprefix(_PREFIX) for name in os.listdir(folder) if name.startswith(_PREFIX))
+    times = (name.partition(".")[0] for name in names)
+    return max((int(moment) for moment in times if moment.isdecimal()), default=0)
+
+
+def trim(folder: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
+    """Cut the event files of a folder back to what they were at some moment.
+
+    What was written since is to be written once more; it would be shown twice, where its steps are
+    not those of the run (epochs, say) or where a reader does not heed restarts.
+
+    Args:
+        folder: of the run.
+        sizes: bytes by the path of each file inside of the folder. Others in the same folders go.
+
+    Raises:
+        OSError: one cannot be cut or removed.
+    """
+    for place in {"", *map(os.path.dirname, sizes)}:
+        inside = os.path.join(folder, place)
+        for name in os.listdir(inside) if os.path.isdir(inside) else ():
+            path, known = os.path.join(inside, name), sizes.get(os.path.join(place, name))
+            if not name.startswith(_PREFIX):
+                continue
+            if known is None:
+                os.unlink(path)
+            elif os.path.getsize(path) > known:
+                os.truncate(path, known)
 
 
 class EventFile:
@@ -109,6 +142,10 @@ class EventFile:
         self._check_process()
         with self._lock:
             self._write(sync=True)
+
+    def written(self) -> tuple[str, int]:
+        """Where the file is, and how many bytes of it are written."""
+        return self._path, self._size
 
     def close(self, revive: bool = True) -> None:
         """Flush and close the file. What cannot be written now is dropped.
@@ -202,10 +239,11 @@ class EventFile:
     # ---- the file ----------------------------------------------------------------------------
 
     def _new_name(self) -> str:
-        # Readers take the files of a folder in the order of their names: time, then a counter.
-        moment, host = int(time.time()), socket.gethostname()
+        # Readers take the files of a folder in the order of their names: time, then a counter. A
+        # clock that was set back must not put a new file before those that are there.
+        moment, host = max(int(time.time()), _newest(self.folder) + 1), socket.gethostname()
         unique = f"{os.getpid()}.{next(_counter):05d}"
-        return f"events.out.tfevents.{moment:010d}.{host}.{unique}{self._suffix}"
+        return f"{_PREFIX}{moment:010d}.{host}.{unique}{self._suffix}"
 
     def _close_file(self) -> None:
         if self._file is not None:

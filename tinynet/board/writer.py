@@ -204,8 +204,16 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
             assert step is not None
             when = time.time()
             file.add(tensorboardx.frame(tensorboardx.version(when, step)))
-            file.add(tensorboardx.frame(tensorboardx.session_start(when, step)))
+            # TensorBoard's own loader (--load_fast=false) takes the first start of a run for its
+            # beginning, and hides nothing: the second one is surely that of a run that goes on.
+            for _ in range(2):
+                file.add(tensorboardx.frame(tensorboardx.session_start(when, step)))
         return file
+
+    def _written(self) -> dict[str, int]:
+        """How many bytes are on the disk of each event file, by its path inside of the folder."""
+        files = [file.written() for file in self._files.values()]
+        return {os.path.relpath(path, self.log_dir): size for path, size in files if path}
 
 
 # ---- helpers ---------------------------------------------------------------------------------

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 
-from tinynet.board import SummaryWriter
+from tinynet.board import BoardWarning, SummaryWriter
+from tinynet.board.storage import trim
 from tinynet.dtypes import Array
 from tinynet.train import pictures
 from tinynet.train.build import Parts, first_batch, refusal_to_show
@@ -21,11 +23,36 @@ def rates(step: Step) -> dict[str, float]:
 
 
 class BoardLog:
-    """Scalars per step and per epoch, the graph, pictures and samples."""
+    """Scalars per step and per epoch, the graph, pictures and samples.
 
-    def __init__(self, writer: SummaryWriter, parts: Parts) -> None:
-        self.writer = writer
+    Args:
+        folder: of the run.
+        parts: of the run.
+        goes_on: the step that a run goes on with.
+        before: what `position` was then; None if an older version did not store it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        parts: Parts,
+        goes_on: int | None = None,
+        before: Mapping[str, int] | None = None,
+    ) -> None:
         self.parts = parts
+        self._before = before or {}
+        if goes_on is not None and before is not None:
+            try:
+                trim(folder, before)
+            except OSError as error:
+                text = f"curves may be shown twice: {error}"
+                warnings.warn(text, BoardWarning, stacklevel=3)
+        self.writer = SummaryWriter(folder, purge_step=goes_on)
+
+    @property
+    def position(self) -> dict[str, int]:
+        """Up to where each event file is written, for a checkpoint."""
+        return {**self._before, **self.writer._written()}
 
     def graph(self) -> None:
         """What runs in a step; a model whose graph cannot be drawn can be trained all the same."""

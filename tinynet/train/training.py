@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tinynet import nn
-from tinynet.board import SummaryWriter
 from tinynet.train import seeds
 from tinynet.train.best import Best
 from tinynet.train.board_log import BoardLog, rates
@@ -111,10 +110,12 @@ class Training:
         self.epoch = -1
         self.incidents = Incidents(config.run, folder, self.progress.say)
         self.saved_at = time.monotonic()
+        self.events: dict[str, int] | None = {}
         if saved is not None:
             self.start = restore(parts, saved, self.average, self.best, self.totals)
             self.metrics = dict(saved["test"])
             self.incidents.skipped = saved["skipped"]
+            self.events = saved["events"]
         early = self.is_over and self.start.epoch < config.run.epochs
         self.stopped_by: int | str | None = EARLY_STOPPING if early else None
 
@@ -126,8 +127,8 @@ class Training:
         """
         self.keep(record)
         status = "failed"
-        purge = self.start.step if "resumed" in record else None
-        log = BoardLog(SummaryWriter(self.folder.path, purge_step=purge), self.parts)
+        goes_on = self.start.step if "resumed" in record else None
+        log = BoardLog(self.folder.path, self.parts, goes_on, self.events)
         with StopRequest() as stop:  # until the record says how it ended
             try:
                 if not self.start.step:
@@ -211,7 +212,7 @@ class Training:
                 self.stopped_by = early if over else stop.signal
                 ended = over
                 break
-        if self.storage.is_failing and not self.storage.save(self.state(step)):
+        if self.storage.is_failing and not self.storage.save(self.state(log, step)):
             text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
             raise CheckpointError(f"{text} cannot be written to (see the warning)")
         return ended
@@ -255,7 +256,7 @@ class Training:
     def save(self, log: BoardLog, step: Step) -> None:
         """Write a checkpoint, and with it all that TensorBoard is shown."""
         log.writer.flush()
-        self.storage.save(self.state(step))
+        self.storage.save(self.state(log, step))
         self.saved_at = time.monotonic()
 
     def measure(self, log: BoardLog, step: Step) -> dict[str, float]:
@@ -294,11 +295,12 @@ class Training:
             "test": self.metrics,
         }
 
-    def state(self, step: Step) -> dict[str, Any]:
+    def state(self, log: BoardLog, step: Step) -> dict[str, Any]:
         """All that going on, or measuring again, needs."""
         parts = self.parts
         return {
             **self.result_state(step),
+            "events": log.position,
             "best": self.best.state_dict(),
             "ema": state_of(self.average),
             "optimizers": {n: u.optimizer.state_dict() for n, u in parts.updaters.items()},

@@ -164,7 +164,7 @@ def test_a_newer_format(path):
         structure = {"format": "tinynet checkpoint", "version": 99, "content": {}}
         archive.writestr("checkpoint.json", json.dumps(structure))
     with pytest.raises(
-        CheckpointError, match="version up to 3, found 99: it was written by a newer"
+        CheckpointError, match="version up to 2, found 99: it was written by a newer"
     ):
         load(path)
 
@@ -265,4 +265,4 @@ def test_a_killed_writer_leaves_a_complete_checkpoint(path):
 
 
 def test_format_is_stated():
-    assert checkpoint.FORMAT == 3
+    assert checkpoint.FORMAT == 2

@@ -45,7 +45,6 @@ def all_of(folder):
     """What must be equal, to the bit: everything in the checkpoint, and the rows of figures."""
     state = checkpoints.load(folder / "checkpoint.npz")
     state.pop("config")  # has the names of the files that it was read from
-    state.pop("events")  # has the names of those for TensorBoard
     return {**flat(state), "rows": rows(folder)}
 
 

@@ -37,7 +37,7 @@ STRUCTURE = "structure.json"
 CHECKPOINT_KIND, CHECKPOINT = "tinynet checkpoint", "checkpoint.json"  # of tinynet.train
 _KINDS = {STRUCTURE: KIND, CHECKPOINT: CHECKPOINT_KIND}
 
-VERSIONS = {KIND: 1, CHECKPOINT_KIND: 3}
+VERSIONS = {KIND: 1, CHECKPOINT_KIND: 2}
 """The version of each format that is written; older ones are still read, newer ones refused."""
 
 

@@ -163,10 +163,5 @@ def _from_1(content: dict[str, Any]) -> dict[str, Any]:
     return {"skipped": 0, **old, **new, "batch": 0, "loader": None, "totals": None}
 
 
-def _from_2(content: dict[str, Any]) -> dict[str, Any]:
-    """Up to where the files for TensorBoard were written, which version 2 did not store."""
-    return {**content, "events": None} if "optimizers" in content else content
-
-
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1, 2: _from_2}
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
 """From each version to the one after it."""

@@ -102,8 +102,13 @@ class Storage:
         if not self._attempt(self._write_best):
             self._best = copy.deepcopy(content)  # the weights themselves will be others soon
 
-    def save(self, content: dict[str, Any]) -> bool:
+    def save(self, content: dict[str, Any], events: Mapping[str, int]) -> bool:
         """Write all that waits, and a checkpoint.
+
+        Args:
+            content: of the checkpoint.
+            events: up to where the files for TensorBoard are written, which ``run.json`` keeps: the
+                checkpoints of equal runs are equal.
 
         Returns:
             Whether it is on the disk; if not, there was a warning.
@@ -111,8 +116,14 @@ class Storage:
         Raises:
             CheckpointError: something in it can only be pickled.
         """
+        known = [*self._record.get("events", {}).items()][-self.keep :]
+        self._record["events"] = {**dict(known), str(content["step"]): {**events}}
         writers = (self._restore, self._write_rows, self._write_best)
-        return self._attempt(*writers, lambda: self._write(content))
+        return self._attempt(
+            *writers,
+            lambda: write_record(self.folder, self._record),
+            lambda: self._write(content),
+        )
 
     def _attempt(self, *writers: Callable[[], object]) -> bool:
         try:

@@ -110,12 +110,10 @@ class Training:
         self.epoch = -1
         self.incidents = Incidents(config.run, folder, self.progress.say)
         self.saved_at = time.monotonic()
-        self.events: dict[str, int] | None = {}
         if saved is not None:
             self.start = restore(parts, saved, self.average, self.best, self.totals)
             self.metrics = dict(saved["test"])
             self.incidents.skipped = saved["skipped"]
-            self.events = saved["events"]
         early = self.is_over and self.start.epoch < config.run.epochs
         self.stopped_by: int | str | None = EARLY_STOPPING if early else None
 
@@ -128,7 +126,8 @@ class Training:
         self.keep(record)
         status = "failed"
         goes_on = self.start.step if "resumed" in record else None
-        log = BoardLog(self.folder.path, self.parts, goes_on, self.events)
+        before = record.get("events", {}).get(str(goes_on)) if goes_on else {}
+        log = BoardLog(self.folder.path, self.parts, goes_on, before)
         with StopRequest() as stop:  # until the record says how it ended
             try:
                 if not self.start.step:
@@ -212,7 +211,7 @@ class Training:
                 self.stopped_by = early if over else stop.signal
                 ended = over
                 break
-        if self.storage.is_failing and not self.storage.save(self.state(log, step)):
+        if self.storage.is_failing and not self.storage.save(self.state(step), log.position):
             text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
             raise CheckpointError(f"{text} cannot be written to (see the warning)")
         return ended
@@ -256,7 +255,7 @@ class Training:
     def save(self, log: BoardLog, step: Step) -> None:
         """Write a checkpoint, and with it all that TensorBoard is shown."""
         log.writer.flush()
-        self.storage.save(self.state(log, step))
+        self.storage.save(self.state(step), log.position)
         self.saved_at = time.monotonic()
 
     def measure(self, log: BoardLog, step: Step) -> dict[str, float]:
@@ -295,12 +294,11 @@ class Training:
             "test": self.metrics,
         }
 
-    def state(self, log: BoardLog, step: Step) -> dict[str, Any]:
+    def state(self, step: Step) -> dict[str, Any]:
         """All that going on, or measuring again, needs."""
         parts = self.parts
         return {
             **self.result_state(step),
-            "events": log.position,
             "best": self.best.state_dict(),
             "ema": state_of(self.average),
             "optimizers": {n: u.optimizer.state_dict() for n, u in parts.updaters.items()},

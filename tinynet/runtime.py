@@ -90,7 +90,7 @@ def set_warn_always(b: bool) -> None:
     tinynet always gives its warnings; Python's filters decide how often each one shows.
 
     Raises:
-        TypeError: ``b`` is no bool.
+        RuntimeError: ``b`` is no bool.
 
     Example:
         >>> tn.set_warn_always(True)
@@ -99,7 +99,7 @@ def set_warn_always(b: bool) -> None:
         >>> tn.set_warn_always(False)
     """
     if not isinstance(b, bool):
-        raise TypeError(f"setWarnOnlyOnce() expects a bool, but got {type(b).__name__}")
+        raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _Warnings.always = b
 
 

@@ -172,7 +172,8 @@ def grad_fn(t: Tensor) -> Node | None:
     edge = view_edge(t) if t._requires_grad is VIEW else t._edge
     if edge is None or edge is NOWHERE_EDGE or isinstance(edge[0], Tensor):  # a leaf, or a copy
         return None
-    return edge[0]
+    node: Node = edge[0]
+    return node
 
 
 def set_requires_grad(t: Tensor, value: bool) -> None:

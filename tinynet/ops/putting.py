@@ -11,7 +11,7 @@ from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops import indexing
+from tinynet.ops import index_key, indexing
 from tinynet.ops.refuse import name_of, refuse_others
 from tinynet.ops.selecting import masked_number, masked_select, select_slices, slices_filled
 from tinynet.ops.shape import axis_of, embed, reshape
@@ -24,7 +24,7 @@ def index_put_(
     self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Write (or add) values at the indices to this tensor and return it."""
-    _, found = indexing.parse(tuple(indices), self._array.shape)
+    _, found = index_key.parse(tuple(indices), self._array.shape)
     return run_inplace(indexing.index_set, self, (values, found, accumulate), {}, what="index_put_")
 
 
@@ -42,7 +42,7 @@ def index_put(
         >>> tn.zeros(3).index_put((tn.tensor([0, 2]),), tn.tensor([5.0, 7.0]))
         tensor([5., 0., 7.])
     """
-    _, found = indexing.parse(tuple(indices), self._array.shape)
+    _, found = index_key.parse(tuple(indices), self._array.shape)
     return indexing.index_set.function(self, values, found, accumulate)
 
 

@@ -1,0 +1,144 @@
+"""The rows of PyTorch's tables: each a function and a sample of its arguments."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+
+from .left_out import LEFT_OUT
+
+DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool)
+
+
+@dataclass
+class Row:
+    """One call: under PyTorch as it stands, under tinynet with its arguments translated.
+
+    Attributes:
+        op: the operation's name in PyTorch's table.
+        face: ``function``, ``method``, ``inplace``, ``out`` or ``error``.
+        dtype: name of the dtype of the samples.
+        number: which sample.
+        call: PyTorch's function.
+        differentiable: whether gradients are compared.
+    """
+
+    op: str
+    face: str
+    dtype: str
+    number: int
+    call: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    differentiable: bool = False
+    second: bool = False
+    raises: bool = False
+    fresh: Callable[[], tuple[Any, ...]] = field(default=tuple)
+
+    @property
+    def id(self) -> str:
+        return f"{self.op}/{self.face}/{self.dtype}/{self.number}"
+
+
+def operations(only: str = "") -> Iterator[Any]:
+    """Yield the operations of ``op_db`` that are not left out."""
+    for op in op_db:
+        name = full_name(op)
+        if re.search(only, name) and not any(re.fullmatch(p, name) for p in LEFT_OUT):
+            yield op
+
+
+def full_name(op: Any) -> str:
+    return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
+
+
+def rows(
+    only: str = "", faces: tuple[str, ...] = (), dtypes: tuple[str, ...] = (), most: int = 10**9
+) -> Iterator[Row]:
+    """Yield the rows of the operations whose name fits ``only``."""
+    for op in operations(only):
+        for kind in DTYPES:
+            name = str(kind).removeprefix("torch.")
+            if kind in op.dtypes and (not dtypes or name in dtypes):
+                for row in _rows(op, kind, name, most):
+                    if not faces or row.face in faces:
+                        yield row
+        if not faces or "error" in faces:
+            yield from _errors(op, most)
+
+
+def _rows(op: Any, kind: torch.dtype, name: str, most: int) -> Iterator[Row]:
+    grads = op.supports_autograd and kind in op.backward_dtypes
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            samples = list(op.sample_inputs("cpu", kind, requires_grad=grads))
+        except Exception:
+            return  # PyTorch's own table fails
+    step = max(1, -(-len(samples) // most))
+    second = grads and op.supports_gradgrad and kind is torch.float64
+    for number, sample in enumerate(samples[::step]):
+        args = (sample.input, *sample.args)
+        label = full_name(op)
+        make = functools.partial(Row, label, dtype=name, number=number * step)
+        yield make(
+            face="function",
+            call=op.op,
+            args=args,
+            kwargs=sample.kwargs,
+            differentiable=grads,
+            second=second,
+        )
+        if number > 3 or sample.broadcasts_input:
+            continue
+        method = op.get_method()
+        if method is not None:
+            yield make(face="method", call=method, args=args, kwargs=sample.kwargs)
+        inplace = op.get_inplace()
+        if inplace is not None:
+            yield make(face="inplace", call=inplace, args=args, kwargs=sample.kwargs)
+        if op.supports_out:
+            yield make(face="out", call=op.op, args=args, kwargs=sample.kwargs)
+
+
+def _errors(op: Any, most: int) -> Iterator[Row]:
+    if op.error_inputs_func is None:
+        return
+    torch.manual_seed(0)
+    try:
+        found = list(op.error_inputs("cpu"))
+    except Exception:
+        return
+    for number, error in enumerate(found[:most]):
+        sample = error.sample_input
+        yield Row(
+            full_name(op),
+            "error",
+            "any",
+            number,
+            op.op,
+            (sample.input, *sample.args),
+            sample.kwargs,
+            raises=True,
+        )
+
+
+def copied(value: Any) -> Any:
+    """Return arguments whose tensors are copies, so that a call cannot change the sample."""
+    if isinstance(value, torch.Tensor):
+        made = value.detach().clone(memory_format=torch.preserve_format)
+        return made.requires_grad_(value.requires_grad)
+    if isinstance(value, (list, tuple)) and not isinstance(value, torch.Size):
+        return type(value)(copied(v) for v in value) if type(value) in (list, tuple) else value
+    if isinstance(value, dict):
+        return {k: copied(v) for k, v in value.items()}
+    return copy.copy(value) if isinstance(value, torch.Generator) else value

@@ -23,7 +23,8 @@ class Row:
     """One call: under PyTorch as it stands, under tinynet with its arguments translated.
 
     Attributes:
-        op: the operation's name in PyTorch's table.
+        op: the operation's name in PyTorch's table, with that of the variant.
+        path: the operation's name alone.
         face: ``function``, ``method``, ``inplace``, ``out`` or ``error``.
         dtype: name of the dtype of the samples.
         number: which sample.
@@ -32,6 +33,7 @@ class Row:
     """
 
     op: str
+    path: str
     face: str
     dtype: str
     number: int
@@ -89,7 +91,7 @@ def _rows(op: Any, kind: torch.dtype, name: str, most: int) -> Iterator[Row]:
     for number, sample in enumerate(samples[::step]):
         args = (sample.input, *sample.args)
         label = full_name(op)
-        make = functools.partial(Row, label, dtype=name, number=number * step)
+        make = functools.partial(Row, label, op.name, dtype=name, number=number * step)
         yield make(
             face="function",
             call=op.op,
@@ -122,6 +124,7 @@ def _errors(op: Any, most: int) -> Iterator[Row]:
         sample = error.sample_input
         yield Row(
             full_name(op),
+            op.name,
             "error",
             "any",
             number,

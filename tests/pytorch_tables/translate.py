@@ -12,7 +12,7 @@ import torch
 import tinynet as tn
 
 
-class Absent(Exception):
+class AbsentError(Exception):
     """tinynet has no function of that name."""
 
 
@@ -20,7 +20,7 @@ def dtype(kind: torch.dtype) -> Any:
     """Return tinynet's dtype of the same name."""
     name = str(kind).removeprefix("torch.")
     if not hasattr(tn, name):
-        raise Absent(f"dtype {name}")
+        raise AbsentError(f"dtype {name}")
     return getattr(tn, name)
 
 
@@ -50,7 +50,7 @@ def arguments(value: Any, memo: dict[int, Any]) -> Any:
     if isinstance(value, (torch.layout, torch.memory_format)):
         name = str(value).removeprefix("torch.")
         if not hasattr(tn, name):
-            raise Absent(name)
+            raise AbsentError(name)
         return getattr(tn, name)
     if isinstance(value, torch.Generator):
         return tn.Generator().manual_seed(value.initial_seed())
@@ -67,21 +67,28 @@ def arguments(value: Any, memo: dict[int, Any]) -> Any:
     return value
 
 
-def function(original: Any) -> Callable[..., Any]:
+def function(original: Any, name: str = "") -> Callable[..., Any]:
     """Return tinynet's function of the same path.
 
+    Args:
+        original: a function or method of PyTorch.
+        name: its path below torch, where that is known.
+
     Raises:
-        Absent: there is none.
+        AbsentError: there is none.
     """
     path = torch.overrides.resolve_name(original) or ""
+    if name.startswith(("masked.", "signal.")):  # Python functions, unknown to PyTorch's overrides
+        path = f"torch.{name}"
     path = path.removesuffix(".__get__")
     if not path.startswith("torch."):
         path = f"torch.{getattr(original, '__name__', '')}"
     found: Any = tn
-    for name in path.split(".")[1:]:
+    # torch.functional is where PyTorch keeps functions that it shows in torch.
+    for name in path.replace("torch.functional.", "torch.").split(".")[1:]:
         found = getattr(found, name, None)
         if found is None:
-            raise Absent(path)
+            raise AbsentError(path)
     return found
 
 
@@ -102,6 +109,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, (torch.Tensor, tn.Tensor)):
         detached = value.detach()
         if isinstance(detached, torch.Tensor):
+            if detached._is_zerotensor():
+                detached = torch.zeros(detached.shape, dtype=detached.dtype)
             detached = detached.resolve_conj().resolve_neg()
         return detached.numpy()
     if isinstance(value, (tuple, list)):

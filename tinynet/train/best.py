@@ -46,7 +46,7 @@ class Best:
         return self.section.monitor or (others[0] if others else "loss")
 
     def see(self, figures: Mapping[str, float], epoch: int) -> bool:
-        """Whether a measurement is the best so far; of equal ones it is the first."""
+        """Whether a measurement is the best so far; of equal ones it is that of the lowest loss."""
         name = self.monitor(figures)
         if not name:
             return False
@@ -56,8 +56,11 @@ class Best:
         if new > old + self.section.min_delta or not self.figures or math.isnan(old):
             self.figures, self.epoch, self.waited = dict(figures), epoch, 0
             return True
-        self.waited += 1
-        return False
+        self.waited += 1  # patience is about the figure that is watched
+        ties = new == old and figures.get("loss", math.inf) < self.figures.get("loss", math.inf)
+        if ties:
+            self.figures, self.epoch = dict(figures), epoch
+        return ties
 
     def state_dict(self) -> dict[str, Any]:
         """For a checkpoint."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +17,12 @@ from tinynet.train.imports import on_path
 from tinynet.train.method import Loss, Method, Updater
 from tinynet.train.optimizers import (
     Waiting,
+    advances,
     component_of,
     distribution,
     parameters_of,
     wants_figure,
+    with_lengths,
 )
 from tinynet.train.problems import (
     ConfigError,
@@ -29,9 +30,9 @@ from tinynet.train.problems import (
     UsageError,
     has_users_frames,
     in_users_code,
-    is_from_users_file,
     one_of,
 )
+from tinynet.train.refusals import refusal, refused_at
 from tinynet.train.seeds import derive, isolated, seed_all
 from tinynet.train.shapes import shape_of
 from tinynet.train.targets import InputsAsTargets
@@ -89,12 +90,12 @@ def build(config: Config) -> Parts:
         method = builder.make("method", config.method.component)
         builder.raise_if_any()
         assert sets is not None
-        updaters = builder.updaters(model, method)
+        shuffle = Generator().manual_seed(derive(seed, "shuffle"))
+        train_batches, test_batches = _batches(config.data, *sets, shuffle)
+        updaters = builder.updaters(model, method, len(train_batches))
         builder.raise_if_any()
         exhibits = [builder.make("exhibit", listed) for listed in config.evaluation.show]
         builder.raise_if_any()
-    shuffle = Generator().manual_seed(derive(seed, "shuffle"))
-    train_batches, test_batches = _batches(config.data, *sets, shuffle)
     seed_all(seed, "training")
     return Parts(
         config,
@@ -140,7 +141,7 @@ class _Builder:
         try:
             built = construct(component, *supplied, **hidden)
         except (Exception, SystemExit) as error:
-            return self.problem(component, refusal(component, error))
+            return self.problem_at(refused_at(component, error), refusal(component, error))
         if not family.fits(built):
             return self.problem(component, f"must give {family.what}, gave {_kind(built, family)}")
         return built
@@ -149,11 +150,14 @@ class _Builder:
         self.problem_at(component.path, text)
 
     def problem_at(self, path: str, text: str) -> None:
-        origin = self.config.origins.get(f"{path}.type") or self.config.origin(path)
+        origins, place = self.config.origins, path
+        while place and place not in origins and f"{place}.type" not in origins:
+            place = place.rpartition(".")[0]
+        origin = origins.get(f"{place}.type") or self.config.origin(place)
         self.problems.append(Problem(origin, path, text))
 
-    def updaters(self, model: nn.Module, method: Method) -> dict[str, Updater]:
-        """The optimizers with their schedules."""
+    def updaters(self, model: nn.Module, method: Method, batches: int) -> dict[str, Updater]:
+        """The optimizers with their schedules, for so many batches per epoch."""
         sections = self.config.optimizer.each()
         for text in distribution(model, method, sections):
             self.problem_at("optimizer", text)
@@ -165,17 +169,18 @@ class _Builder:
             optimizer = self.make("optimizer", component_of(section), given)
             if optimizer is not None:
                 updater = Updater(optimizer, section.clip_norm, section.clip_value)
-                updaters[name] = self.scheduled(name, updater)
+                updaters[name] = self.scheduled(name, updater, batches)
         for name in (self.config.schedule.named if self.config.schedule else {}).keys() - sections:
             listed = one_of(sections) if self.config.optimizer.named else "only one"
             self.problem_at(f"schedule.{name}", f"there is no such optimizer; there is: {listed}")
         return updaters
 
-    def scheduled(self, name: str, updater: Updater) -> Updater:
+    def scheduled(self, name: str, updater: Updater, batches: int) -> Updater:
         """An updater with its schedule, if it has one."""
         section = self.config.schedule and self.config.schedule.of(name)
         if section:
-            schedule = self.make("schedule", component_of(section), updater.optimizer)
+            component = with_lengths(component_of(section), advances(self.config, section, batches))
+            schedule = self.make("schedule", component, updater.optimizer)
             waits = schedule is not None and wants_figure(schedule)
             updater.schedule = Waiting(schedule, section.monitor) if waits else schedule
             updater.per = section.per
@@ -220,18 +225,6 @@ class _Builder:
         if self.config.data.targets == "inputs":
             return InputsAsTargets(sets[0]), InputsAsTargets(sets[1])
         return sets[0], sets[1]
-
-
-def refusal(component: Component, error: BaseException) -> str:
-    """What a constructor had to say, with the user's own lines if they are in its traceback."""
-    foreign = ":" in component.type  # not of tinynet
-    if is_from_users_file(error) or (foreign and has_users_frames(error)):
-        return f"{component.type} failed\n{in_users_code(error)}"
-    text = f"{component.type} refused its arguments. {type(error).__name__}: {error}"
-    if isinstance(error, FileNotFoundError):
-        paths = [k for k, v in component.arguments.items() if isinstance(v, str | os.PathLike)]
-        text += "".join(f"\n  Another place: --set {component.path}.{k}=PATH" for k in paths)
-    return text
 
 
 def _kind(built: Any, family: Family) -> str:

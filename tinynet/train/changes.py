@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tinynet.train.build import Parts
-from tinynet.train.optimizers import Waiting
+from tinynet.train.optimizers import LENGTHS, Waiting, component_of, follows_run
 from tinynet.train.problems import UsageError
 from tinynet.train.toml_text import dotted
 
@@ -112,6 +112,18 @@ class Wanted:
                     self._optimizer.append((name, key, updater.optimizer.defaults[key]))
                 elif section == "schedule" and key not in ("per", "monitor"):
                     self._schedule.append((name, key, self._of_schedule(name, change)))
+        if any(change.key == "run.epochs" for change in changes):
+            self._schedule += self._lengths()
+
+    def _lengths(self) -> Iterator[tuple[str, str, Any]]:
+        """What follows from the length of the run in schedules that leave it open."""
+        for name, updater in self.parts.updaters.items():
+            section = self.parts.config.schedule and self.parts.config.schedule.of(name)
+            if section and any(follows_run(component_of(section), key) for key in LENGTHS):
+                schedule = _inner(updater.schedule)
+                for key in (*LENGTHS, "_schedule_phases"):  # the latter of OneCycleLR
+                    if hasattr(schedule, key):
+                        yield name, key, getattr(schedule, key)
 
     def _of_schedule(self, name: str, change: Change) -> Any:
         schedule = _inner(self.parts.updaters[name].schedule)

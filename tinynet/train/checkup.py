@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 import tracemalloc
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from tinynet.train.build import Parts, copied, first_batch
 from tinynet.train.data_check import check_data
 from tinynet.train.loop import as_evaluated, fit
 from tinynet.train.method import Task, Updater
-from tinynet.train.optimizers import updaters_for
+from tinynet.train.optimizers import advances, component_of, other_lengths, updaters_for
 from tinynet.train.seeds import isolated
 from tinynet.train.shapes import shape_of
 from tinynet.train.trial import trial
@@ -71,6 +71,9 @@ class Checkup:
     total_seconds: float
     """About what the whole run takes, measurements included."""
 
+    notes: list[str]
+    """What is possible, but may not be meant."""
+
 
 def examine(parts: Parts) -> Checkup:
     """Try a few steps of training and a measurement on a copy of the model.
@@ -112,7 +115,22 @@ def examine(parts: Parts) -> Checkup:
         peak_bytes=peak,
         step_seconds=step_seconds,
         total_seconds=step_seconds * steps * config.run.epochs + measuring,
+        notes=[*_lengths(parts)],
     )
+
+
+def _lengths(parts: Parts) -> Iterator[str]:
+    """What is said of schedules that are longer or shorter than the run."""
+    config = parts.config
+    for name in parts.updaters:
+        section = config.schedule and config.schedule.of(name)
+        if section:
+            length = advances(config, section, len(parts.train_batches))
+            for path, given, own in other_lengths(component_of(section), length):
+                yield (
+                    f"{config.origin(path)}: {path} = {given}, but the schedule lasts for {own} "
+                    f"{section.per}s of this run; left out, it is that number"
+                )
 
 
 def _steps(

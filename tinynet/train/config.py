@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -22,15 +22,16 @@ from tinynet.train.metrics import METRICS, find
 from tinynet.train.problems import Origin
 
 
-def _must(be: str, holds: Callable[[Any], bool]) -> Mapping[str, Any]:
-    """What a value must be beyond its type, in words and as a test."""
-    return {"must": be, "holds": holds}
+def _must(be: str, holds: Callable[[Any], bool], names: Iterable[str] = ()) -> Mapping[str, Any]:
+    """What a value must be beyond its type, in words and as a test; which names it can be."""
+    return {"must": be, "holds": holds, "names": names}
 
 
 _POSITIVE = _must("be at least 1", lambda value: value >= 1)
 _FIGURE = _must(
     f"be loss or a metric ({', '.join(METRICS)})",
     lambda name: name in ("", "loss") or name.startswith("loss_") or find(name) is not None,
+    ["loss", *METRICS],
 )
 _NOT_NEGATIVE = _must("not be negative", lambda value: value >= 0)
 _FOLDER_NAME = _must(
@@ -192,6 +193,9 @@ class ScheduleSection:
 
     Where there are several optimizers, each has this schedule; or ``[schedule.generator]`` is for
     the one of that name, and those without a table have none.
+
+    ``T_max``, ``total_steps`` and ``max_epochs`` are the length of the run where they are left out:
+    its epochs, or its steps with ``per = "step"``.
     """
 
     component: Component | None
@@ -228,6 +232,7 @@ class EvaluationSection:
         metadata=_must(
             f"be a list of metrics ({', '.join(METRICS)})",
             lambda names: all(find(name) is not None for name in names),
+            METRICS,
         ),
     )
     """What is measured beside the loss; if left out, the accuracy if the targets are classes."""

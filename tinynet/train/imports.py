@@ -77,6 +77,17 @@ class Importer:
         found = traced(self._files, self._modules, [Path(folder) for folder in self.search])
         return tuple(map(str, found))
 
+    def without_a_name(self, place: str, folder: Path) -> str:
+        """What is wrong with ``./file.py`` as a reference: it does not say which class."""
+        path = (folder / place).resolve()
+        try:
+            module = self._load_file(path, place)
+        except NotFoundError as error:
+            return str(error)
+        own = _defined(module, module)
+        hint = f": write '{place}:{own[0]}'" if len(own) == 1 else ""
+        return f"{place!r} does not say what in the file is meant{hint}. It defines: {one_of(own)}"
+
     def _load_file(self, path: Path, place: str) -> ModuleType:
         if not path.is_file():
             other = nearest(path.stem, (file.stem for file in path.parent.glob("*.py")))
@@ -171,12 +182,17 @@ def _attribute(module: ModuleType, name: str, place: str) -> Any:
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            own = [
-                n
-                for n, v in vars(value).items()
-                if callable(v) and not n.startswith("_") and inspect.getmodule(v) in (module, None)
-            ]
+            own = _defined(value, module)
             hint = did_you_mean(part, own) or "."
             raise NotFoundError(f"{place} has no {part!r}{hint} It defines: {one_of(own)}")
         value = getattr(value, part)
     return value
+
+
+def _defined(value: Any, module: ModuleType) -> list[str]:
+    """The public classes and functions of a module, or of a class in it."""
+    return [
+        name
+        for name, v in vars(value).items()
+        if callable(v) and not name.startswith("_") and inspect.getmodule(v) in (module, None)
+    ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,66 @@ def wants_figure(schedule: Any) -> bool:
     return any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 
 
+LENGTHS = ("T_max", "total_steps", "max_epochs")
+"""The arguments of schedules that are, where a config leaves them out, the length of the run."""
+
+
+def advances(config: Config, section: ScheduleSection, batches: int) -> int:
+    """The length of the run as a schedule counts it: in epochs or in steps.
+
+    Args:
+        batches: of an epoch.
+    """
+    steps = -(-batches // config.optimizer.accumulate)
+    return config.run.epochs * (steps if section.per == "step" else 1)
+
+
+def follows_run(component: Component, name: str) -> bool:
+    """Whether an argument of a schedule is left to the length of the run."""
+    is_said = component.written.get(name) is not None or "epochs" in component.arguments
+    return name in LENGTHS and name in component.takes and not is_said
+
+
+def with_lengths(component: Component, length: int) -> Component:
+    """A schedule whose `LENGTHS` are said, and those of the schedules inside."""
+    arguments = dict(component.arguments)
+    arguments |= {name: max(length, 1) for name in LENGTHS if follows_run(component, name)}
+    for key, listed in arguments.items():
+        if isinstance(listed, list) and any(isinstance(item, Component) for item in listed):
+            lengths = _lengths_inside(component, len(listed), length)
+            arguments[key] = [
+                with_lengths(item, own) if isinstance(item, Component) else item
+                for item, own in zip(listed, lengths, strict=True)
+            ]
+    return replace(component, arguments=arguments)
+
+
+def other_lengths(component: Component, length: int) -> Iterator[tuple[str, int, int]]:
+    """The arguments that are another number than the length of the run.
+
+    Yields:
+        The path of each, its value, and the number of steps or epochs that there are.
+    """
+    for name in LENGTHS:
+        given = component.arguments.get(name)
+        if isinstance(given, int) and given != length:
+            yield f"{component.path}.{name}", given, length
+    for listed in component.arguments.values():
+        parts = listed if isinstance(listed, list) else []
+        lengths = _lengths_inside(component, len(parts), length)
+        for item, own in zip(parts, lengths, strict=True):
+            if isinstance(item, Component):
+                yield from other_lengths(item, own)
+
+
+def _lengths_inside(component: Component, count: int, length: int) -> list[int]:
+    """How long each schedule inside of another one lasts."""
+    milestones = component.arguments.get("milestones")
+    if not isinstance(milestones, list) or len(milestones) != count - 1:
+        return [length] * count
+    return [end - begin for begin, end in itertools.pairwise([0, *milestones, length])]
+
+
 _REHEARSED = 100_000
 
 
@@ -70,7 +132,8 @@ def rehearse(config: Config, name: str, advances: int) -> str:
     optimizer = component_of(config.optimizer.each()[name])
     updater = Updater(construct(optimizer, [nn.Parameter(wrap(np.zeros(1)))]))
     updater.optimizer.stepped = True  # for schedules, which warn if they come first
-    schedule = construct(component_of(section), updater.optimizer)
+    component = with_lengths(component_of(section), advances + 1)
+    schedule = construct(component, updater.optimizer)
     for done in range(min(advances, _REHEARSED)):
         try:
             schedule.step()

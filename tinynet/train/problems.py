@@ -138,9 +138,17 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like this one, if any is."""
+    """The known word that is most like this one, or the shortest that has it in it, if any is.
+
+    Example:
+        >>> nearest("cosine", ["StepLR", "CosineAnnealingWarmRestarts", "CosineAnnealingLR"])
+        'CosineAnnealingLR'
+    """
     by_lower = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    word = word.lower()
+    near = difflib.get_close_matches(word, by_lower, n=1, cutoff=0.8)
+    near += sorted((name for name in by_lower if len(word) > 2 and word in name), key=len)
+    near += difflib.get_close_matches(word, by_lower, n=1, cutoff=0.6)
     return by_lower[near[0]] if near else None
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 _FORMAT = "{desc} {percentage:3.0f}%|{bar}| {remaining}, {rate_fmt}{postfix}"
 _REFRESH = 0.1  # seconds between two updates of the figures beside a bar
+_REPORT = 30.0  # seconds between two lines about an epoch that takes long
 
 
 def describe_figures(figures: Mapping[str, float]) -> str:
@@ -68,6 +69,10 @@ def _number(name: str, value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def _duration(seconds: float) -> str:
+    return str(datetime.timedelta(seconds=math.ceil(min(seconds, 1e9))))
+
+
 class Progress:
     """Shows each epoch: a bar on a terminal, else one plain line; or JSON; or nothing.
 
@@ -90,13 +95,15 @@ class Progress:
         both_on_screen = self._make_bar is not None and sys.stdout.isatty()
         self._lines = show == "text" and not both_on_screen
         self._bar: Any = None
-        self._began = self._started = self._shown = 0.0
-        self._first = 0
-        self._seen = 0
+        self._began = self._started = self._shown = self._reported = 0.0
+        self._first = self._epoch = 0
+        self._seen = self._begun = 0
 
     def start(self, epoch: int, done: int = 0) -> None:
         """An epoch (from 0) begins, or goes on after so many examples."""
-        self._started, self._shown, self._seen = time.perf_counter(), 0.0, 0
+        self._started = self._reported = time.perf_counter()
+        self._epoch, self._begun = epoch, done
+        self._shown, self._seen = 0.0, 0
         if not self._began:
             self._began, self._first = self._started, epoch
         if self._make_bar is not None:
@@ -118,6 +125,18 @@ class Progress:
             if time.perf_counter() - self._shown > _REFRESH:
                 self._bar.set_postfix_str(brief_figures(figures), refresh=False)
                 self._shown = time.perf_counter()
+        if self._lines and (now := time.perf_counter()) - self._reported > _REPORT:
+            self._reported = now
+            self._report(figures)
+
+    def _report(self, figures: Mapping[str, float]) -> None:
+        """A line in the middle of an epoch."""
+        done = self._begun + self._seen
+        speed = self._seen / max(self._reported - self._started, 1e-9)
+        left = (self.epochs - self._epoch) * self.examples - done
+        text = f"{100 * done / max(self.examples, 1):.0f} %, {describe_figures(figures)}"
+        rate = f"{speed:,.0f} examples/s, {_duration(left / max(speed, 1e-9))} left"
+        print(f"{self._title(self._epoch)}: {text}, {rate}", flush=True)
 
     def say(self, text: str) -> None:
         """Tell something in between, beside the figures."""
@@ -145,7 +164,7 @@ class Progress:
     def _time_left(self, epoch: int, now: float) -> str:
         left = self.epochs - epoch - 1
         per_epoch = (now - self._began) / (epoch + 1 - self._first)
-        return f", {datetime.timedelta(seconds=math.ceil(left * per_epoch))} left" if left else ""
+        return f", {_duration(left * per_epoch)} left" if left else ""
 
     def close(self) -> None:
         """Leave the screen tidy; what comes next starts on a line of its own."""

@@ -31,6 +31,7 @@ from tinynet.train.config import (
 )
 from tinynet.train.imports import GRAMMAR, Importer, NotFoundError
 from tinynet.train.inherit import read_with_bases
+from tinynet.train.optimizers import LENGTHS
 from tinynet.train.problems import (
     Origin,
     Problems,
@@ -200,7 +201,8 @@ class _Resolver:
         if unusable:
             return self.problem(path, f"{unusable}, got {value!r}. {doc}")
         if metadata and not metadata["holds"](value):
-            return self.problem(path, f"must {metadata['must']}, got {value!r}. {doc}")
+            hint = _meant(value, metadata) or "."
+            return self.problem(path, f"must {metadata['must']}, got {value!r}{hint} {doc}")
         return value
 
     def listed(self, path: KeyPath, given: Any, family: Family, doc: str) -> Any:
@@ -240,6 +242,9 @@ class _Resolver:
                 if key in known and family.rates and ":" not in name:
                     self.check_sensible((*path, key), value[0], known[key])
         for parameter in [p for p in known.values() if p.name not in table]:
+            if family is FAMILIES["schedule"] and parameter.name in LENGTHS:
+                written[parameter.name] = None if parameter.required else parameter.default
+                continue
             self.use_default(path, parameter, table["type"], signature)
             written[parameter.name] = parameter.default
         if len(self.problems) > before:
@@ -263,6 +268,11 @@ class _Resolver:
             return self.problem((*path, "type"), f"must be a string, got {name!r}")
         if name in names:
             return names[name], name
+        if name.endswith(".py"):
+            return self.problem(
+                (*path, "type"),
+                self.importer.without_a_name(name, self.source.folder_of(*path, "type")),
+            )
         if ":" not in name:
             hint = did_you_mean(name, names) or "."
             text = f"there is no {name!r}{hint} There are: {family.some_names()} (or {GRAMMAR})"
@@ -352,6 +362,13 @@ class _Resolver:
         """Note a mistake; the result is None, for callers that have nothing else to return."""
         self.problems.add(self.source.origin(*path), dotted(path), text)
         return None
+
+
+def _meant(value: Any, metadata: Mapping[str, Any]) -> str:
+    """The name that may be meant by the first one that is wrong, for a message."""
+    names = [value] if isinstance(value, str) else value if metadata["names"] else []
+    wrong = [n for n in names if not metadata["holds"](n if names[0] is value else (n,))]
+    return did_you_mean(wrong[0], metadata["names"]) if wrong else ""
 
 
 def _takes(name: str, signature: Signature) -> str:

@@ -24,6 +24,8 @@ from pathlib import Path
 
 from tinynet.board import SummaryWriter
 from tinynet.invocation import VARIABLE, command
+from tinynet.train.build import trial
+from tinynet.train.config import Config
 from tinynet.train.folder import write_json, write_text
 from tinynet.train.grid import Axis, Point, points
 from tinynet.train.interrupt import StopRequest
@@ -32,6 +34,7 @@ from tinynet.train.problems import ConfigError, Problem, UsageError
 from tinynet.train.provenance import surroundings
 from tinynet.train.resolve import load_config
 from tinynet.train.resolved import to_toml
+from tinynet.train.runner import prepare
 from tinynet.train.source import toml_or_text
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -79,19 +82,35 @@ class Sweep:
 
 
 def check_all(config: str, axes: Sequence[Axis]) -> None:
-    """Resolve the config of every point.
+    """Resolve the config of every point, build what it describes, and try a step.
+
+    Points that differ only in their seeds are tried once.
 
     Raises:
         ConfigError: with the mistakes of all of them, each once.
+        UsageError: what is described does not fit together; for which values.
     """
     problems: dict[Problem, None] = {}
+    configs: dict[str, tuple[Point, Config]] = {}
     for point in points(axes):
         try:
-            load_config(config, point.assignments)
+            values = {key: value for key, value in point.values.items() if key != "run.seed"}
+            configs.setdefault(str(values), (point, load_config(config, point.assignments)))
         except ConfigError as error:
             problems.update(dict.fromkeys(error.problems))
+    misfits: dict[str, None] = {}
+    for point, one in () if problems else configs.values():
+        try:
+            trial(prepare(one))
+        except ConfigError as error:
+            problems.update(dict.fromkeys(error.problems))
+        except UsageError as error:
+            values = ", ".join(f"{key}={point.values[key]}" for key in point.varying)
+            misfits[f"with {values}: {error}"] = None
     if problems:
         raise ConfigError(problems)
+    if misfits:
+        raise UsageError("\n".join([*misfits, "no run was started; nothing was written."]))
 
 
 def begin(config: str, axes: Sequence[Axis], folder: Path) -> Sweep:

@@ -14,7 +14,7 @@ from tinynet.train.exhibits import Moment
 from tinynet.train.loop import as_evaluated
 from tinynet.train.method import Batch, Task
 from tinynet.train.metrics import Totals, UnsuitableError
-from tinynet.train.optimizers import Waiting, rehearse, updaters_for
+from tinynet.train.optimizers import Waiting, advances, rehearse, updaters_for
 from tinynet.train.problems import ConfigError, Problem, UsageError, in_users_code, one_of
 from tinynet.train.seeds import isolated
 from tinynet.train.shapes import shape_of
@@ -52,13 +52,12 @@ def try_schedules(parts: Parts) -> None:
         ConfigError: one fails on the way, or comes to a rate that is NaN or infinite.
     """
     config = parts.config
-    steps = -(-len(parts.train_batches) // config.optimizer.accumulate)
     problems = []
     for name, updater in parts.updaters.items():
-        if updater.schedule is None or isinstance(updater.schedule, Waiting):
+        section = config.schedule and config.schedule.of(name)
+        if not section or isinstance(updater.schedule, Waiting):
             continue
-        times = config.run.epochs * (steps if updater.per == "step" else 1)
-        text = rehearse(config, name, times - 1)
+        text = rehearse(config, name, advances(config, section, len(parts.train_batches)) - 1)
         if text:
             path = f"schedule.{name}" if config.schedule and config.schedule.named else "schedule"
             origin = config.origins.get(f"{path}.type") or config.origin(path)
@@ -82,10 +81,10 @@ def _try_metrics(parts: Parts, measured: Batch) -> None:
     watched += [("schedule.monitor", schedule.monitor) for schedule in parts.waiting()]
     for key, name in watched:
         if name and name not in figures:
-            listed = one_of(figures)
+            listed, hint = one_of(figures), did_you_mean(name, figures)
             raise UsageError(
                 f"{config.origin(key)}: {key}: {name!r} is not measured; what is: {listed} "
-                "(evaluation.metrics adds to it)"
+                f"(evaluation.metrics adds to it){hint}"
             )
 
 

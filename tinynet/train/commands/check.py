@@ -63,6 +63,7 @@ def text_of(found: Checkup) -> str:
         f"loss of the first batch: {found.loss:.4g}",
         f"time: {1000 * found.step_seconds:.3g} ms per step, {found.epochs} epochs in about "
         f"{_time(found.total_seconds)}",
+        *(f"note: {note}" for note in found.notes),
         "all is well; nothing was written",
     ]
     return "\n".join(lines)

@@ -18,6 +18,7 @@ Say how the run of a folder went, and why it failed, or which runs there are in 
 the page on an error whose message names it; or what a key of a config (optimizer.lr), a section
 (optimizer), a type (AdamW) or a metric (top5) means. Without an argument, list the pages.
 """
+_MOST = 5  # names that are suggested
 
 
 def add(commands: Commands) -> None:
@@ -64,8 +65,10 @@ def _page(topic: str | None) -> str:
     if page is None:
         if Path(topic).is_dir():
             return list_runs(Path(topic))
-        near = nearest(topic, [*topics(), *known_keys()])
-        hint = f" Did you mean {near}?" if near else ""
+        known = [*topics(), *known_keys()]
+        inside = [name for name in known if len(topic) > 2 and topic.lower() in name.lower()]
+        near = inside[:_MOST] or [*filter(None, [nearest(topic, known)])]
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise UsageError(
             f"There is no explanation of {topic!r}.{hint} There are: {', '.join(topics())}; "
             f"and the keys and types of configs, which `{command('list')}` shows"

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from tinynet.invocation import command
 from tinynet.train.commands.options import Commands
+from tinynet.train.metrics import METRICS
 from tinynet.train.problems import UsageError, did_you_mean, one_of
 from tinynet.train.reference import KINDS, list_types
+from tinynet.train.table import aligned
+
+_SHOWN = 4
 
 
 def add(commands: Commands) -> None:
@@ -15,7 +20,7 @@ def add(commands: Commands) -> None:
         "list",
         help="list what a type can be",
         description="List the types that a section can name, with what they take; "
-        "without a section, those of all. "
+        "without a section, the sections. "
         "Beside them, any type may be ./file.py:Name or package.module:Name.",
     )
     parser.add_argument("section", metavar="SECTION", nargs="?", help=f"{one_of(_kinds())}")
@@ -30,11 +35,22 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"there is no list of {chosen!r}{hint or '.'} There are: {one_of(_kinds())}"
         )
-    for kind in [chosen] if chosen else _kinds():
-        if not chosen:
-            print(f"\n==== {kind} ====\n")
-        print(list_types(kind))
+    print(list_types(chosen) if chosen else _overview())
     return 0
+
+
+def _overview() -> str:
+    """The sections, how many types each has, and how to see them."""
+    rows = [("section", "types", "such as")]
+    for kind in _kinds():
+        names = sorted(KINDS[kind].names() if kind in KINDS else METRICS)
+        more = ["..."] if len(names) > _SHOWN else []
+        rows.append((kind, str(len(names)), ", ".join([*names[:_SHOWN], *more])))
+    hints = [
+        f"the types of a section: {command('list', 'SECTION')}",
+        f"what a type or a key means: {command('explain', 'NAME')}",
+    ]
+    return "\n".join([*aligned(rows), "", *hints])
 
 
 def _kinds() -> list[str]:

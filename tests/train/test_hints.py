@@ -1,0 +1,140 @@
+"""Messages about mistakes: at the line that they are about, and with what may be meant."""
+
+import re
+
+import pytest
+
+from tinynet.train import load_config
+from tinynet.train import progress as progress_module
+from tinynet.train.best import Best
+from tinynet.train.build import build
+from tinynet.train.cli import main
+from tinynet.train.config import EvaluationSection
+from tinynet.train.problems import ConfigError
+from tinynet.train.progress import Progress
+
+
+def refused(path, **overrides):
+    with pytest.raises(ConfigError) as error:
+        build(load_config(path, overrides))
+    return str(error.value).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "before, after, said",
+    [
+        ("lr = 0.1", "lr = -1.0", "digits.toml:18: optimizer.lr: SGD refused its arguments. "),
+        ("momentum = 0.9", "momentum = -1.0", "digits.toml:19: optimizer.momentum: SGD refused "),
+        ("sizes = [64, 16, 10]", "sizes = [64]", "digits.toml:11: model.sizes: mlp refused its "),
+        (
+            "momentum = 0.9",
+            "[schedule]\ntype = 'SequentialLR'\nmilestones = [1]\n"
+            "schedulers = [{type = 'LinearLR'}, {type = 'StepLR', step_size = 1, gamma = 'x'}]",
+            "digits.toml:22: schedule.schedulers.1.gamma: must be a number",
+        ),
+        (
+            "momentum = 0.9",
+            "[schedule]\ntype = 'SequentialLR'\nmilestones = [1]\n"
+            "schedulers = [{type = 'LinearLR'}, {type = 'CosineAnnealingLR', T_max = 0}]",
+            "digits.toml:22: schedule.schedulers.1.T_max: SequentialLR refused its arguments. ",
+        ),
+    ],
+    ids=["lr", "momentum", "sizes", "type", "inside"],
+)
+def test_a_refused_value_is_reported_at_its_own_line(write, digits, before, after, said):
+    assert refused(write(digits.replace(before, after))).startswith(said)
+
+
+def test_a_file_without_a_class_lists_what_is_in_it(write, digits):
+    own = "from tinynet import nn\nclass Net(nn.Linear): pass\n"
+    path = write(digits, net=own, nets=f"{own}class Other(Net): pass\n")
+    text = "model.type: './net.py' does not say what in the file is meant: write './net.py:Net'"
+    assert f"{text}. It defines: Net" in refused(path, **{"model.type": "./net.py"})
+    text = "'./nets.py' does not say what in the file is meant. It defines: Net, Other"
+    assert text in refused(path, **{"model.type": "./nets.py"})
+    text = "there is no file ./nett.py; did you mean net.py?"
+    assert text in refused(path, **{"model.type": "./nett.py"})
+
+
+@pytest.mark.parametrize(
+    "key, value, meant",
+    [
+        ("schedule.type", "cosine", "CosineAnnealingLR"),
+        ("schedule.type", "plateau", "ReduceLROnPlateau"),
+        ("optimizer.type", "adam_w", "AdamW"),
+        ("loss.type", "cross_entropy", "CrossEntropyLoss"),
+        ("evaluation.metrics", ["top5", "acuracy"], "accuracy"),
+        ("evaluation.monitor", "acc", "accuracy"),
+        ("evaluation.monitor", "los", "loss"),
+    ],
+)
+def test_wrong_names_get_a_suggestion(write, digits, key, value, meant):
+    assert f"; did you mean {meant!r}?" in refused(write(digits), **{key: value})
+
+
+def test_explain_suggests_all_that_have_the_word_in_them(capsys):
+    assert main(["explain", "cosine"]) == 2
+    assert re.search(r"Did you mean .*CosineAnnealingLR", capsys.readouterr().err)
+    assert main(["explain", "acuracy"]) == 2
+    assert "Did you mean accuracy?" in capsys.readouterr().err
+
+
+def test_a_sweep_tries_every_combination_first(write, digits, tmp_path, capsys):
+    path = write(digits)
+    assert main(["sweep", path, "--set", "optimizer.lr=0.1,-1,-2", "seed=0..3"]) == 2
+    refusals = capsys.readouterr().err.splitlines()
+    assert len(refusals) == 3 and all("Invalid learning rate" in line for line in refusals[:2])
+    sizes = "model.sizes=[64,10],[32,10]"
+    assert main(["sweep", path, "--set", sizes, "epochs=1"]) == 2
+    error = capsys.readouterr().err
+    assert "with model.sizes=[32,10]: digits.toml:10: the model, the loss and the data do" in error
+    assert not (tmp_path / "runs").exists()
+
+
+# ---- what is not silent ----
+
+
+def test_of_equal_figures_the_lower_loss_is_the_best():
+    best = Best(EvaluationSection(patience=2))
+    seen = [(0.9, 0.3), (0.9, 0.2), (0.9, 0.25)]
+    assert [best.see({"loss": x, "accuracy": a}, i) for i, (a, x) in enumerate(seen, 1)] == [
+        True,
+        True,
+        False,
+    ]
+    assert best.epoch == 2 and best.is_over  # patience is about the accuracy
+
+
+def test_early_stopping_says_so(write, digits, capsys):
+    path = write(digits)
+    patience = ["--set", "evaluation.patience=1", "optimizer.lr=1e-9", "epochs=9"]
+    assert main(["train", path, *patience]) == 0
+    out = capsys.readouterr().out
+    line = "stopped early: test accuracy has not improved since epoch 1 (evaluation.patience = 1)"
+    assert f"\n{line}\n" in out
+    folder = out.partition("run folder: ")[2].splitlines()[0]
+    assert main(["explain", folder]) == 0
+    assert "finished by early stopping: " in capsys.readouterr().out
+    assert main(["train", path, *patience, "--json"]) == 0
+    assert '"stopped_by": "early stopping"' in capsys.readouterr().out
+    assert main(["resume", folder]) == 0
+    assert f"\n{line}\n" in capsys.readouterr().out
+
+
+def test_a_long_epoch_reports_in_between(monkeypatch, capsys):
+    clock = iter(range(0, 1000, 20))  # seconds; each look at it takes 20
+    monkeypatch.setattr(progress_module.time, "perf_counter", lambda: next(clock))
+    progress = Progress(2, 100)
+    progress.start(0)
+    for _ in range(4):
+        progress.step(10, {"train/loss": 0.5})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "epoch 1/2: 20 %, train loss 0.5, 0 examples/s, 0:06:00 left"
+
+
+def test_the_list_is_short(capsys):
+    assert main(["list"]) == 0
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) < 20 and "tinynet list SECTION" in out
+    assert main(["list", "optimizer"]) == 0
+    assert "SGD(lr=0.001" in capsys.readouterr().out

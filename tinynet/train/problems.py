@@ -138,7 +138,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is most like this one, or the shortest that has it in it, if any is.
+    """The known word that is most like this one, or the shortest that it is a part of, if any is.
 
     Example:
         >>> nearest("cosine", ["StepLR", "CosineAnnealingWarmRestarts", "CosineAnnealingLR"])
@@ -147,9 +147,13 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     by_lower = {name.lower(): name for name in known}
     word = word.lower()
     near = difflib.get_close_matches(word, by_lower, n=1, cutoff=0.8)
-    near += sorted((name for name in by_lower if len(word) > 2 and word in name), key=len)
+    near += sorted((name for name in by_lower if _is_part(word, name)), key=len)
     near += difflib.get_close_matches(word, by_lower, n=1, cutoff=0.6)
     return by_lower[near[0]] if near else None
+
+
+def _is_part(word: str, name: str) -> bool:
+    return len(word) > 4 and word in name or len(word) > 2 and name.startswith(word)
 
 
 def sentence(text: str) -> str:

@@ -37,9 +37,9 @@ def refused_at(component: Component, error: BaseException) -> str:
     text = str(error)
     named = []
     for owner, key in _arguments(component):
-        quoted = re.search(rf"['\"`]{re.escape(key)}['\"`]|\b{re.escape(key)} ?=", text)
+        quoted = re.search(rf"['\"`]{re.escape(key)}['\"`]|\b{re.escape(key)} ?=", text, re.I)
         spoken = _SPOKEN.get(key, key)
-        plain = re.search(rf"\b{re.escape(spoken)}\b", text) if len(spoken) > 2 else None
+        plain = re.search(rf"\b{re.escape(spoken)}\b", text, re.I) if len(spoken) > 2 else None
         found = quoted or plain
         if found:
             rank = (quoted is None, owner.type not in text, found.start())

@@ -24,7 +24,6 @@ from pathlib import Path
 
 from tinynet.board import SummaryWriter
 from tinynet.invocation import VARIABLE, command
-from tinynet.train.build import trial
 from tinynet.train.config import Config
 from tinynet.train.folder import write_json, write_text
 from tinynet.train.grid import Axis, Point, points
@@ -36,6 +35,7 @@ from tinynet.train.resolve import load_config
 from tinynet.train.resolved import to_toml
 from tinynet.train.runner import prepare
 from tinynet.train.source import toml_or_text
+from tinynet.train.trial import trial
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _PAUSE = 0.02  # seconds between two looks at the processes

@@ -15,7 +15,14 @@ from tinynet.train.loop import as_evaluated
 from tinynet.train.method import Batch, Task
 from tinynet.train.metrics import Totals, UnsuitableError
 from tinynet.train.optimizers import Waiting, advances, rehearse, updaters_for
-from tinynet.train.problems import ConfigError, Problem, UsageError, in_users_code, one_of
+from tinynet.train.problems import (
+    ConfigError,
+    Problem,
+    UsageError,
+    did_you_mean,
+    in_users_code,
+    one_of,
+)
 from tinynet.train.seeds import isolated
 from tinynet.train.shapes import shape_of
 

@@ -263,6 +263,14 @@ def unused(index: int, needed: Any) -> AutogradError:
     )
 
 
+def mixed_dtypes(sentence: str) -> RuntimeError:
+    """The operands of a product, or an input and the weights of a layer, differ in dtype."""
+    return RuntimeError(
+        f"{sentence}\n  Convert one of them: `x.float()` makes float32, as layers have it, of the "
+        "float64 of numpy or of integers; `module.double()` makes the weights float64."
+    )
+
+
 def not_broadcastable(a: Sequence[int], b: Sequence[int]) -> RuntimeError:
     """Two shapes do not broadcast."""
     for back in range(1, min(len(a), len(b)) + 1):

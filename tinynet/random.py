@@ -53,6 +53,9 @@ class Generator:
             Device(device)
         self.manual_seed(67280421310721)  # PyTorch's default seed
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(seed={self.initial_seed()})"
+
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream from ``seed`` (any 64-bit integer) and return the generator."""
         if not isinstance(seed, (int, np.integer)) or not -(2**63) <= seed < 2**64:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 from types import TracebackType
@@ -48,6 +49,12 @@ class Recording:
         self._max_nodes = max_nodes
         self._watch: Watch | None = Watch(models)
         self._context = contextlib.ExitStack()
+
+    def __repr__(self) -> str:
+        if self._watch is not None:
+            return "Recording(not ended)"
+        sizes = (f"{name}: {len(graph.nodes)} nodes" for name, graph in self.graphs.items())
+        return f"Recording({', '.join(sizes)})"
 
     # ---- recording ----------------------------------------------------------------------------
 
@@ -142,7 +149,9 @@ class Recording:
     def _repr_svg_(self) -> str:
         return self.svg()
 
-    def write(self, writer: SummaryWriter, global_step: int | None = None) -> None:
+    def write(
+        self, writer: SummaryWriter | str | os.PathLike[str], global_step: int | None = None
+    ) -> None:
         """Write all graphs, with time and memory, for TensorBoard's Graphs tab.
 
         The whole step becomes the graph of the run, if it has none yet; everything else is
@@ -150,10 +159,22 @@ class Recording:
         named, and ``modules`` (a conceptual graph).
 
         Args:
-            writer: where to.
+            writer: a SummaryWriter, or the folder of the run.
             global_step: makes the tags say ``forward, step 100``, so that a run can hold several
                 recordings.
+
+        Raises:
+            TypeError: ``writer`` is neither.
         """
+        if isinstance(writer, (str, os.PathLike)):
+            with SummaryWriter(writer) as own:
+                self.write(own, global_step)
+            return
+        if not hasattr(writer, "add_scalar"):
+            raise TypeError(
+                "The 'writer' parameter of Recording.write must be a SummaryWriter or a folder. "
+                f"Got {type(writer).__name__} instead."
+            )
         publish(writer, self.graphs, self.conceptual, self.notes, global_step)
 
     def _graph(self, name: str) -> Graph:

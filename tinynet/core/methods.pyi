@@ -8,7 +8,7 @@ from tinynet import dtypes
 from tinynet.core.device import DeviceLike
 from tinynet.core.node import Edge, Node, RemovableHandle
 from tinynet.core.tensor import Tensor
-from tinynet.dtypes import DtypeLike
+from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
 from tinynet.ops.histograms import Histogram
 from tinynet.ops.limits import Bound
@@ -269,6 +269,17 @@ class TensorMethods:
         """Write the quotient to this tensor and return it; arguments are those of ``div``."""
     def where(self, condition: Tensor, other: Tensor | builtins.float) -> Tensor:
         """Return this tensor where the condition holds and ``other`` elsewhere."""
+    def __array_wrap__(
+        self, array: Array, context: Any = None, return_scalar: builtins.bool = False
+    ) -> Tensor:
+        """Return what a numpy function such as ``np.sin(tensor)`` computed as a tensor."""
+    def cuda(
+        self,
+        device: DeviceLike = None,
+        non_blocking: builtins.bool = False,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """Refuse: tinynet runs on the cpu only."""
     def to(
         self,
         *args: Any,

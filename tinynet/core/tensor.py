@@ -79,7 +79,7 @@ class Tensor(TensorMethods):
         "_view",
     )
     _array: Array
-    __array_ufunc__ = None  # numpy leaves ``array * tensor`` to Tensor.__rmul__
+    __array_priority__ = 1000  # numpy leaves ``array * tensor`` to Tensor.__rmul__
 
     def __new__(cls, *data: Any) -> Tensor:
         """Make a float tensor from nested sequences, or an empty one of a size."""

@@ -17,6 +17,15 @@ from tinynet.dtypes import Array
 T_co = TypeVar("T_co", covariant=True)
 
 
+def counted(samples: object) -> str:
+    """Return what a dataset or a sampler is: ``Digits(1433 samples)``."""
+    try:
+        size = f"{len(samples)} samples"  # type: ignore[arg-type]
+    except Exception:  # it has no length, or not yet
+        size = ""
+    return f"{type(samples).__name__}({size})"
+
+
 class Dataset(Generic[T_co]):
     """Samples by number: a subclass defines ``__getitem__(index)`` and, as a rule, ``__len__()``.
 
@@ -35,6 +44,9 @@ class Dataset(Generic[T_co]):
 
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __repr__(self) -> str:
+        return counted(self)
 
     def __add__(self, other: Any) -> Any:
         return ConcatDataset([self, other])

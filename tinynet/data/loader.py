@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from tinynet.data import options
 from tinynet.data.collate import default_collate, default_convert
-from tinynet.data.dataset import Dataset, IterableDataset
+from tinynet.data.dataset import Dataset, IterableDataset, counted
 from tinynet.data.passes import Home, Pool, PrefetchingPass, SerialPass
 from tinynet.data.progress import Progress, requested, restore, states
 from tinynet.data.sampler import (
@@ -224,6 +224,13 @@ class DataLoader(Generic[T_co]):
             work, self.num_workers, self.multiprocessing_context
         )
         return pool
+
+    def __repr__(self) -> str:
+        known = repr(self.dataset) if isinstance(self.dataset, Dataset) else counted(self.dataset)
+        size = self.batch_size
+        if size is None:  # the batches are those of a batch sampler, or there are none
+            size = getattr(self.batch_sampler, "batch_size", None)
+        return f"DataLoader({known}, batch_size={size}, num_workers={self.num_workers})"
 
     def __len__(self) -> int:
         if not isinstance(self.dataset, IterableDataset):

@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet import random as generators
 from tinynet.core.tensor import Tensor, wrap
+from tinynet.data.dataset import counted
 from tinynet.ops.random import multinomial
 from tinynet.random import Generator
 
@@ -67,6 +68,9 @@ class Sampler(Generic[T_co]):
 
     def __iter__(self) -> Iterator[T_co]:
         raise NotImplementedError("Subclasses of Sampler should implement __iter__.")
+
+    def __repr__(self) -> str:
+        return counted(self)
 
 
 class SequentialSampler(Sampler[int]):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array
 from tinynet.ops.gathering import number_as
@@ -50,7 +50,7 @@ def _same(*arrays: Array) -> None:
     first = arrays[0]
     for other in arrays[1:]:
         if other.dtype != first.dtype:
-            raise RuntimeError(
+            raise errors.mixed_dtypes(
                 f"self and mat2 must have the same dtype, but got {name_of(first)} and "
                 f"{name_of(other)}"
             )
@@ -120,7 +120,7 @@ def addmv(self: Array, mat: Array, vec: Array, /, *, beta: float = 1, alpha: flo
         )
     if not self.dtype == mat.dtype == vec.dtype:
         names = f"{name_of(self)}, {name_of(mat)}, and {name_of(vec)}"
-        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
+        raise errors.mixed_dtypes(f"addmv input tensors must have the same dtype, but got {names}")
     return _added(self, mv.kernel(mat, vec), beta, alpha)
 
 

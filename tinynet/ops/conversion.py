@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike
 from tinynet.core.device import device as Device
 from tinynet.core.operation import operation, public
-from tinynet.core.tensor import Tensor, method
+from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.legacy import TensorKind
 
@@ -29,6 +31,33 @@ def converted(t: Tensor, kind: Any, copy: bool = False) -> Tensor:
     if kind.kind != "f":
         return cast.function(t.detach(), kind)
     return cast.function(t, kind)
+
+
+def _array_wrap(
+    self: Tensor, array: Array, context: Any = None, return_scalar: bool = False
+) -> Tensor:
+    """Return what a numpy function such as ``np.sin(tensor)`` computed as a tensor.
+
+    Truth values become uint8, as in PyTorch.
+    """
+    array = np.asarray(array)
+    return wrap(array.astype(np.uint8) if array.dtype == np.bool_ else array)
+
+
+method(_array_wrap, "__array_wrap__")
+
+
+@method
+def cuda(
+    self: Tensor, device: DeviceLike = None, non_blocking: bool = False, memory_format: Any = None
+) -> Tensor:
+    """Refuse: tinynet runs on the cpu only.
+
+    Raises:
+        RuntimeError: always.
+    """
+    Device("cuda" if device is None else device)
+    raise RuntimeError("tinynet runs on the cpu only: leave cuda() out, or guard it.")
 
 
 @public

@@ -25,17 +25,19 @@ def refused(kernel: str, *arrays: Array) -> Exception:
         return NotImplementedError(f"\"{kernel}\" not implemented for '{names[0]}'")
     if kernel == "addmm_impl_cpu_":
         a, b = (c_name(x) for x in arrays)
-        return RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
+        return errors.mixed_dtypes(
+            f"expected m1 and m2 to have the same dtype, but got: {a} != {b}"
+        )
     if kernel == "addmv_impl_cpu":
-        return RuntimeError(
+        return errors.mixed_dtypes(
             "addmv input tensors must have the same dtype, but got "
             f"{names[1]}, {names[0]}, and {names[1]}"
         )
     if kernel == "dot":
-        return RuntimeError(
+        return errors.mixed_dtypes(
             f"dot : expected both vectors to have same dtype, but found {names[0]} and {names[1]}"
         )
-    return RuntimeError(f"expected scalar type {names[0]} but found {names[1]}")
+    return errors.mixed_dtypes(f"expected scalar type {names[0]} but found {names[1]}")
 
 
 # ---- the products -------------------------------------------------------------------------------

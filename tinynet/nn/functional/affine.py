@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import numba_kernels
+from tinynet import errors, numba_kernels
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -63,7 +63,7 @@ def _is_better_turned(rows: int, outputs: int, inputs: int) -> bool:
 def linear_map(input: Array, weight: Array, /) -> Array:
     """Return ``input @ weight.T``; the weight is ``[outputs, inputs]``."""
     if input.dtype != weight.dtype:
-        raise RuntimeError(
+        raise errors.mixed_dtypes(
             "expected m1 and m2 to have the same dtype, but got: "
             f"{c_name(input)} != {c_name(weight)}"
         )
@@ -103,7 +103,7 @@ def affine_map(input: Array, weight: Array, bias: Array, /) -> Array:
     """Return ``input @ weight.T + bias``; the weight is ``[outputs, inputs]``."""
     for name, other in (("mat1", input), ("self", bias)):
         if other.dtype != weight.dtype:
-            raise RuntimeError(
+            raise errors.mixed_dtypes(
                 f"{name} and mat2 must have the same dtype, but got {name_of(other)} and "
                 f"{name_of(weight)}"
             )
@@ -221,4 +221,4 @@ def _check_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor
     kinds = {name: c_name(t._array) for name, t in given.items() if t is not None}
     if len(set(kinds.values())) > 1:
         told = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
-        raise RuntimeError(f"All tensors must have the same dtype, got {told}")
+        raise errors.mixed_dtypes(f"All tensors must have the same dtype, got {told}")

@@ -49,8 +49,11 @@ def broadcast(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
 def warn_of_broadcasting(input: Tensor, target: Tensor) -> None:
     """Warn when a loss is about to broadcast its target: nearly always a mistake."""
     if input._array.shape != target._array.shape:
+        labels = target._array.dtype.kind in "iu" and target.ndim == input.ndim - 1
         warn(
             f"Using a target size ({target.shape}) that is different to the input size "
             f"({input.shape}). This will likely lead to incorrect results due to broadcasting. "
             "Please ensure they have the same size."
+            + "\n  Targets that are numbers of classes belong to nn.CrossEntropyLoss."
+            * labels
         )

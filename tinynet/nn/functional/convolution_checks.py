@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet import errors
 from tinynet.core.tensor import Tensor
 from tinynet.ops.refuse import c_name, name_of
 
@@ -110,11 +111,11 @@ def check_dtypes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     """Raise RuntimeError unless all have one dtype."""
     x, w = input._array, weight._array
     if bias is not None and bias._array.dtype != x.dtype:
-        raise RuntimeError(
+        raise errors.mixed_dtypes(
             f"Input type ({c_name(x)}) and bias type ({c_name(bias._array)}) should be the same"
         )
     if x.dtype != w.dtype:
-        raise RuntimeError(f"expected scalar type {name_of(x)} but found {name_of(w)}")
+        raise errors.mixed_dtypes(f"expected scalar type {name_of(x)} but found {name_of(w)}")
     if x.dtype.kind == "b":
         raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
 

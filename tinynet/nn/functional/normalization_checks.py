@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core.tensor import Tensor
 from tinynet.ops.refuse import name_of
 
@@ -23,13 +24,13 @@ def check_kinds(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
     first = given[0].dtype
     if first != kind and not (kind == np.float16 and first == np.float32):
         if kind == np.float64:
-            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-        raise RuntimeError(
+            raise errors.mixed_dtypes("mixed dtype (CPU): all inputs must share same datatype.")
+        raise errors.mixed_dtypes(
             f"mixed dtype (CPU): expect parameter to have scalar type of {name_of(input._array)}"
         )
     for other in given[1:]:
         if other.dtype != first:
-            raise RuntimeError(
+            raise errors.mixed_dtypes(
                 f"expected scalar type {name_of(given[0])} but found {name_of(other)}"
             )
 

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from tinynet import errors
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.gru_ops import gru_sequence
 from tinynet.nn.functional.lstm_ops import lstm_sequence, lstm_steps
@@ -31,7 +32,7 @@ class Weights(NamedTuple):
         """Raise RuntimeError unless all have the dtype of the weights."""
         for t in (*state, input):
             if t._array.dtype != self.ih._array.dtype:
-                raise RuntimeError(
+                raise errors.mixed_dtypes(
                     "mat1 and mat2 must have the same dtype, but got "
                     f"{name_of(t._array)} and {name_of(self.ih._array)}"
                 )

@@ -122,6 +122,9 @@ class LRScheduler:
             put(group, "lr", lr)
         self._last_lr = self._current()
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(last_epoch={self.last_epoch}, lr={self._last_lr})"
+
     def get_last_lr(self) -> list[Any]:
         """Return the learning rates that the last ``step`` set, one per group."""
         return self._last_lr

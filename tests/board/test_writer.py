@@ -298,3 +298,20 @@ def test_threads_may_share_a_writer(tmp_path):
     found = reader.scalars(tmp_path)
     for tag in "abcd":
         assert [step for name, step, _ in found if name == tag] == list(range(200))
+
+
+def test_tensorboards_own_messages_are_written(tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from tensorboardX.proto.event_pb2 import Event
+    from tensorboardX.proto.summary_pb2 import Summary
+
+    message = Summary(value=[Summary.Value(tag="loss", simple_value=0.5)])
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_scalars("parts", {"a": 1.0}, 0)
+        writer.file_writer.add_summary(message, 3)
+        writer.file_writer.add_event(Event(summary=message), step=4)
+        assert writer.file_writer.get_logdir() == str(tmp_path)
+        assert sorted(writer.all_writers) == [str(tmp_path), str(tmp_path / "parts_a")]
+    assert writer.file_writer is None and writer.all_writers is None
+    events = EventAccumulator(str(tmp_path)).Reload().Scalars("loss")
+    assert [(e.step, e.value) for e in events] == [(3, 0.5), (4, 0.5)]

@@ -310,4 +310,5 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
         1
     """
     for t in [tensor] if isinstance(tensor, Tensor) else tensor:
-        wrote(t, "increment_version")
+        if not t.is_inference():  # it tracks no version
+            wrote(t, "increment_version")

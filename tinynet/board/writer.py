@@ -149,6 +149,16 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
 
     # ---- files -------------------------------------------------------------------------------
 
+    @property
+    def file_writer(self) -> FileWriter | None:
+        """What takes TensorBoard's own messages; None after ``close``."""
+        return FileWriter(self) if self._files else None
+
+    @property
+    def all_writers(self) -> dict[str, FileWriter] | None:
+        """The folders that are written to, each with what takes its messages."""
+        return {folder: FileWriter(self, folder) for folder in self._files} or None
+
     def get_logdir(self) -> str:
         """The folder that the event files are in."""
         return self.log_dir
@@ -214,6 +224,56 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
         """How many bytes are on the disk of each event file, by its path inside of the folder."""
         files = [file.written() for file in self._files.values()]
         return {os.path.relpath(path, self.log_dir): size for path, size in files if path}
+
+
+class FileWriter:
+    """Takes TensorBoard's own messages for one folder, as PyTorch's ``writer.file_writer`` does.
+
+    Example:
+        >>> import tempfile
+        >>> from tensorboardX.proto.summary_pb2 import Summary
+        >>> from tinynet.utils.tensorboard import SummaryWriter
+        >>> with tempfile.TemporaryDirectory() as folder, SummaryWriter(folder) as writer:
+        ...     message = Summary(value=[Summary.Value(tag="loss", simple_value=0.5)])
+        ...     writer.file_writer.add_summary(message, 1)
+    """
+
+    def __init__(self, writer: SummaryWriter, folder: str | None = None) -> None:
+        self._writer = writer
+        self._folder = writer.log_dir if folder is None else folder
+
+    def get_logdir(self) -> str:
+        """Return the folder."""
+        return self._folder
+
+    def add_event(self, event: Any, step: int | None = None, walltime: float | None = None) -> None:
+        """Write an event.
+
+        Args:
+            event: a message ``Event`` of tensorboardX or TensorBoard.
+            step: its step, unless it has one.
+            walltime: its time in seconds, unless it is now.
+        """
+        event.wall_time = time.time() if walltime is None else walltime
+        if step is not None:
+            event.step = int(step)
+        self._writer._add(event.SerializeToString(), self._folder)
+
+    def add_summary(
+        self, summary: Any, global_step: int | None = None, walltime: float | None = None
+    ) -> None:
+        """Write a message ``Summary``; arguments as in ``add_event``."""
+        own = tensorboardx.load()
+        event = own.Event(summary=own.Summary.FromString(summary.SerializeToString()))
+        self.add_event(event, global_step, walltime)
+
+    def flush(self) -> None:
+        """Put all events on disk."""
+        self._writer.flush()
+
+    def close(self) -> None:
+        """Flush and close the writer."""
+        self._writer.close()
 
 
 # ---- helpers ---------------------------------------------------------------------------------

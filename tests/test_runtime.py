@@ -77,7 +77,7 @@ LENGTHS = """in_features out_features in1_features in2_features in_channels out_
 OPTIONAL = {"normal": {"size": (2,)}, "randint": {"high": 4, "size": (2,)}}
 NAMED_AFTER_DEVICES = {"cuda", "ipu", "mtia", "xpu"}  # methods of modules, which always refuse
 # What these do without a GPU, in PyTorch too: nothing.
-IGNORE_DEVICES = {"GradScaler", "synchronize"}
+IGNORE_DEVICES = {"GradScaler", "synchronize", "device", "ipc_collect", "max_memory_cached"}
 
 
 def parameters_of(function):

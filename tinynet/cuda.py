@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import Any, NoReturn
 
 
 def is_available() -> bool:
@@ -82,3 +83,121 @@ def current_device() -> int:
         RuntimeError: tinynet runs on the CPU: there is no current GPU
     """
     raise RuntimeError("tinynet runs on the CPU: there is no current GPU")
+
+
+def _about_a_gpu(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise RuntimeError(f"tinynet runs on the CPU: there is no GPU for {name}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"""Refuse: there is no GPU.
+
+    Args:
+        *args, **kwargs: ignored.
+
+    Raises:
+        RuntimeError: always.
+
+    Example:
+        >>> tn.cuda.{name}(0)
+        Traceback (most recent call last):
+        RuntimeError: tinynet runs on the CPU: there is no GPU for {name}
+    """
+    return refuse
+
+
+get_device_name = _about_a_gpu("get_device_name")
+get_device_properties = _about_a_gpu("get_device_properties")
+get_device_capability = _about_a_gpu("get_device_capability")
+set_device = _about_a_gpu("set_device")
+Event = _about_a_gpu("Event")
+Stream = _about_a_gpu("Stream")
+current_stream = _about_a_gpu("current_stream")
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Return 0: nothing lies in the memory of a GPU.
+
+    Args:
+        device: ignored.
+
+    Example:
+        >>> tn.cuda.memory_allocated(), tn.cuda.max_memory_allocated()
+        (0, 0)
+    """
+    return 0
+
+
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+memory_cached = max_memory_cached = memory_allocated
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Do nothing: there are no figures of a GPU's memory.
+
+    Args:
+        device: ignored.
+
+    Example:
+        >>> tn.cuda.reset_peak_memory_stats()
+    """
+
+
+reset_max_memory_allocated = ipc_collect = reset_peak_memory_stats
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Return False.
+
+    Args:
+        including_emulation: ignored.
+
+    Example:
+        >>> tn.cuda.is_bf16_supported()
+        False
+    """
+    return False
+
+
+class device(contextlib.AbstractContextManager[None]):  # PyTorch's name
+    """The GPU that a block would use: nothing changes.
+
+    Args:
+        device: ignored.
+
+    Example:
+        >>> with tn.cuda.device(0):
+        ...     tn.ones(1)
+        tensor([1.])
+    """
+
+    def __init__(self, device: Any):
+        pass
+
+    def __exit__(self, *exc: object) -> None:
+        """Change nothing."""
+
+
+class _GpuTensor(type):
+    """Tensor types of a GPU: they have no instances."""
+
+    def __call__(cls, *data: Any) -> NoReturn:
+        raise TypeError(
+            f"type tinynet.cuda.{cls.__name__} not available. tinynet runs on the CPU: "
+            f"use tinynet.{cls.__name__}"
+        )
+
+
+def _gpu_tensor(name: str) -> Any:
+    return _GpuTensor(name, (), {"__doc__": "A tensor type without instances."})
+
+
+HalfTensor = _gpu_tensor("HalfTensor")
+FloatTensor = _gpu_tensor("FloatTensor")
+DoubleTensor = _gpu_tensor("DoubleTensor")
+ByteTensor = _gpu_tensor("ByteTensor")
+CharTensor = _gpu_tensor("CharTensor")
+ShortTensor = _gpu_tensor("ShortTensor")
+IntTensor = _gpu_tensor("IntTensor")
+LongTensor = _gpu_tensor("LongTensor")
+BoolTensor = _gpu_tensor("BoolTensor")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.device import device as Device
+from tinynet.core.device import require_cpu
 
 
 class _Stream:
@@ -50,7 +50,7 @@ class Generator:
 
     def __init__(self, device: Any = None):
         if device is not None:
-            Device(device)
+            require_cpu(device)
         self.manual_seed(67280421310721)  # PyTorch's default seed
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tinynet import nn
 from tinynet.autograd import graph
 from tinynet.random import Generator
 
@@ -174,12 +175,27 @@ def test_seeds_from_the_system_and_other_devices():
         RuntimeError, match="^tinynet runs on the cpu only. Got device 'cuda' instead"
     ):
         Generator("cuda")
-    with pytest.raises(RuntimeError, match="^tinynet runs on the cpu only. Got device 'cuda:0' in"):
-        tn.device("cuda:0")
     cpu = tn.device("cpu:0")
-    assert (cpu.type, cpu.index, str(cpu), repr(cpu)) == ("cpu", None, "cpu", "device(type='cpu')")
-    assert cpu == tn.device("cpu") == tn.ones(1).device and cpu != "cpu"
-    assert hash(cpu) == hash(tn.device("cpu"))
+    assert (cpu.type, cpu.index, str(cpu)) == ("cpu", 0, "cpu:0")
+    assert repr(cpu) == "device(type='cpu', index=0)"
+
+
+def test_other_devices_have_a_name_and_hold_nothing():
+    cuda = tn.device("cuda", 1)
+    assert (cuda.type, cuda.index, str(cuda)) == ("cuda", 1, "cuda:1")
+    assert repr(tn.device("cuda")) == "device(type='cuda')" and cuda == tn.device("cuda:1")
+    assert cuda != tn.device("cuda") and len({cuda, tn.device("cuda:1")}) == 1
+    refused = "^tinynet runs on the cpu only. Got device 'cuda:1' instead"
+    for use in (tn.ones(1).to, nn.Linear(1, 1).to, lambda d: tn.zeros(1, device=d)):
+        with pytest.raises(RuntimeError, match=refused):
+            use(cuda)
+    with pytest.raises(RuntimeError, match=refused), cuda:
+        pass
+    for wrong in ("bogus", "cuda:x", 0):
+        with pytest.raises(RuntimeError, match="Expected one of|Invalid device|Cannot access"):
+            tn.device(wrong)
+    with tn.device("cpu"):
+        assert tn.ones(1).device == tn.device("cpu")
 
 
 # ---- numpy's floating-point reports --------------------------------------------------------------

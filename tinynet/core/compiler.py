@@ -156,6 +156,16 @@ def compile_operation(op: Any, operator: bool) -> None:
         op.operator.__code__ = _execute(op.name + OPERATOR, source).__code__
     else:
         op.function.__code__ = _execute(op.name, source).__code__
+        call_input(op.function)
+
+
+def call_input(function: FunctionType) -> None:
+    """Let callers name the first argument ``input``, as PyTorch's functions do; methods have it."""
+    code = function.__code__
+    if code.co_argcount and code.co_varnames[0] == "self":
+        function.__code__ = code.replace(co_varnames=("input", *code.co_varnames[1:]))
+        notes = function.__annotations__
+        function.__annotations__ = {{"self": "input"}.get(k, k): v for k, v in notes.items()}
 
 
 def _execute(title: str, source: str) -> Any:

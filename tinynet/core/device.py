@@ -1,44 +1,76 @@
-"""The device: there is only the cpu."""
+"""Devices: tensors live on the cpu; the others have a name only."""
 
 from __future__ import annotations
 
 from typing import Any
 
+_TYPES = (
+    "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu "
+    "mtia privateuseone"
+).split()
+
 
 class device:
-    """Where a tensor lives: always ``cpu``.
+    """Where a tensor lives: always ``cpu``. Other devices can be named, and hold no tensors.
 
     Args:
-        type: ``"cpu"``, also with a number: ``"cpu:0"``; or a device.
-        index: the number; it changes nothing.
+        type: ``"cpu"``, also with a number: ``"cuda:0"``; or a device.
+        index: the number.
 
     Raises:
-        RuntimeError: another type.
+        RuntimeError: a name that PyTorch does not know.
 
     Example:
-        >>> tn.device("cpu")
-        device(type='cpu')
+        >>> tn.device("cpu"), tn.device("cuda", 0)
+        (device(type='cpu'), device(type='cuda', index=0))
     """
 
     def __init__(self, type: Any = "cpu", index: int | None = None):
+        if isinstance(type, int) and not isinstance(type, bool):
+            raise RuntimeError("Cannot access accelerator device when none is available.")
         kind, colon, number = str(type).partition(":")
-        if kind != "cpu" or (colon and not number.isdecimal()):
-            raise RuntimeError(f"tinynet runs on the cpu only. Got device {type!r} instead.")
-        self.type = "cpu"
-        self.index = index
+        if kind not in _TYPES:
+            names = ", ".join(_TYPES)
+            raise RuntimeError(
+                f"Expected one of {names} device type at start of device string: {kind}"
+            )
+        if colon and (not number.isdecimal() or index is not None):
+            raise RuntimeError(f"Invalid device string: '{type}'")
+        self.type = kind
+        self.index = int(number) if colon else index
 
     def __repr__(self) -> str:
-        return "device(type='cpu')"
+        number = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{number})"
 
     def __str__(self) -> str:
-        return "cpu"
+        return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, device)
+        return isinstance(other, device) and str(self) == str(other)
 
     def __hash__(self) -> int:
-        return hash("cpu")
+        return hash(str(self))
+
+    def __enter__(self) -> device:
+        require_cpu(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Change nothing."""
 
 
 CPU = device()
 DeviceLike = device | str | None
+
+
+def require_cpu(wanted: Any) -> None:
+    """Refuse a device that holds no tensors.
+
+    Raises:
+        RuntimeError: it is not the cpu.
+    """
+    kind, colon, number = str(wanted).partition(":")
+    if kind != "cpu" or (colon and not number.isdecimal()):
+        shown = str(wanted) if isinstance(wanted, device) else wanted
+        raise RuntimeError(f"tinynet runs on the cpu only. Got device {shown!r} instead.")

@@ -349,6 +349,7 @@ def sequence(**options: Any) -> Callable[[Any], Operation]:
 
 def public(function: Any, *, as_method: bool = True) -> Any:
     """Declare a composite: a function on tensors built from operations, and a Tensor method."""
+    compiler.call_input(function)
     COMPOSITES[function.__name__] = function
     if as_method:
         method(function)

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from tinynet.core.device import device
+from tinynet.core.device import require_cpu
 from tinynet.dtypes import Array
 from tinynet.exchange.decoder import Decoder
 from tinynet.exchange.files import (
@@ -103,7 +103,7 @@ def load(
         [tensor([1., 1.]), (1, None)]
     """
     if map_location is not None:
-        device(map_location)
+        require_cpu(map_location)
     if mmap:
         raise ValueError(
             "The 'mmap' parameter of load must be False. Got True instead. "

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from tinynet.core.device import device
+from tinynet.core.device import require_cpu
 from tinynet.dtypes import Array
 from tinynet.exchange.files import (
     ExchangeError,
@@ -73,7 +73,7 @@ def load_pytorch(
         {'w': tensor([1., 1.]), 'epoch': 3}
     """
     if map_location is not None:
-        device(map_location)
+        require_cpu(map_location)
     path = name_of(f)
     with opened(f) as file:
         head = file.read(16)

@@ -16,7 +16,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
-from tinynet.core.device import device as cpu_device
+from tinynet.core.device import require_cpu
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.exchange import header
@@ -274,7 +274,7 @@ class safe_open:  # noqa: N801  # the package's name
                 f"The 'framework' parameter must be 'pt' or 'np'. Got {framework!r} instead."
             )
         if device is not None:
-            cpu_device(device)
+            require_cpu(device)
         self._arrays = framework in ("np", "numpy")
         self._contents: _Contents | None = None
         file = _readable(filename)

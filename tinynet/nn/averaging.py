@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tinynet.core.device import device as Device
+from tinynet.core.device import require_cpu
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn.batchnorm import _BatchNorm
@@ -229,7 +229,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
         tensor([4.])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     momenta = {}
     for module in model.modules():
         if isinstance(module, _BatchNorm):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.core.callsite import warn
-from tinynet.core.device import device as Device
+from tinynet.core.device import require_cpu
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
@@ -40,7 +40,7 @@ class _NormBase(Module):
     ):
         super().__init__()
         if device is not None:
-            Device(device)
+            require_cpu(device)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum

@@ -12,6 +12,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.device import device as Device
+from tinynet.core.device import require_cpu
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.members import BUFFERS, PARAMETERS, members
@@ -78,7 +79,7 @@ def _wanted_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtypes.dtype
         if isinstance(value, Tensor):
             kind = value.dtype
         elif isinstance(value, (str, Device)):
-            Device(value)
+            require_cpu(value)
         elif isinstance(value, dtypes.dtype):
             kind = value
         elif value is not None and not isinstance(value, bool):  # a bool is non_blocking
@@ -104,7 +105,7 @@ def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
         tinynet.Size([1, 2])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     return self._apply(lambda t: wrap(np.empty_like(t._array)), recurse=recurse)
 
 
@@ -129,6 +130,6 @@ def elsewhere(name: str) -> Callable[..., Any]:
         Raises:
             RuntimeError: always.
         """
-        Device(name)
+        require_cpu(name)
 
     return refuse

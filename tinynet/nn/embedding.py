@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet.core.device import device as Device
+from tinynet.core.device import require_cpu
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
@@ -76,7 +76,7 @@ class Embedding(Module):
         self.scale_grad_by_freq = scale_grad_by_freq
         self.sparse = sparse
         if device is not None:
-            Device(device)
+            require_cpu(device)
         if _weight is None:
             made = empty(num_embeddings, embedding_dim, dtype=dtype, device=device)
             self.weight = Parameter(made, requires_grad=not _freeze)
@@ -225,7 +225,7 @@ class EmbeddingBag(Module):
         self.sparse = sparse
         self.include_last_offset = include_last_offset
         if device is not None:
-            Device(device)
+            require_cpu(device)
         if _weight is None:
             made = empty(num_embeddings, embedding_dim, dtype=dtype, device=device)
             self.weight = Parameter(made)

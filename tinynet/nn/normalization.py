@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.device import device as Device
+from tinynet.core.device import require_cpu
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
@@ -18,7 +18,7 @@ from tinynet.ops.creation import empty
 def _register(module: Module, shape: Any, device: Any, dtype: Any, **wanted: bool) -> None:
     """Register a parameter, or None, under each name."""
     if device is not None:
-        Device(device)
+        require_cpu(device)
     for name, there in wanted.items():
         made = Parameter(empty(shape, dtype=dtype, device=device)) if there else None
         module.register_parameter(name, made)

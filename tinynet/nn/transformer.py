@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.core.device import device as Device
+from tinynet.core.device import require_cpu
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
@@ -247,7 +247,7 @@ class Transformer(Module):
     ):
         super().__init__()
         if device is not None:
-            Device(device)
+            require_cpu(device)
         made: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
         sizes = (d_model, nhead, dim_feedforward, dropout, activation)
         options = (layer_norm_eps, batch_first, norm_first)

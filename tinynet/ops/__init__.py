@@ -5,9 +5,12 @@ methods, the composites, and the functions listed here. They are collected, not 
 that an operation is declared in one place only; ``ops/__init__.pyi`` is generated from them.
 """
 
+import inspect
+
 from tinynet.core.operation import COMPOSITES, REGISTRY
 from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor
+from tinynet.core.spelling import keywords
+from tinynet.core.tensor import METHODS, Tensor, method
 from tinynet.ops import (
     aliases,
     arithmetic,
@@ -106,6 +109,9 @@ _TENSOR_FIRST = (
     "unflatten vsplit zero_"
 ).split()
 
+# Called everywhere, and never by those names: they are spared the look at keyword arguments.
+_FAST = ("view", "expand", "reshape")
+
 functions = {
     **{name: op.function for name, op in REGISTRY.items() if hasattr(Tensor, name)},
     **{name: REGISTRY[name].function for name in _FUNCTIONS_OF_OPERATIONS},
@@ -127,5 +133,9 @@ for _name in _ONLY_METHODS:
     functions.pop(_name, None)
 functions |= {name: with_out(functions[name]) for name in _COMPOSITES_WITH_OUT if name in functions}
 functions |= {name: tensor_first(functions[name]) for name in _TENSOR_FIRST}
+functions = {name: keywords(f) for name, f in functions.items()}
+for _name, _method in [*METHODS.items()]:
+    if inspect.isfunction(_method) and _name not in _FAST:
+        method(keywords(_method), _name)
 globals().update(functions)
 __all__ = sorted([*functions, "special"])

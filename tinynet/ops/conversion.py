@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.device import DeviceLike
+from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.device import device as Device
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, method, wrap
@@ -95,13 +95,13 @@ def to(
         if isinstance(a, Tensor):
             dtype = a.dtype
         elif isinstance(a, (str, Device)):
-            Device(a)
+            require_cpu(a)
         elif isinstance(a, bool):
             continue  # non_blocking
         elif a is not None:
             dtype = a
     if device is not None:
-        Device(device)
+        require_cpu(device)
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
     return converted(self, kind, copy)
 

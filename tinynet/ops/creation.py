@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.device import DeviceLike
-from tinynet.core.device import device as Device
+from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.shape import Ints, sizes
@@ -123,7 +122,7 @@ def tensor(
                 [3, 4]])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use "
@@ -147,7 +146,7 @@ def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> 
         tensor([1., 2.])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray):
@@ -225,7 +224,7 @@ def zeros(
         tinynet.Size([2, 3])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     return finish(np.zeros(shape_of(size, "zeros"), float_kind(dtype)), requires_grad)
 
 
@@ -243,7 +242,7 @@ def ones(
                 [1., 1., 1.]])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     return finish(np.ones(shape_of(size, "ones"), float_kind(dtype)), requires_grad)
 
 
@@ -260,7 +259,7 @@ def empty(
         tinynet.Size([2, 3])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     return finish(np.empty(shape_of(size, "empty"), float_kind(dtype)), requires_grad)
 
 
@@ -319,7 +318,7 @@ def full(
         tensor([7., 7.])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     refuse_no_number("full", fill_value)
@@ -358,7 +357,7 @@ def eye(
                 [0., 1.]])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     for name, count in (("n", n), ("m", m)):
         if count is not None and count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")

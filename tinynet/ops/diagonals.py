@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.device import DeviceLike
-from tinynet.core.device import device as Device
+from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.operation import operation, public, sequence
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
@@ -232,7 +231,7 @@ def tril_indices(
                 [0, 0, 1]])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     return _indices("tril_indices", np.tril_indices, row, col, offset, dtype)
 
 
@@ -262,7 +261,7 @@ def triu_indices(
                 [0, 1, 1]])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     return _indices("triu_indices", np.triu_indices, row, col, offset, dtype)
 
 

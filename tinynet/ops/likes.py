@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.device import DeviceLike
-from tinynet.core.device import device as Device
+from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.creation import (
@@ -54,7 +53,7 @@ def zeros_like(
         tensor([0, 0])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     return _like(np.zeros, "zeros_like", input, dtype, requires_grad)
 
 
@@ -74,7 +73,7 @@ def ones_like(
         tensor([1, 1])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     return _like(np.ones, "ones_like", input, dtype, requires_grad)
 
 
@@ -94,7 +93,7 @@ def empty_like(
         tinynet.Size([2, 3])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     return _like(np.empty, "empty_like", input, dtype, requires_grad)
 
 
@@ -115,7 +114,7 @@ def full_like(
         tensor([7, 7])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     kind = _kind_like("full_like", input, dtype)
     refuse_no_number("full_like", fill_value)
     value = representable(fill_value, kind)
@@ -144,7 +143,7 @@ def rand_like(
         tinynet.Size([2, 3])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     kind = input.dtype if dtype is None else dtype
     return rand(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
 
@@ -171,7 +170,7 @@ def randn_like(
         tinynet.Size([2, 3])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     kind = input.dtype if dtype is None else dtype
     return randn(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
 
@@ -200,7 +199,7 @@ def randint_like(
         tinynet.Size([2, 3])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     if high is None:
         low, high = 0, low
     kind = input.dtype if dtype is None else dtype
@@ -250,7 +249,7 @@ def new_zeros(
         tensor([0, 0, 0])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
     return finish(np.zeros(shape_of(size, "new_zeros"), kind), requires_grad)
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.device import DeviceLike
-from tinynet.core.device import device as Device
+from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
@@ -67,7 +66,7 @@ def rand(
         tinynet.Size([2, 3])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     kind = float_kind(dtype)
     refuse_integers(kind, "check_uniform_bounds")
     drawn = drawn_uniform(generator, "rand", shape_of(size, "rand"), kind)
@@ -94,14 +93,14 @@ def randn(
         tinynet.Size([2, 3])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     refuse_integers(float_kind(dtype), "normal_kernel_cpu")
     drawn = numbers_of(generator, "randn").standard_normal(shape_of(size, "randn"))
     return _made(drawn, dtype, requires_grad)
 
 
 def randint(
-    low: int,
+    low: int = 0,
     high: Any = None,
     size: Any = None,
     *,
@@ -124,9 +123,11 @@ def randint(
         tinynet.Size([2, 3])
     """
     if device is not None:
-        Device(device)
-    if size is None:
+        require_cpu(device)
+    if size is None:  # randint(high, size)
         low, high, size = 0, low, high
+    elif high is None:  # randint(high, size=...)
+        low, high = 0, low
     if low >= high:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
@@ -167,7 +168,7 @@ def randperm(
         tensor([0, 1, 2, 3])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     shape_of((n,), "randperm")
     kind = dtypes.int64 if dtype is None else dtype
     return _made(numbers_of(generator, "randperm").permutation(n), kind, requires_grad)
@@ -366,7 +367,7 @@ def normal(
         tensor([1., 2.])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     m, s = (x._array if isinstance(x, Tensor) else x for x in (mean, std))
     if isinstance(std, Tensor):
         if std._array.size and not (std._array >= 0).all():

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.device import DeviceLike
-from tinynet.core.device import device as Device
+from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation import as_tensor, finish, float_kind, shape_of, tensor
@@ -47,7 +46,7 @@ def arange(
         tensor([1.0000, 1.5000])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     start, end, step = (_number(x) for x in (start, end, step))
     if end is None:
         start, end = 0, start
@@ -108,7 +107,7 @@ def linspace(
         tensor([0.0000, 0.5000, 1.0000])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     kind = float_kind(dtype)
     found = _steps(_number(start), _number(end), steps, _wide(kind))
     return finish(found.astype(kind), requires_grad)
@@ -144,7 +143,7 @@ def logspace(
         tensor([  1.,  10., 100.])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     kind = float_kind(dtype)
     exponents = _steps(_number(start), _number(end), steps, _wide(kind))
     return finish(np.power(exponents.dtype.type(base), exponents).astype(kind), requires_grad)
@@ -173,7 +172,7 @@ def scalar_tensor(
         tensor(3.)
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     return finish(np.asarray(s, float_kind(dtype)), requires_grad)
 
 
@@ -202,7 +201,7 @@ def asarray(
         tensor([1, 2])
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     shareable = isinstance(obj, (Tensor, np.ndarray))
     if copy and shareable:
         source = obj._array if isinstance(obj, Tensor) else obj
@@ -244,7 +243,7 @@ def frombuffer(
         tensor([1, 2], dtype=tinynet.int16)
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     kind = dtypes.as_numpy(dtype)
     length, size = memoryview(buffer).nbytes, kind.itemsize
     if length == 0 or count == 0:
@@ -285,7 +284,7 @@ def empty_strided(
         (1, 2)
     """
     if device is not None:
-        Device(device)
+        require_cpu(device)
     shape = shape_of((size,), "empty_strided")
     if len(shape) != len(stride):
         raise RuntimeError(

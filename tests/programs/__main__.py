@@ -1,0 +1,158 @@
+"""`python -m tests.programs`: run the listed public programs through the door.
+
+python -m tests.programs --repositories FOLDER           all, compared with the recorded answers
+python -m tests.programs --repositories FOLDER pygcn     those whose names contain `pygcn`
+python -m tests.programs --repositories FOLDER --record  run them on PyTorch, and note its answers
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.programs.comparison import verdict
+
+HERE = Path(__file__).parent
+ANSWERS = HERE / "answers.json"
+
+
+class Program(NamedTuple):
+    """A program: where it is, how it is called, and how long it may run."""
+
+    repository: str
+    commit: str
+    command: str
+    steps: int
+    seconds: float
+    files: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.repository} {self.command}"
+
+
+def listed() -> list[Program]:
+    """The programs of programs.toml."""
+    found = []
+    for entry in tomllib.loads((HERE / "programs.toml").read_text("utf-8"))["repository"]:
+        for program in entry["programs"]:
+            options: dict[str, Any] = {"run": program} if isinstance(program, str) else program
+            steps, seconds = options.get("steps", 30), options.get("seconds", 12.0)
+            files = tuple({**entry.get("files", {}), **options.get("files", {})}.items())
+            found.append(
+                Program(entry["name"], entry["commit"], options["run"], steps, seconds, files)
+            )
+    return found
+
+
+class Repositories:
+    """Git repositories: those of a folder, `OWNER+NAME/repo` in it, else GitHub's."""
+
+    def __init__(self, folder: Path | None, work: Path):
+        self.folder, self.work = folder, work
+
+    def checked_out(self, name: str, commit: str) -> Path:
+        """A folder with the files of a commit."""
+        target = self.work / name.replace("/", "+")
+        if not target.exists():
+            git = self._git(name)
+            target.mkdir()
+            archive = target / "all.tar"
+            command = ["git", "--git-dir", str(git), "archive", "-o", str(archive), commit, "."]
+            while (done := subprocess.run(command, capture_output=True, text=True)).returncode:
+                lacking = re.search(r"for '(.+)'", done.stderr)  # a file that a copy came without
+                if lacking is None:
+                    raise RuntimeError(f"{name}: {done.stderr.strip()}")
+                command.append(f":(exclude){lacking[1]}")
+            shutil.unpack_archive(archive, target, filter="data")
+            archive.unlink()
+        return target
+
+    def _git(self, name: str) -> Path:
+        if self.folder is not None:
+            bare = self.folder / name.replace("/", "+") / "repo"
+            return bare / ".git" if (bare / ".git").exists() else bare
+        clone = self.work / (name.replace("/", "+") + ".git")
+        command = ["git", "clone", "--bare", f"https://github.com/{name}", str(clone)]
+        subprocess.run(command, check=True, capture_output=True)
+        return clone
+
+
+def run(program: Program, engine: str, repositories: Repositories) -> dict[str, Any]:
+    """Run a program on "torch" or "tinynet"; what launch.py found out."""
+    root = repositories.checked_out(program.repository, program.commit)
+    for path, text in program.files:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    file, *arguments = shlex.split(program.command)
+    place = (root / file.partition("#")[0]).parent
+    result = Path(tempfile.mkstemp(dir=repositories.work)[1])
+    result.unlink()
+    limits = [str(program.steps), str(program.seconds)]
+    name = str(root / file)
+    command = [sys.executable, str(HERE / "launch.py"), engine, str(result), *limits, name]
+    quiet = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
+    child = subprocess.Popen([*command, *arguments], cwd=place, start_new_session=True, **quiet)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(program.seconds * 8)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)  # the workers of data loaders, too
+    child.wait()
+    if not result.exists():
+        return {
+            "status": "error",
+            "error": "it ended without a word",
+            "series": {},
+            "seconds": None,
+        }
+    return json.loads(result.read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+def main(arguments: list[str]) -> int:
+    """Run programs and print a line for each; 1 if less than 95 % run as on PyTorch."""
+    parser = argparse.ArgumentParser(prog="python -m tests.programs", description=__doc__)
+    parser.add_argument("names", nargs="*", help="only programs whose names contain one of these")
+    parser.add_argument("--repositories", type=Path, help="a folder of git repositories")
+    parser.add_argument("--record", action="store_true", help="run on PyTorch, note the answers")
+    parser.add_argument("--new", action="store_true", help="with --record: only what is not noted")
+    options = parser.parse_args(arguments)
+    answers = json.loads(ANSWERS.read_text("utf-8")) if ANSWERS.exists() else {}
+    chosen = [p for p in listed() if not options.names or any(n in p.name for n in options.names)]
+    if options.new:
+        chosen = [p for p in chosen if p.name not in answers]
+    good = 0
+    with tempfile.TemporaryDirectory() as work:
+        repositories = Repositories(options.repositories, Path(work))
+        for program in chosen:
+            engine = "torch" if options.record else "tinynet"
+            found = run(program, engine, repositories)
+            if options.record:
+                said = f"{found['status']} {found['error']}".strip()
+                answers[program.name] = found
+                ANSWERS.write_text(json.dumps(answers, indent=0, sort_keys=True) + "\n", "utf-8")
+            else:
+                said = verdict(found, answers.get(program.name))
+                good += said.startswith("ok")
+            print(f"{program.name}: {said}", flush=True)
+    if options.record:
+        return 0
+    print(f"{good} of {len(chosen)} run as on PyTorch")
+    return int(good < 0.95 * len(chosen))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,129 @@
+"""Runs one program in this process, on PyTorch or on tinynet, for a few steps.
+
+`python launch.py ENGINE RESULT STEPS SECONDS FILE arguments...` writes what came of it to RESULT,
+as JSON: how it ended, the losses that `backward` was called on by the line that called it, and the
+processor's time for a step. FILE can be a notebook (its code cells are run) or, as `README.md#3`,
+the third Python block of a Markdown file.
+"""
+
+import json
+import os
+import re
+import runpy
+import signal
+import socket
+import sys
+import time
+import warnings
+from pathlib import Path
+
+STAND_INS = Path(__file__).parent / "stand_ins"
+ROOT = Path(__file__).parents[2]
+
+
+class Run:
+    """What a program does: its losses, and when it has done enough."""
+
+    def __init__(self, result: str, steps: int):
+        self.result, self.steps = Path(result), steps
+        self.series: dict[str, list[float]] = {}
+        self.times: list[float] = []
+
+    def end(self, status: str, error: str = "") -> None:
+        """Write the result and leave: nothing in the program can hold that up."""
+        steady = self.times[1:]
+        seconds = (steady[-1] - steady[0]) / (len(steady) - 1) if len(steady) > 2 else None
+        found = {"status": status, "error": error, "series": self.series, "seconds": seconds}
+        self.result.write_text(json.dumps(found), encoding="utf-8")
+        sys.stdout.flush()
+        os._exit(0)
+
+    def watch(self, torch) -> None:
+        """Note each loss that `backward` is called on; end after enough of them."""
+        original = torch.Tensor.backward
+
+        def backward(loss, *args, **kwargs):
+            frame = sys._getframe(1)
+            site = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+            self.series.setdefault(site, []).append(float(loss.detach().double().mean()))
+            original(loss, *args, **kwargs)
+            self.times.append(time.process_time())
+            if len(self.times) >= self.steps:
+                self.end("steps")
+
+        torch.Tensor.backward = backward
+
+
+def code_of(name: str) -> str:
+    """The Python file to run: the program itself, or what is made of a notebook or a page."""
+    file, _, number = name.partition("#")
+    if file.endswith(".ipynb"):
+        cells = json.loads(Path(file).read_text(encoding="utf-8"))["cells"]
+        cells = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        text = re.sub(r"^(\s*)[%!].*$", r"\1pass", "\n\n".join(cells), flags=re.M)
+    elif number:
+        page = Path(file).read_text(encoding="utf-8")
+        text = re.findall(r"^```(?:python|py)\n(.*?)^```", page, re.M | re.S)[int(number) - 1]
+    else:
+        return file
+    made = Path(file).with_name("as_a_program.py")
+    made.write_text(text, encoding="utf-8")
+    return str(made)
+
+
+def stay_here() -> None:
+    """Let nothing reach the network: programs get stand-ins for what they would download."""
+    connect = socket.socket.connect
+
+    def local(self, address):
+        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError(f"{address} is not asked: programs run without the network")
+        return connect(self, address)
+
+    socket.socket.connect = local
+
+
+def main(engine: str, result: str, steps: str, seconds: str, name: str, *arguments: str) -> None:
+    warnings.simplefilter("ignore")
+    os.environ.update(MPLBACKEND="Agg", CUDA_VISIBLE_DEVICES="")
+    sys.path[0] = str(Path(name).resolve().parent)
+    sys.path[1:1] = [str(STAND_INS)]
+    if engine == "tinynet":
+        sys.path.append(str(ROOT))
+        import tinynet.as_torch  # noqa: F401
+    import numpy
+    import torch
+
+    stay_here()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    numpy.random.seed(0)
+    run = Run(result, int(steps))
+    run.watch(torch)
+    signal.signal(signal.SIGPROF, lambda *_: run.end("time"))
+    signal.setitimer(signal.ITIMER_PROF, float(seconds))
+    sys.argv[:] = [name, *arguments]
+    try:
+        runpy.run_path(code_of(name), run_name="__main__")
+    except SystemExit as leaving:
+        if leaving.code not in (None, 0):
+            run.end("error", f"SystemExit: {leaving.code}")
+    except BaseException as error:
+        run.end("error", described(error, engine))
+    run.end("finished")
+
+
+def described(error: BaseException, engine: str) -> str:
+    """An error in one line: the last places of the program, and what was said."""
+    places, entry = [], error.__traceback__
+    while entry:
+        file = entry.tb_frame.f_code.co_filename
+        if engine not in file and "<frozen" not in file:
+            places.append(f"{Path(file).name}:{entry.tb_lineno}")
+        entry = entry.tb_next
+    said = str(error).strip().splitlines() or [""]
+    return f"{places[-1] if places else ''} {type(error).__name__}: {said[0][:300]}"
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -18,6 +18,7 @@ ROWS = [
     ["invocation"],  # the first that is imported
     ["errors", "explanations"],
     ["dtypes", "threads", "memory", "strides"],
+    ["layouts"],
     ["numba_kernels", "sums"],
     ["core"],
     ["random"],

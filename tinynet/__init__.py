@@ -60,6 +60,15 @@ from tinynet.dtypes import short as short
 from tinynet.dtypes import uint8 as uint8
 from tinynet.exchange import load as load
 from tinynet.exchange import save as save
+from tinynet.layouts import channels_last as channels_last
+from tinynet.layouts import channels_last_3d as channels_last_3d
+from tinynet.layouts import contiguous_format as contiguous_format
+from tinynet.layouts import layout as layout
+from tinynet.layouts import memory_format as memory_format
+from tinynet.layouts import preserve_format as preserve_format
+from tinynet.layouts import sparse_coo as sparse_coo
+from tinynet.layouts import sparse_csr as sparse_csr
+from tinynet.layouts import strided as strided
 from tinynet.ops import *  # noqa: F403
 from tinynet.ops import linalg as linalg
 from tinynet.ops import special as special
@@ -74,10 +83,18 @@ from tinynet.runtime import (
     are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
 )
 from tinynet.runtime import compile as compile
+from tinynet.runtime import get_default_device as get_default_device
+from tinynet.runtime import get_float32_matmul_precision as get_float32_matmul_precision
+from tinynet.runtime import get_num_interop_threads as get_num_interop_threads
 from tinynet.runtime import get_num_threads as get_num_threads
 from tinynet.runtime import is_warn_always_enabled as is_warn_always_enabled
+from tinynet.runtime import set_default_device as set_default_device
+from tinynet.runtime import set_float32_matmul_precision as set_float32_matmul_precision
+from tinynet.runtime import set_flush_denormal as set_flush_denormal
+from tinynet.runtime import set_num_interop_threads as set_num_interop_threads
 from tinynet.runtime import set_num_threads as set_num_threads
 from tinynet.runtime import set_warn_always as set_warn_always
+from tinynet.runtime import typename as typename
 from tinynet.runtime import use_deterministic_algorithms as use_deterministic_algorithms
 
 __version__ = "0.1.0"

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tinynet import threads
+from tinynet.core.device import CPU, device, require_cpu
+from tinynet.core.tensor import Tensor
 
 T = TypeVar("T")
 
@@ -111,3 +113,124 @@ def is_warn_always_enabled() -> bool:
         False
     """
     return _Warnings.always
+
+
+def set_num_interop_threads(count: int) -> None:
+    """Do nothing: operations run one after the other.
+
+    Args:
+        count: ignored.
+
+    Example:
+        >>> tn.set_num_interop_threads(2)
+        >>> tn.get_num_interop_threads()
+        1
+    """
+
+
+def get_num_interop_threads() -> int:
+    """Return 1: operations run one after the other.
+
+    Example:
+        >>> tn.get_num_interop_threads()
+        1
+    """
+    return 1
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Do nothing: products of float32 are computed in float32.
+
+    Args:
+        precision: "highest", "high" or "medium".
+
+    Raises:
+        RuntimeError: another name.
+
+    Example:
+        >>> tn.set_float32_matmul_precision("high")
+        >>> tn.get_float32_matmul_precision()
+        'highest'
+    """
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the precision of float32 "
+            "products"
+        )
+
+
+def get_float32_matmul_precision() -> str:
+    """Return "highest".
+
+    Example:
+        >>> tn.get_float32_matmul_precision()
+        'highest'
+    """
+    return "highest"
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Return False: numpy keeps numbers below the smallest normal one.
+
+    Args:
+        mode: ignored.
+
+    Example:
+        >>> tn.set_flush_denormal(True)
+        False
+    """
+    return False
+
+
+def get_default_device() -> device:
+    """Return the cpu.
+
+    Example:
+        >>> tn.get_default_device()
+        device(type='cpu')
+    """
+    return CPU
+
+
+def set_default_device(device: device | str | None) -> None:
+    """Do nothing for the cpu.
+
+    Args:
+        device: the cpu, or None.
+
+    Raises:
+        RuntimeError: another device.
+
+    Example:
+        >>> tn.set_default_device("cpu")
+    """
+    if device is not None:
+        require_cpu(device)
+
+
+def typename(obj: object) -> str:
+    """Return the name of a tensor's type, or of an object's class with its module.
+
+    Args:
+        obj: anything.
+
+    Example:
+        >>> tn.typename(tn.ones(2)), tn.typename(nn.ReLU)
+        ('tinynet.FloatTensor', 'tinynet.nn.activation.ReLU')
+    """
+    if isinstance(obj, Tensor):
+        return str(obj.type())
+    kind = obj if isinstance(obj, type) or callable(obj) else type(obj)
+    module = getattr(kind, "__module__", "")
+    name = getattr(kind, "__qualname__", "")
+    return name if module in ("", "builtins") else f"{module}.{name}"
+
+
+def _assert(condition: object, message: str) -> None:
+    """Raise AssertionError unless the condition holds.
+
+    Args:
+        condition: anything with a truth value.
+        message: the text of the error.
+    """
+    assert condition, message

@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import json
 import os
-import re
 import shlex
 import shutil
 import signal
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.programs.comparison import verdict
+from tests.programs.made import MAKERS
 
 HERE = Path(__file__).parent
 ANSWERS = HERE / "answers.json"
@@ -68,12 +68,8 @@ class Repositories:
             git = self._git(name)
             target.mkdir()
             archive = target / "all.tar"
-            command = ["git", "--git-dir", str(git), "archive", "-o", str(archive), commit, "."]
-            while (done := subprocess.run(command, capture_output=True, text=True)).returncode:
-                lacking = re.search(r"for '(.+)'", done.stderr)  # a file that a copy came without
-                if lacking is None:
-                    raise RuntimeError(f"{name}: {done.stderr.strip()}")
-                command.append(f":(exclude){lacking[1]}")
+            command = ["archive", "-o", str(archive), commit, ".", *lacking(git, commit)]
+            output(git, *command)
             shutil.unpack_archive(archive, target, filter="data")
             archive.unlink()
         return target
@@ -88,12 +84,29 @@ class Repositories:
         return clone
 
 
+def output(git: Path, *command: str, said: str = "") -> str:
+    """What a git command prints."""
+    full = ["git", "--git-dir", str(git), *command]
+    return subprocess.run(full, input=said, capture_output=True, text=True, check=True).stdout
+
+
+def lacking(git: Path, commit: str) -> list[str]:
+    """Pathspecs that exclude the files that a copy came without: large ones."""
+    paths: dict[str, list[str]] = {}
+    for line in output(git, "ls-tree", "-r", "-z", commit).split("\0")[:-1]:
+        facts, _, path = line.partition("\t")
+        paths.setdefault(facts.split()[2], []).append(path)
+    there = output(git, "cat-file", "--batch-check", said="\n".join(paths) + "\n")
+    gone = [line.split()[0] for line in there.splitlines() if line.endswith("missing")]
+    return [f":(exclude,literal){path}" for name in gone for path in paths[name]]
+
+
 def run(program: Program, engine: str, repositories: Repositories) -> dict[str, Any]:
     """Run a program on "torch" or "tinynet"; what launch.py found out."""
     root = repositories.checked_out(program.repository, program.commit)
-    for path, text in program.files:
+    for path, maker in program.files:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
+        MAKERS[maker](root / path)  # each time anew: a program may have changed them
     file, *arguments = shlex.split(program.command)
     place = (root / file.partition("#")[0]).parent
     result = Path(tempfile.mkstemp(dir=repositories.work)[1])
@@ -106,7 +119,10 @@ def run(program: Program, engine: str, repositories: Repositories) -> dict[str, 
         "stdout": subprocess.DEVNULL,
         "stderr": subprocess.DEVNULL,
     }
-    child = subprocess.Popen([*command, *arguments], cwd=place, start_new_session=True, **quiet)
+    paths = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    child = subprocess.Popen(
+        [*command, *arguments], cwd=place, env=paths, start_new_session=True, **quiet
+    )
     with contextlib.suppress(subprocess.TimeoutExpired):
         child.wait(program.seconds * 8)
     with contextlib.suppress(ProcessLookupError):

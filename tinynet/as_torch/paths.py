@@ -2,7 +2,7 @@
 
 ``PATHS`` gives the modules of tinynet whose names a path of PyTorch offers: one module is served as
 it is, of several the names are merged, the first module winning. ``LEFT_OUT`` gives the reasons for
-the paths that tinynet does not have.
+the paths, and ``NAMES`` for other names, that tinynet does not have.
 """
 
 from __future__ import annotations
@@ -112,7 +112,10 @@ PATHS: dict[str, str] = {
     "torch.utils.data._utils.collate": "data.collate",
 }
 
+_COMPLEX = "there are no complex numbers; keep real and imaginary parts as two tensors"
 _GPU = "tinynet runs on the CPU only"
+_MEMORY = "the memory of a tensor is its numpy array: x.numpy()"
+_NAMED = "dimensions have no names; use their numbers"
 _COMPILER = "there is no compiler of graphs; programs run as they are written"
 _QUANTIZED = "there are no quantized numbers; train and save in float32"
 _PROCESSES = "there is one process; run the program without its launcher"
@@ -139,13 +142,19 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.nn\.attention\.(bias|experimental|flex_attention|varlen)", _COMPILER),
     (r"torch\.utils\.data\.(datapipes.*|graph.*|backward_compatibility)", "data pipes are gone"),
     (r"torch\.utils\.(mobile_optimizer|bundled_inputs|mkldnn)", _QUANTIZED),
-    (r"torch\.storage", "the memory of a tensor is its numpy array: x.numpy()"),
+    (r"torch\.storage", _MEMORY),
     (r"torch\.(monitor|futures|numa(\..+)?|contrib|library|multiprocessing\..+)", _INTERNAL),
     (r"torch\.sparse(\..+)?", "there are sparse gradients of embeddings only"),
     (r"torch\.(nn\.(backends(\..+)?|cpp)|utils\..+)", _INTERNAL),
 ]
+NAMES: list[tuple[str, str]] = [
+    (r"torch\.((view_as_)?complex\w*|polar|view_as_real|i?stft|c(float|double|half))", _COMPLEX),
+    (r"torch\.(fake_)?q(u?int|uantize)\w+", _QUANTIZED),
+    (r"torch\.Tensor\.(rename_?|refine_names|align_\w+|names)", _NAMED),
+    (r"torch\.Tensor\.(storage|untyped_storage|share_memory_|pin_memory)", _MEMORY),
+]
 
 
 def reason(path: str) -> str | None:
-    """Return why PyTorch's module ``path`` is left out; None if nothing is known of it."""
-    return next((why for pattern, why in LEFT_OUT if re.fullmatch(pattern, path)), None)
+    """Return why a module or name of PyTorch's is left out; None if nothing is known of it."""
+    return next((why for pattern, why in LEFT_OUT + NAMES if re.fullmatch(pattern, path)), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 from tinynet.autograd.graph import GradientEdge
@@ -70,6 +71,7 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -84,6 +86,7 @@ def grad(
         grad_outputs: the gradient of each output; may be left out for tensors of one element.
         retain_graph: keep what was saved (default: create_graph).
         create_graph: record the pass, so that the result can be differentiated.
+        only_inputs: ignored; False warns.
         allow_unused: return None for inputs that are not part of the graph instead of raising.
         is_grads_batched: ``grad_outputs`` have a first dimension more; the gradients for each of
             its entries are computed one by one, and stacked.
@@ -102,6 +105,14 @@ def grad(
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
             "allow_unused=False."
+        )
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate gradient for other parts of the graph, please use "
+            "tinynet.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
         )
     starts, ends = _list(outputs, "outputs"), _list(inputs, "inputs")
     grads = _grads(grad_outputs, len(starts))

@@ -4,7 +4,7 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
-from tinynet import dtypes
+from tinynet import dtypes, layouts
 from tinynet.core.device import DeviceLike
 from tinynet.core.node import Edge, Node, RemovableHandle
 from tinynet.core.tensor import Tensor
@@ -46,7 +46,7 @@ class TensorMethods:
     def dense_dim(self) -> builtins.int:
         """Return the number of dimensions of a row; of a dense tensor, all."""
     @property
-    def layout(self) -> str:
+    def layout(self) -> layouts.layout:
         """Return how the elements are kept: all of them (strided), or a few rows (sparse_coo)."""
     def _shown(self) -> str:
         """Return what ``repr`` shows for a sparse tensor."""
@@ -298,23 +298,25 @@ class TensorMethods:
         """Return the name of the tensor's type, or the tensor in another dtype."""
     def cpu(self) -> Tensor:
         """Return the tensor itself: it always is on the cpu."""
-    def float(self) -> Tensor:
+    def cuda(self, device: Any = None, non_blocking: builtins.bool = False) -> None:
+        """Refuse: tinynet runs on the cpu only."""
+    def float(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as float32; itself if it is that already."""
-    def double(self) -> Tensor:
+    def double(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as float64; itself if it is that already."""
-    def half(self) -> Tensor:
+    def half(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as float16; itself if it is that already."""
-    def long(self) -> Tensor:
+    def long(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as int64; itself if it is that already."""
-    def int(self) -> Tensor:
+    def int(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as int32; itself if it is that already."""
-    def short(self) -> Tensor:
+    def short(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as int16; itself if it is that already."""
-    def bool(self) -> Tensor:
+    def bool(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as bool; itself if it is that already."""
-    def char(self) -> Tensor:
+    def char(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as int8; itself if it is that already."""
-    def byte(self) -> Tensor:
+    def byte(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as uint8; itself if it is that already."""
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
@@ -372,7 +374,7 @@ class TensorMethods:
     def view(self, *size: Ints | dtypes.dtype, dtype: DtypeLike = None) -> Tensor:
         """Return a view of another shape; one length may be -1. Or, of a dtype, of the same
         bytes."""
-    def reshape(self, *size: Ints) -> Tensor:
+    def reshape(self, *shape: Ints) -> Tensor:
         """Return the tensor in another shape: a view where possible, else a copy."""
     def view_as(self, other: Tensor) -> Tensor:
         """Return a view of the shape of another tensor."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, layouts
 from tinynet.core.rows import Rows
 from tinynet.core.tensor import Tensor, method, wrap
 
@@ -184,14 +184,14 @@ def dense_dim(self: Tensor) -> int:
     return self._array.ndim - int(is_sparse(self))
 
 
-def layout(t: Tensor) -> str:
+def layout(t: Tensor) -> layouts.layout:
     """Return how the elements are kept: all of them (strided), or a few rows (sparse_coo).
 
     Example:
         >>> tn.ones(2).layout
-        'tinynet.strided'
+        tinynet.strided
     """
-    return "tinynet.sparse_coo" if is_sparse(t) else "tinynet.strided"
+    return layouts.sparse_coo if is_sparse(t) else layouts.strided
 
 
 method(property(layout), "layout")

@@ -1,6 +1,7 @@
-"""Other names of arguments that PyTorch takes: numpy's, and sizes by name.
+"""Other names of arguments that PyTorch takes: numpy's, sizes by name, and what changes nothing.
 
-``sum(axis=0, keepdims=True)``, ``randn(size=(2, 3))``, ``permute(dims=(1, 0))``.
+``sum(axis=0, keepdims=True)``, ``randn(size=(2, 3))``, ``permute(dims=(1, 0))``,
+``zeros(2, layout=torch.strided, pin_memory=False)``.
 """
 
 from __future__ import annotations
@@ -10,14 +11,30 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from tinynet import layouts
+
 _NAMES = {"axis": "dim", "keepdims": "keepdim"}
+_STARRED = ("size", "shape", "dims", "repeats")
+
+
+def _dense(layout: Any) -> None:
+    if layout not in (None, layouts.strided):
+        raise RuntimeError(f"tinynet makes dense tensors only. Got layout {layout!r} instead.")
+
+
+_WITHOUT_EFFECT: dict[str, Callable[[Any], None]] = {
+    "layout": _dense,
+    "memory_format": lambda wanted: None,
+    "pin_memory": lambda wanted: None,
+}
 
 
 def keywords(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let a function on tensors take such names; returned as it is if it has no use for them."""
     own = inspect.signature(function).parameters
     starred = next((name for name, p in own.items() if p.kind is p.VAR_POSITIONAL), "")
-    if not ({"dim", "keepdim"} & own.keys() or starred in ("size", "shape", "dims", "repeats")):
+    makes = "device" in own  # a tensor, with the arguments that all such functions take
+    if not (makes or {"dim", "keepdim"} & own.keys() or starred in _STARRED):
         return function
 
     @functools.wraps(function)
@@ -26,6 +43,9 @@ def keywords(function: Callable[..., Any]) -> Callable[..., Any]:
             for theirs, ours in _NAMES.items():
                 if theirs in kwargs and ours not in kwargs:
                     kwargs[ours] = kwargs.pop(theirs)
+            if makes:
+                for name in _WITHOUT_EFFECT.keys() & kwargs.keys() - own.keys():
+                    _WITHOUT_EFFECT[name](kwargs.pop(name))
             if "input" in kwargs:
                 args = (kwargs.pop("input"), *args)
             if starred in kwargs:

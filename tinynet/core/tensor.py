@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes, errors, layouts
 from tinynet.core.device import CPU, device
 from tinynet.core.modes import inference, mode
 from tinynet.core.printing import format_tensor, shows_dtype
@@ -185,13 +185,15 @@ class Tensor(TensorMethods):
         steps = tuple(s // self._array.itemsize for s in self._array.strides)
         return steps if dim is None else steps[dim]
 
-    def is_contiguous(self) -> bool:
-        """Return True if the elements lie in memory in row-major order.
+    def is_contiguous(self, memory_format: layouts.memory_format | None = None) -> bool:
+        """Return True if the elements lie in memory in row-major order, or that of a format.
 
         Example:
             >>> tn.ones(2, 3).is_contiguous(), tn.ones(2, 3).t().is_contiguous()
             (True, False)
         """
+        if memory_format is not None:
+            return layouts.lies(self._array, memory_format)
         return bool(self._array.flags.c_contiguous)
 
     def is_floating_point(self) -> bool:

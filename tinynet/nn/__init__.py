@@ -112,6 +112,7 @@ from tinynet.nn.padding import ReflectionPad3d as ReflectionPad3d
 from tinynet.nn.padding import ReplicationPad1d as ReplicationPad1d
 from tinynet.nn.padding import ReplicationPad2d as ReplicationPad2d
 from tinynet.nn.padding import ReplicationPad3d as ReplicationPad3d
+from tinynet.nn.parallel import DataParallel as DataParallel
 from tinynet.nn.parameter import Buffer as Buffer
 from tinynet.nn.parameter import Parameter as Parameter
 from tinynet.nn.parameter import UninitializedBuffer as UninitializedBuffer

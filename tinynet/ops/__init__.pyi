@@ -492,7 +492,7 @@ def acosh(self: Tensor) -> Tensor:
 def acosh_(self: Tensor) -> Tensor:
     """Write the result of ``acosh`` to this tensor and return it."""
 
-def add(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+def add(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``self + alpha * other``."""
 
 def addbmm(
@@ -515,14 +515,14 @@ def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: flo
 def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Return ``beta * self + alpha * outer(vec1, vec2)``, in the dtype that all three fit in."""
 
-def adjoint(self: Tensor) -> Tensor:
+def adjoint(input: Tensor) -> Tensor:
     """Return a view with the last two dimensions swapped; for real numbers that is ``mT``."""
 
 def all(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return True where all elements along the dimensions (all unless given) are nonzero."""
 
 def allclose(
-    self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
     """Return whether all elements are close to each other; arguments are those of ``isclose``."""
 
@@ -532,7 +532,7 @@ def amax(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
 def amin(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """Return the minimum over the dimensions (all unless given)."""
 
-def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinAndMax:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinAndMax:
     """Return the minimum and the maximum, of all elements or along a dimension."""
 
 def any(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
@@ -597,16 +597,16 @@ def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tenso
 def argsort(self: Tensor, dim: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Return the indices that put the elements in order along a dimension."""
 
-def argwhere(self: Tensor) -> Tensor:
+def argwhere(input: Tensor) -> Tensor:
     """Return the indices of the nonzero elements, one row each."""
 
 def as_strided(
-    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """Return a view of the tensor's memory with a size and strides (in elements) of your own."""
 
 def as_strided_(
-    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """Let this tensor become a view of its memory by strides, and return it."""
 
@@ -669,7 +669,7 @@ def bernoulli(
 ) -> Tensor:
     """Return ones with the given probabilities (or with ``p``), zeros otherwise."""
 
-def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers."""
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
@@ -705,7 +705,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Return views of the tensors, all expanded to the shape that they broadcast to."""
 
-def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     """Return a view expanded to a shape."""
 
 def bucketize(
@@ -736,22 +736,22 @@ def ceil_(self: Tensor) -> Tensor:
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """Return the product of matrices; prefer ``linalg.multi_dot``, which takes them as a list."""
 
-def cholesky(self: Tensor, upper: bool = False) -> Tensor:
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """Return Cholesky factors; prefer ``linalg.cholesky``."""
 
-def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
+def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     """Return the inverse of a matrix, given its Cholesky factor."""
 
-def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
+def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """Return X of ``A X = B``, given the Cholesky factor of A."""
 
-def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most ``chunks`` views of equal size (the last may be smaller)."""
 
-def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+def clamp(input: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor."""
 
-def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+def clamp_(input: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Move the elements of this tensor into ``[min, max]`` and return it."""
 
 def clamp_max(self: Tensor, max: Tensor | float) -> Tensor:
@@ -766,10 +766,10 @@ def clamp_min(self: Tensor, min: Tensor | float) -> Tensor:
 def clamp_min_(self: Tensor, min: Tensor | float) -> Tensor:
     """Write the result of ``clamp_min`` to this tensor and return it."""
 
-def clip(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+def clip(input: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor."""
 
-def clip_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+def clip_(input: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Move the elements of this tensor into ``[min, max]`` and return it."""
 
 def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
@@ -787,13 +787,13 @@ def concat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 def concatenate(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along an existing dimension."""
 
-def conj(self: Tensor) -> Tensor:
+def conj(input: Tensor) -> Tensor:
     """Return the tensor itself: real numbers are their own conjugates."""
 
 def copysign(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the size of ``self`` with the sign of ``other`` (-0.0 counts as negative)."""
 
-def corrcoef(self: Tensor) -> Tensor:
+def corrcoef(input: Tensor) -> Tensor:
     """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
 
 def cos(self: Tensor) -> Tensor:
@@ -812,7 +812,7 @@ def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
     """Return the number of nonzero elements over the dimensions (all unless given)."""
 
 def cov(
-    self: Tensor,
+    input: Tensor,
     *,
     correction: int = 1,
     fweights: Tensor | None = None,
@@ -820,7 +820,7 @@ def cov(
 ) -> Tensor:
     """Return the covariances of the rows (variables) over the columns (observations)."""
 
-def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the cross products of vectors of three elements."""
 
 def cummax(self: Tensor, dim: int) -> ValuesAndIndices:
@@ -846,22 +846,22 @@ def deg2rad(self: Tensor) -> Tensor:
 def deg2rad_(self: Tensor) -> Tensor:
     """Write the result of ``deg2rad`` to this tensor and return it."""
 
-def det(self: Tensor) -> Tensor:
+def det(input: Tensor) -> Tensor:
     """Return the determinants of matrices; ``linalg.det`` does the same."""
 
 def detach_(self: Tensor) -> Tensor:
     """Cut the tensor from its history: it becomes a leaf that requires no grad."""
 
-def diag(self: Tensor, diagonal: int = 0) -> Tensor:
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a diagonal."""
 
-def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return matrices of zeros with the last dimension of a tensor on a diagonal."""
 
-def diagflat(self: Tensor, offset: int = 0) -> Tensor:
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return the matrix that has all elements of a tensor, of any shape, on a diagonal."""
 
-def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal."""
 
 def diagonal_scatter(
@@ -870,7 +870,7 @@ def diagonal_scatter(
     """Return a copy with ``src`` on a diagonal."""
 
 def diff(
-    self: Tensor,
+    input: Tensor,
     n: int = 1,
     dim: int = -1,
     prepend: Tensor | None = None,
@@ -881,19 +881,19 @@ def diff(
 def digamma(self: Tensor) -> Tensor:
     """Return the derivative of ``lgamma``."""
 
-def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the p-norm of the difference of two tensors."""
 
-def div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+def div(input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
 
-def divide(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+def divide(input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
 
 def dot(self: Tensor, tensor: Tensor) -> Tensor:
     """Return the inner product of two vectors."""
 
-def dsplit(self: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+def dsplit(input: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
     """Return views of equal parts, or of the parts between given indices."""
 
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
@@ -931,7 +931,7 @@ def empty_strided(
 def eq(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where the elements are equal."""
 
-def equal(self: Tensor, other: Tensor) -> bool:
+def equal(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape and elements (NaN equals nothing)."""
 
 def erf(self: Tensor) -> Tensor:
@@ -980,7 +980,7 @@ def eye(
 def fill(self: Tensor, value: float) -> Tensor:
     """Return the shape and dtype of ``self`` full of one value."""
 
-def fill_(self: Tensor, value: Tensor | float) -> Tensor:
+def fill_(input: Tensor, value: Tensor | float) -> Tensor:
     """Write one value to this tensor and return it."""
 
 def fix(self: Tensor) -> Tensor:
@@ -989,19 +989,19 @@ def fix(self: Tensor) -> Tensor:
 def fix_(self: Tensor) -> Tensor:
     """Write the result of ``trunc`` to this tensor and return it."""
 
-def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Return the tensor with a range of dimensions made into one."""
 
-def flip(self: Tensor, *dims: Ints) -> Tensor:
+def flip(input: Tensor, *dims: Ints) -> Tensor:
     """Return a copy with the order along the dimensions reversed."""
 
-def fliplr(self: Tensor) -> Tensor:
+def fliplr(input: Tensor) -> Tensor:
     """Return a copy with the order along the second dimension reversed."""
 
-def flipud(self: Tensor) -> Tensor:
+def flipud(input: Tensor) -> Tensor:
     """Return a copy with the order along the first dimension reversed."""
 
-def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
+def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Return ``self`` to the power of ``exponent``, computed and returned as float64."""
 
 def floor(self: Tensor) -> Tensor:
@@ -1067,7 +1067,7 @@ def full_like(
 ) -> Tensor:
     """Return one value in the shape and dtype of a tensor."""
 
-def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """Return the elements that ``index`` chooses along a dimension."""
 
 def gcd(self: Tensor, other: Tensor) -> Tensor:
@@ -1079,7 +1079,7 @@ def gcd_(self: Tensor, other: Tensor) -> Tensor:
 def ge(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is greater or equal."""
 
-def ger(self: Tensor, vec2: Tensor) -> Tensor:
+def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it."""
 
 def gradient(
@@ -1107,7 +1107,7 @@ def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tens
     """Return the counts of the elements in ``bins`` equal intervals from ``min`` to ``max``."""
 
 def histogram(
-    self: Tensor,
+    input: Tensor,
     bins: int | Tensor,
     *,
     range: Sequence[float] | None = None,
@@ -1126,7 +1126,7 @@ def histogramdd(
 ) -> Histogram:
     """Return the counts of points (the last dimension) in a grid of intervals, and its edges."""
 
-def hsplit(self: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+def hsplit(input: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
     """Return views of equal parts, or of the parts between given indices."""
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
@@ -1148,60 +1148,68 @@ def igamma(self: Tensor, other: Tensor) -> Tensor:
 def igammac(self: Tensor, other: Tensor) -> Tensor:
     """Return the regularized upper incomplete gamma function, ``1 - igamma``."""
 
-def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+def index_add(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
+) -> Tensor:
     """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
     them."""
 
-def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return a copy with slices of ``source`` in the places that ``index`` names."""
 
-def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
 
 def index_put(
-    self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
+    input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Return a copy with values written (or added) at the indices."""
 
 def index_put_(
-    self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
+    input: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Write (or add) values at the indices to this tensor and return it."""
 
 def index_reduce(
-    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
 ) -> Tensor:
     """Return a copy into whose slices those of ``source`` are reduced, where ``index`` names
     them."""
 
-def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices along a dimension that a vector of indices names, as a copy."""
 
-def inner(self: Tensor, other: Tensor) -> Tensor:
+def inner(input: Tensor, other: Tensor) -> Tensor:
     """Return the sums of products over the last dimensions; with a scalar, the product."""
 
-def inverse(self: Tensor) -> Tensor:
+def inverse(input: Tensor) -> Tensor:
     """Return the inverses of matrices; ``linalg.inv`` does the same."""
 
 def is_complex(input: Tensor) -> bool:
     """Return False: there are no complex tensors."""
 
-def is_conj(self: Tensor) -> bool:
+def is_conj(input: Tensor) -> bool:
     """Return False: there are no complex tensors."""
 
 def is_floating_point(input: Tensor) -> bool:
     """Return True if the elements are floating-point numbers."""
 
-def is_neg(self: Tensor) -> bool:
+def is_neg(input: Tensor) -> bool:
     """Return False: negatives are computed, not marked."""
 
-def is_nonzero(self: Tensor) -> bool:
+def is_nonzero(input: Tensor) -> bool:
     """Return whether the only element is nonzero."""
 
-def is_same_size(self: Tensor, other: Tensor) -> bool:
+def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape."""
 
-def is_signed(self: Tensor) -> bool:
+def is_signed(input: Tensor) -> bool:
     """Return whether the dtype has negative values."""
 
 def is_tensor(obj: Any) -> bool:
@@ -1239,7 +1247,7 @@ def isposinf(self: Tensor) -> Tensor:
 def isreal(self: Tensor) -> Tensor:
     """Return True everywhere: there are no complex numbers."""
 
-def kron(self: Tensor, other: Tensor) -> Tensor:
+def kron(input: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: each element of ``self`` times all of ``other``."""
 
 def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
@@ -1260,7 +1268,7 @@ def ldexp_(self: Tensor, other: Tensor) -> Tensor:
 def le(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is less or equal."""
 
-def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
+def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """Return ``self + weight * (end - self)``: the points between two tensors."""
 
 def less(self: Tensor, other: Tensor | float) -> Tensor:
@@ -1319,7 +1327,7 @@ def logaddexp2(self: Tensor, other: Tensor) -> Tensor:
 def logcumsumexp(self: Tensor, dim: int) -> Tensor:
     """Return the logarithm of the running sum of the exponentials, without overflow."""
 
-def logdet(self: Tensor) -> Tensor:
+def logdet(input: Tensor) -> Tensor:
     """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
 
 def logical_and(self: Tensor, other: Tensor | float) -> Tensor:
@@ -1358,10 +1366,10 @@ def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
 def lt(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is less."""
 
-def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``."""
 
-def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Return the solution with factored matrices; prefer ``linalg.lu_solve``."""
 
 def lu_unpack(
@@ -1369,7 +1377,7 @@ def lu_unpack(
 ) -> Any:
     """Return P, L and U of what ``lu_factor`` returned."""
 
-def masked_fill(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
 
 def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
@@ -1378,34 +1386,34 @@ def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 def masked_select(self: Tensor, mask: Tensor) -> Tensor:
     """Return the elements where the mask is True, in one dimension; the two are broadcast."""
 
-def matmul(self: Tensor, other: Tensor) -> Tensor:
+def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the same."""
 
-def matrix_exp(self: Tensor) -> Tensor:
+def matrix_exp(input: Tensor) -> Tensor:
     """Return the exponentials of square matrices."""
 
-def matrix_power(self: Tensor, n: int) -> Tensor:
+def matrix_power(input: Tensor, n: int) -> Tensor:
     """Return the n-th powers of square matrices, by repeated squaring."""
 
-def max(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Return the maximum of all elements, along a dimension, or of tensors."""
 
 def maximum(self: Tensor, other: Tensor) -> Tensor:
     """Return the elementwise maximum; NaN where either is NaN."""
 
 def mean(
-    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the mean over the given dimensions (all unless given); NaN of no elements."""
 
-def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median: of all elements, or (with their indices) along a dimension."""
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Return the coordinates of the points of a grid: one tensor for each vector, all of one
     shape."""
 
-def min(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """Return the minimum of all elements, along a dimension, or of tensors."""
 
 def minimum(self: Tensor, other: Tensor) -> Tensor:
@@ -1417,13 +1425,13 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the most frequent elements along a dimension, and where the last of each stands."""
 
-def moveaxis(self: Tensor, source: Ints, destination: Ints) -> Tensor:
+def moveaxis(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with one dimension, or several, moved to other places."""
 
-def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
+def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with one dimension, or several, moved to other places."""
 
-def msort(self: Tensor) -> Tensor:
+def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
 
 def mul(self: Tensor, other: Tensor | float) -> Tensor:
@@ -1458,15 +1466,15 @@ def nan_to_num_(
     """Write the result of ``nan_to_num`` to this tensor and return it."""
 
 def nanmean(
-    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the mean of what is not NaN; arguments are those of ``mean``."""
 
-def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median of what is not NaN: of all, or (with their indices) along a dimension."""
 
 def nanquantile(
-    self: Tensor,
+    input: Tensor,
     q: float | Tensor,
     dim: int | None = None,
     keepdim: bool = False,
@@ -1476,11 +1484,11 @@ def nanquantile(
     """Return the quantiles of what is not NaN; arguments are those of ``quantile``."""
 
 def nansum(
-    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the sum of what is not NaN; arguments are those of ``sum``."""
 
-def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, from ``start`` on."""
 
 def ne(self: Tensor, other: Tensor | float) -> Tensor:
@@ -1501,11 +1509,11 @@ def negative_(self: Tensor) -> Tensor:
 def nextafter(self: Tensor, other: Tensor) -> Tensor:
     """Return the next number that the dtype has after ``self`` in the direction of ``other``."""
 
-def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
 
 def norm(
-    self: Tensor,
+    input: Tensor,
     p: float | str | None = "fro",
     dim: Dims = None,
     keepdim: bool = False,
@@ -1548,13 +1556,13 @@ def ones_like(
 ) -> Tensor:
     """Return ones in the shape and dtype of a tensor."""
 
-def outer(self: Tensor, vec2: Tensor) -> Tensor:
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Return the matrix of the products of all pairs of elements of two vectors."""
 
-def permute(self: Tensor, *dims: Ints) -> Tensor:
+def permute(input: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order."""
 
-def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
@@ -1563,25 +1571,25 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 def polygamma(n: int, input: Tensor) -> Tensor:
     """Return derivative number ``n`` of ``digamma``."""
 
-def positive(self: Tensor) -> Tensor:
+def positive(input: Tensor) -> Tensor:
     """Return the tensor itself: ``+x``."""
 
-def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
+def pow(input: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
 
 def prod(
-    self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the product over one dimension (all elements unless given); of integers as int64."""
 
 def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Return a copy with elements of ``source`` at (or added at) places in the flattened tensor."""
 
-def qr(self: Tensor, some: bool = True) -> Any:
+def qr(input: Tensor, some: bool = True) -> Any:
     """Return Q and R; prefer ``linalg.qr``."""
 
 def quantile(
-    self: Tensor,
+    input: Tensor,
     q: float | Tensor,
     dim: int | None = None,
     keepdim: bool = False,
@@ -1618,7 +1626,7 @@ def rand_like(
     """Return uniform numbers in the shape and dtype of a tensor."""
 
 def randint(
-    low: int,
+    low: int = 0,
     high: Any = None,
     size: Any = None,
     *,
@@ -1674,7 +1682,7 @@ def randperm(
 ) -> Tensor:
     """Return the numbers 0 to n - 1 in random order."""
 
-def ravel(self: Tensor) -> Tensor:
+def ravel(input: Tensor) -> Tensor:
     """Return the elements in one dimension."""
 
 def real(input: Tensor) -> Tensor:
@@ -1699,7 +1707,7 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``."""
 
 def repeat_interleave(
-    self: Tensor,
+    input: Tensor,
     repeats: int | Tensor | None = None,
     dim: int | None = None,
     *,
@@ -1707,19 +1715,19 @@ def repeat_interleave(
 ) -> Tensor:
     """Return each element (or slice along a dimension) several times, one after the other."""
 
-def reshape(self: Tensor, *size: Ints) -> Tensor:
+def reshape(input: Tensor, *shape: Ints) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy."""
 
-def resolve_conj(self: Tensor) -> Tensor:
+def resolve_conj(input: Tensor) -> Tensor:
     """Return the tensor itself: no conjugate is pending."""
 
-def resolve_neg(self: Tensor) -> Tensor:
+def resolve_neg(input: Tensor) -> Tensor:
     """Return the tensor itself: no negative is pending."""
 
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
     """Return the dtype of an operation on two tensors or numbers."""
 
-def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Return a copy with the elements moved along the dimensions; what leaves enters again."""
 
 def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
@@ -1740,7 +1748,7 @@ def rsqrt(self: Tensor) -> Tensor:
 def rsqrt_(self: Tensor) -> Tensor:
     """Write the result of ``rsqrt`` to this tensor and return it."""
 
-def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+def rsub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``other - alpha * self``."""
 
 def scalar_tensor(
@@ -1749,7 +1757,7 @@ def scalar_tensor(
     """Return a number as a 0-d tensor, of the default dtype unless given."""
 
 def scatter(
-    self: Tensor,
+    input: Tensor,
     dim: int,
     index: Tensor,
     src: Tensor | float | None = None,
@@ -1759,11 +1767,11 @@ def scatter(
 ) -> Tensor:
     """Return a copy with elements written where ``index`` points to along a dimension."""
 
-def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy with elements of ``src`` added where ``index`` points to along a dimension."""
 
 def scatter_reduce(
-    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+    input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """Return a copy into whose elements those of ``src`` are reduced, where ``index`` points to."""
 
@@ -1831,7 +1839,7 @@ def slice_scatter(
 ) -> Tensor:
     """Return a copy with ``src`` in the place of a range of one dimension."""
 
-def slogdet(self: Tensor) -> Any:
+def slogdet(input: Tensor) -> Any:
     """Return the signs of determinants, and the logarithms of their absolute values."""
 
 def softmax(self: Tensor, dim: int, dtype: DtypeLike = None) -> Tensor:
@@ -1842,11 +1850,11 @@ def sort(
 ) -> ValuesAndIndices:
     """Return the elements in order along a dimension, and the indices they come from."""
 
-def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of consecutive parts: of one size (the last may be smaller), or of given
     sizes."""
 
-def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of consecutive parts of given sizes."""
 
 def sqrt(self: Tensor) -> Tensor:
@@ -1861,14 +1869,14 @@ def square(self: Tensor) -> Tensor:
 def square_(self: Tensor) -> Tensor:
     """Write the result of ``square`` to this tensor and return it."""
 
-def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Return a view without dimensions of length 1: all, or those given."""
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along a new dimension."""
 
 def std(
-    self: Tensor,
+    input: Tensor,
     dim: Dims = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -1878,7 +1886,7 @@ def std(
     """Return the standard deviation over the given dimensions (all unless given)."""
 
 def std_mean(
-    self: Tensor,
+    input: Tensor,
     dim: Dims = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -1887,18 +1895,18 @@ def std_mean(
 ) -> tuple[Tensor, Tensor]:
     """Return the standard deviation and the mean; arguments are those of ``var``."""
 
-def sub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+def sub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``self - alpha * other``."""
 
-def subtract(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+def subtract(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``self - alpha * other``."""
 
 def sum(
-    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+    input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
     """Return the sum over the given dimensions (all unless given); integers sum as int64."""
 
-def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
 
 def swapaxes(self: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -1913,7 +1921,7 @@ def t(self: Tensor) -> Tensor:
 def take(self: Tensor, index: Tensor) -> Tensor:
     """Return the elements at places in the flattened tensor, in the shape of ``index``."""
 
-def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Return the elements that ``indices`` chooses along a dimension, the others broadcast."""
 
 def tan(self: Tensor) -> Tensor:
@@ -1933,13 +1941,13 @@ def tensor(
 ) -> Tensor:
     """Return a new leaf tensor with a copy of ``data``."""
 
-def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of nearly equal parts of a dimension, or of the parts between given indices."""
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Return the sums of products over dimensions of two tensors."""
 
-def tile(self: Tensor, *dims: Ints) -> Tensor:
+def tile(input: Tensor, *dims: Ints) -> Tensor:
     """Return a copy, repeated; missing repeats are 1."""
 
 def topk(
@@ -1978,7 +1986,9 @@ def triu_indices(
 ) -> Tensor:
     """Return where the elements on and above a diagonal stand: ``[2, count]``, rows and columns."""
 
-def true_divide(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+def true_divide(
+    input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None
+) -> Tensor:
     """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
 
 def trunc(self: Tensor) -> Tensor:
@@ -1990,14 +2000,14 @@ def trunc_(self: Tensor) -> Tensor:
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of all slices along a dimension; iterating over a tensor does the same."""
 
-def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Return the tensor with one dimension made into several."""
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart."""
 
 def unique(
-    self: Tensor,
+    input: Tensor,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -2006,7 +2016,7 @@ def unique(
     """Return each element that occurs, once, in order; or each slice along a dimension."""
 
 def unique_consecutive(
-    self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Return the elements, runs of equal ones as one; or the slices along a dimension."""
 
@@ -2020,7 +2030,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the Vandermonde matrix of a vector: the powers of each element in a row."""
 
 def var(
-    self: Tensor,
+    input: Tensor,
     dim: Dims = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -2030,7 +2040,7 @@ def var(
     """Return the variance over the given dimensions (all unless given)."""
 
 def var_mean(
-    self: Tensor,
+    input: Tensor,
     dim: Dims = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -2042,7 +2052,7 @@ def var_mean(
 def vdot(self: Tensor, other: Tensor) -> Tensor:
     """Return the inner product of two vectors; of real numbers it is ``dot``."""
 
-def vsplit(self: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+def vsplit(input: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
     """Return views of equal parts, or of the parts between given indices."""
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
@@ -2057,7 +2067,7 @@ def xlogy(self: Tensor, other: Tensor | float) -> Tensor:
 def xlogy_(self: Tensor, other: Tensor | float) -> Tensor:
     """Write the result of ``xlogy`` to this tensor and return it."""
 
-def zero_(self: Tensor) -> Tensor:
+def zero_(input: Tensor) -> Tensor:
     """Write zeros to this tensor and return it."""
 
 def zeros(

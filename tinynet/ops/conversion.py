@@ -164,11 +164,29 @@ def cpu(self: Tensor) -> Tensor:
     return self
 
 
+@method
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> None:
+    """Refuse: tinynet runs on the cpu only.
+
+    Args:
+        device, non_blocking: ignored.
+
+    Raises:
+        RuntimeError: always.
+
+    Example:
+        >>> tn.ones(2).cuda()
+        Traceback (most recent call last):
+        RuntimeError: tinynet runs on the cpu only. Got device 'cuda' instead.
+    """
+    require_cpu("cuda")
+
+
 __test__: dict[str, Any] = {}  # the functions that doctest does not find by itself
 
 
 def _shorthand(name: str, kind: dtypes.dtype) -> Any:
-    def convert(self: Tensor) -> Tensor:
+    def convert(self: Tensor, memory_format: Any = None) -> Tensor:
         return converted(self, kind.numpy)
 
     convert.__name__ = convert.__qualname__ = name

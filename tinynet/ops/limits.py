@@ -173,6 +173,7 @@ def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
     """Return the operation for these bounds, and the bounds as it takes them."""
     if low is None and high is None:
         raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
+    low, high = (x.item() if isinstance(x, np.generic) else x for x in (low, high))
     for bound in (low, high):
         if bound is not None and not isinstance(bound, (int, float, Tensor)):
             raise TypeError(

@@ -14,6 +14,7 @@ from tinynet.core.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
 from tinynet.ops import copying, shape, windows
 from tinynet.ops.shape import Ints, axis_of, infer, sizes
+from tinynet.ops.shape import reshape as reshaped
 
 # ---- shape --------------------------------------------------------------------------------------
 
@@ -36,7 +37,7 @@ def view(self: Tensor, *size: Ints | dtypes.dtype, dtype: DtypeLike = None) -> T
 
 
 @public
-def reshape(self: Tensor, *size: Ints) -> Tensor:
+def reshape(self: Tensor, *shape: Ints) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy.
 
     Raises:
@@ -47,7 +48,7 @@ def reshape(self: Tensor, *size: Ints) -> Tensor:
         tensor([[0, 1, 2],
                 [3, 4, 5]])
     """
-    return shape.reshape(self, infer(sizes(size), self._array.size))
+    return reshaped(self, infer(sizes(shape), self._array.size))
 
 
 @public

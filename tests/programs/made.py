@@ -1,0 +1,36 @@
+"""Small data that stand in for what a program would download, or what is too large to keep."""
+
+import random
+from pathlib import Path
+
+WORDS = "the a cat dog bird sat lay ran on by with mat door fire tree and but then".split()
+
+
+def text(path: Path) -> None:
+    """Sentences of a few words, as a language model reads them."""
+    rng = random.Random(0)
+    lines = (" ".join(rng.choices(WORDS, k=rng.randint(5, 12))) + " ." for _ in range(800))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def cora(folder: Path) -> None:
+    """A citation graph: papers with words and one of seven subjects, and who cites whom."""
+    folder.mkdir(exist_ok=True)
+    rng = random.Random(0)
+    count, words = 1600, 60
+    subjects = [rng.randrange(7) for _ in range(count)]
+    lines = []
+    for paper, subject in enumerate(subjects):
+        has = [int(rng.random() < (0.4 if word % 7 == subject else 0.05)) for word in range(words)]
+        lines.append("\t".join(map(str, [paper, *has, f"subject_{subject}"])))
+    (folder / "cora.content").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    pairs = set()
+    while len(pairs) < 4000:
+        a, b = rng.randrange(count), rng.randrange(count)
+        if a != b and (subjects[a] == subjects[b] or rng.random() < 0.1):
+            pairs.add((a, b))
+    cites = "\n".join(f"{a}\t{b}" for a, b in sorted(pairs))
+    (folder / "cora.cites").write_text(cites + "\n", encoding="utf-8")
+
+
+MAKERS = {"text": text, "cora": cora}

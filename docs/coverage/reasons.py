@@ -47,7 +47,7 @@ _PATTERNS = [
         INTERNAL,
     ),
     ("torch.nn", r"Container|NLLLoss2d|CrossMapLRN2d", LEGACY),
-    ("torch.nn", r"DataParallel|SyncBatchNorm", DISTRIBUTED),
+    ("torch.nn", r"SyncBatchNorm", DISTRIBUTED),
     ("torch.nn.functional", r"conv_tbc|native_channel_shuffle", INTERNAL),
     ("torch.nn.functional", r"(scaled_)?(grouped_)?mm", DEVICES),
     ("torch.nn.init", r"\w*[a-z]", LEGACY),

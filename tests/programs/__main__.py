@@ -47,7 +47,7 @@ def listed() -> list[Program]:
     for entry in tomllib.loads((HERE / "programs.toml").read_text("utf-8"))["repository"]:
         for program in entry["programs"]:
             options: dict[str, Any] = {"run": program} if isinstance(program, str) else program
-            steps, seconds = options.get("steps", 30), options.get("seconds", 12.0)
+            steps, seconds = options.get("steps", 24), options.get("seconds", 8.0)
             files = tuple({**entry.get("files", {}), **options.get("files", {})}.items())
             found.append(
                 Program(entry["name"], entry["commit"], options["run"], steps, seconds, files)

@@ -1,5 +1,7 @@
 """Small data that stand in for what a program would download, or what is too large to keep."""
 
+import array
+import pickle
 import random
 from pathlib import Path
 
@@ -33,4 +35,17 @@ def cora(folder: Path) -> None:
     (folder / "cora.cites").write_text(cites + "\n", encoding="utf-8")
 
 
-MAKERS = {"text": text, "cora": cora}
+def characters(folder: Path) -> None:
+    """The characters of a text as numbers, in nanoGPT's files."""
+    folder.mkdir(exist_ok=True)
+    text(folder / "input.txt")
+    content = (folder / "input.txt").read_text("utf-8")
+    known = sorted(set(content))
+    numbers = array.array("H", map(known.index, content)).tobytes()
+    for part in ("train", "val"):
+        (folder / f"{part}.bin").write_bytes(numbers)
+    meta = {"vocab_size": len(known), "itos": dict(enumerate(known))}
+    (folder / "meta.pkl").write_bytes(pickle.dumps(meta))
+
+
+MAKERS = {"text": text, "cora": cora, "characters": characters}

@@ -9,7 +9,6 @@ import inspect
 
 from tinynet.core.operation import COMPOSITES, REGISTRY
 from tinynet.core.out import with_out
-from tinynet.core.spelling import keywords
 from tinynet.core.tensor import METHODS, Tensor, method
 from tinynet.ops import (
     aliases,
@@ -69,6 +68,7 @@ from tinynet.ops import statistics as statistics
 from tinynet.ops import trigonometry as trigonometry
 from tinynet.ops import windows as windows
 from tinynet.ops.refuse import tensor_first
+from tinynet.ops.spelling import keywords
 
 _ONLY_FUNCTIONS = {
     creation: "tensor as_tensor from_numpy zeros ones empty full eye",

@@ -145,8 +145,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--repositories", type=Path, help="a folder of git repositories")
     parser.add_argument("--record", action="store_true", help="run on PyTorch, note the answers")
     parser.add_argument("--new", action="store_true", help="with --record: only what is not noted")
+    parser.add_argument("--answers", type=Path, default=ANSWERS, help="where they are noted")
     options = parser.parse_args(arguments)
-    answers = json.loads(ANSWERS.read_text("utf-8")) if ANSWERS.exists() else {}
+    answers = json.loads(options.answers.read_text("utf-8")) if options.answers.exists() else {}
     chosen = [p for p in listed() if not options.names or any(n in p.name for n in options.names)]
     if options.new:
         chosen = [p for p in chosen if p.name not in answers]
@@ -159,7 +160,9 @@ def main(arguments: list[str]) -> int:
             if options.record:
                 said = f"{found['status']} {found['error']}".strip()
                 answers[program.name] = found
-                ANSWERS.write_text(json.dumps(answers, indent=0, sort_keys=True) + "\n", "utf-8")
+                options.answers.write_text(
+                    json.dumps(answers, indent=0, sort_keys=True) + "\n", "utf-8"
+                )
             else:
                 said = verdict(found, answers.get(program.name))
                 good += said.startswith("ok")

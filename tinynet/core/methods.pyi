@@ -298,8 +298,6 @@ class TensorMethods:
         """Return the name of the tensor's type, or the tensor in another dtype."""
     def cpu(self) -> Tensor:
         """Return the tensor itself: it always is on the cpu."""
-    def cuda(self, device: Any = None, non_blocking: builtins.bool = False) -> None:
-        """Refuse: tinynet runs on the cpu only."""
     def float(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as float32; itself if it is that already."""
     def double(self, memory_format: Any = None) -> Tensor:

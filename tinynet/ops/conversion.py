@@ -56,7 +56,7 @@ def cuda(
     Raises:
         RuntimeError: always.
     """
-    Device("cuda" if device is None else device)
+    require_cpu("cuda" if device is None else device)
     raise RuntimeError("tinynet runs on the cpu only: leave cuda() out, or guard it.")
 
 
@@ -162,24 +162,6 @@ def cpu(self: Tensor) -> Tensor:
         True
     """
     return self
-
-
-@method
-def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> None:
-    """Refuse: tinynet runs on the cpu only.
-
-    Args:
-        device, non_blocking: ignored.
-
-    Raises:
-        RuntimeError: always.
-
-    Example:
-        >>> tn.ones(2).cuda()
-        Traceback (most recent call last):
-        RuntimeError: tinynet runs on the cpu only. Got device 'cuda' instead.
-    """
-    require_cpu("cuda")
 
 
 __test__: dict[str, Any] = {}  # the functions that doctest does not find by itself

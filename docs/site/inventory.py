@@ -112,14 +112,29 @@ def module_of(path: str) -> Any:
     return found
 
 
+SOUGHT = {
+    "nn": "Module Linear Conv2d Embedding LSTM MultiheadAttention TransformerEncoderLayer "
+    "Sequential ModuleList ModuleDict Parameter ReLU GELU Softmax Dropout BatchNorm2d LayerNorm "
+    "MaxPool2d CrossEntropyLoss MSELoss BCEWithLogitsLoss Flatten",
+    "nn.functional": "linear conv2d embedding relu gelu softmax log_softmax dropout layer_norm "
+    "cross_entropy mse_loss scaled_dot_product_attention max_pool2d",
+    "optim": "SGD Adam AdamW RMSprop Optimizer",
+    "optim.lr_scheduler": "StepLR CosineAnnealingLR OneCycleLR ReduceLROnPlateau LambdaLR",
+    "data": "Dataset DataLoader TensorDataset random_split Subset",
+}
+"""Module: what most readers look for; it comes first on the module's page."""
+
+
 @functools.cache
 def public(path: str) -> list[Name]:
-    """The public names of a module, in its order."""
+    """The public names of a module: what readers look for, then the rest in the module's order."""
     module = module_of(path) if path else tinynet
     if path == "errors":
         names = ["AutogradError", "LinAlgError", "LostGradientWarning"]  # the others build messages
     else:
         names = [name for name in vars(module) if is_public(module, name)]
+        first = SOUGHT.get(path, "").split()
+        names.sort(key=lambda name: first.index(name) if name in first else len(first))
     return [Name(path, name, getattr(module, name)) for name in names]
 
 

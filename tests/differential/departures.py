@@ -70,7 +70,7 @@ TEXTS = (
         ours=lambda said: re.escape(f"{said[1]}long{said[2]}"),
     ),
     Departure(
-        "The seeds have these words for a second backward.",
+        "An earlier wording of PyTorch, which says what happened and what to do.",
         said=r"Trying to backward through the graph a second time \(or directly access.*",
         ours=lambda said: (
             r"Trying to backward through the graph a second time, but the (saved intermediate"
@@ -78,8 +78,8 @@ TEXTS = (
         ),
     ),
     Departure(
-        "The seeds print <CopySlices> after `a[:] = 0`; PyTorch 2.13 sees that the whole tensor"
-        " is written and skips the view.",
+        "Every write by index is a <CopySlices>; after `a[:] = 0` PyTorch 2.13 sees that the whole"
+        " tensor is written and skips the view.",
         said=r"FillBackward3|CopyBackwards",
         ours=lambda said: "CopySlices",
         cases="indexed_writes/*",
@@ -91,7 +91,7 @@ TEXTS = (
         cases="sizes/a*_result_written_*",
     ),
     Departure(
-        "The seeds name the producer of a value that was written in part: AddBackward0 after"
+        "A value that was written in part keeps its producer's name: AddBackward0 after"
         " `b[0] = 1000`. PyTorch 2.13 names the write.",
         said=r"(.* is output 0 of )tinynet::autograd::CopySlices(, is .*)",
         ours=lambda said: rf"{re.escape(said[1])}\w+Backward\d{re.escape(said[2])}",
@@ -110,7 +110,7 @@ TEXTS = (
 
 SAVED_ARRAYS = "Nodes save arrays, never tensors: a result that was saved dies with its name."
 
-SEEDS = "The seeds: an indexed assignment to a leaf is recorded, and refused in backward."
+SEEDS = "An indexed assignment to a leaf is recorded, and refused in backward with both lines."
 MOVED = {
     "raises": "RuntimeError",
     "says": "leaf variable has been moved into the graph interior",

@@ -30,7 +30,7 @@ def rewrapped(text: str) -> str:
 
 DEPARTURES = (
     Departure(
-        "The seeds print the node of exp as <ExpBackward>.",
+        "The node of exp has PyTorch's earlier name, <ExpBackward>.",
         said=r"ExpBackward0",
         ours=lambda said: "ExpBackward",
     ),
@@ -62,14 +62,14 @@ DEPARTURES = (
         cases="activations/*_-saved!",
     ),
     Departure(
-        "The seeds call the producer of a changed value by its node, 'output 0 of"
+        "The producer of a changed value is called by its node, 'output 0 of"
         " SigmoidBackward0'; PyTorch 2.13 says 'output 0 of Sigmoid'.",
         said=r"(.* is output \d+ of )(\w+)(, is .*)",
         ours=lambda said: rf"{re.escape(said[1])}{said[2]}Backward\d*{re.escape(said[3])}",
     ),
     Departure(
-        "The seeds print <CopySlices> after `a[:] = 0`; PyTorch 2.13 sees that the whole tensor"
-        " is written and skips the view.",
+        "Every write by index is a <CopySlices>; after `a[:] = 0` PyTorch 2.13 sees that the whole"
+        " tensor is written and skips the view.",
         said=r"FillBackward\d|CopyBackwards",
         ours=lambda said: "CopySlices",
         cases="indexed_writes/setitem-*",
@@ -190,7 +190,7 @@ DEPARTURES = (
         cases="linalg/lu_solve-older",
     ),
     Departure(
-        "The seeds name the producer of a value that was written in part: AddBackward0 after"
+        "A value that was written in part keeps its producer's name: AddBackward0 after"
         " `b[0] = 1000`. PyTorch 2.13 names the write.",
         said=r"(.* is output 0 of )tinynet::autograd::CopySlices(, is .*)",
         ours=lambda said: rf"{re.escape(said[1])}\w+Backward\d{re.escape(said[2])}",

@@ -253,6 +253,15 @@ def test_a_damaged_report(failed, capsys, content):
     assert "is damaged" in capsys.readouterr().err
 
 
+def test_a_flipped_bit_in_a_report(failed, capsys):
+    place = failed[0] / "post_mortem" / "step_30"
+    text = (place / "report.json").read_text()
+    assert '"step": 30' in text
+    (place / "report.json").write_text(text.replace('"step": 30', '"step": 20'))
+    assert main(["explain", str(place)]) == 1
+    assert "is damaged: ValueError: its checksum" in capsys.readouterr().err
+
+
 def test_a_topic_stays_one_where_a_folder_has_its_name(say, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("optimizer").mkdir()

@@ -20,6 +20,7 @@ from tinynet.train.incidents.culprit import Search, again
 from tinynet.train.incidents.snapshot import Snapshot
 from tinynet.train.incidents.suspects import Suspect, Values
 from tinynet.train.problems import TrainError
+from tinynet.train.seal import is_sealed, sealed
 
 REPORT, STATE = "report.json", "step.npz"
 _NAMED = 5  # examples, in a message
@@ -141,7 +142,7 @@ class PostMortem:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise TrainError(f"{path} cannot be made ({error.strerror})") from error
-        write_json(path / REPORT, asdict(self.report))
+        write_json(path / REPORT, sealed(asdict(self.report)))
         checkpoint.save(path / STATE, self.state)
 
 
@@ -153,10 +154,13 @@ def read_report(folder: Path) -> Report:
     """
     path = folder / REPORT
     try:
-        return Report.of(json.loads(path.read_text(encoding="utf-8")))
+        saved = json.loads(path.read_bytes())
+        if "sha256" in saved and not is_sealed(saved):
+            raise ValueError("its checksum is that of other contents")
+        return Report.of({key: value for key, value in saved.items() if key != "sha256"})
     except OSError as error:
         raise TrainError(f"{path} cannot be read: {error.strerror}") from None
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise TrainError(f"{path} is damaged: {type(error).__name__}: {error}") from None
 
 

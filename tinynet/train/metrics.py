@@ -69,8 +69,7 @@ def _need_classes(outputs: Array, targets: Array) -> None:
 
 def _known_scores(outputs: Array) -> Array:
     """Which examples have scores without NaN; others say nothing, and so are never right."""
-    known: Array = ~np.isnan(outputs).any(axis=1)
-    return known
+    return np.asarray(~np.isnan(outputs).any(axis=1))
 
 
 def _accuracy(outputs: Array, targets: Array) -> Sums:

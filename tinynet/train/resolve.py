@@ -126,8 +126,8 @@ class _Resolver:
             paths = dict.fromkeys([*copies, *run.path, *resolved])
             run = dataclasses.replace(run, path=tuple(paths))
         origins = {dotted(path): o for path, o in self.source.origins.items()}
-        made_of = {"file": self.source.file, "sources": self.importer.sources()}
-        return Config(run=run, **sections, **made_of, origins=origins)
+        file, sources = self.source.file, self.importer.sources()
+        return Config(run=run, **sections, file=file, sources=sources, origins=origins)
 
     def placed(self, key: str) -> str:
         """Where a key that stands alone may belong, for a message."""

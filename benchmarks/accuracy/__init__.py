@@ -6,8 +6,10 @@ of the numbers themselves, in units of float32's rounding, 2**-24 = 6e-8.
 
 from __future__ import annotations
 
+import json
 import math
 import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from benchmarks.tables import Table
 
 CASES = [*reductions.CASES, *layers.CASES]
 ROUNDING = 2.0**-24
+RECORDED = Path(__file__).parents[2] / "docs/accuracy/results.json"
 TITLE = "Errors, in units of 6e-8"
 STEPS = 4  # units, of functions of one number and of sums of parts, in whatever order
 
@@ -58,13 +61,21 @@ def errors(found: list[Array], exact: list[Array]) -> tuple[float, float]:
     return each[0], max(each[1:], default=0.0)
 
 
-def floors_of(case: Case) -> list[float]:
-    """Return what no bound is below, of the result and of gradients: steps, and sums by BLAS.
+def bounds(case: Case, theirs: tuple[float, float]) -> list[float]:
+    """Return what errors of result and gradients may be: twice PyTorch's, and what roundings cost.
 
     Where n numbers of random sign are added one after the other, the worst order, each of the sums
     is rounded, by 1/sqrt(3) units in the root mean square: of the total, that is sqrt(n / 6) units.
     """
-    return [STEPS + math.sqrt(terms / 6) for terms in case.terms]
+    return [
+        2 * other + STEPS + math.sqrt(n / 6) for other, n in zip(theirs, case.terms, strict=True)
+    ]
+
+
+def recorded() -> dict[str, tuple[float, float]]:
+    """Return PyTorch's errors of result and gradients, by the name of the case."""
+    (table,) = json.loads(RECORDED.read_text(encoding="utf-8"))["tables"]
+    return {name: (result, slope) for name, _, result, _, slope in table["rows"]}
 
 
 def report(threads: int) -> Table:

@@ -8,10 +8,11 @@ while it is in the cache. Weights and biases are ``[channels]``, row i has numbe
 from __future__ import annotations
 
 import numpy as np
-from numpy import float32
+from numpy import float32, float64
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.elementary import ONE, ZERO, one_over_root
+from tinynet.numba_kernels.rows import product_of, squares_of, total_of
 from tinynet.numba_kernels.shared import shared
 
 
@@ -24,25 +25,20 @@ def normalized(
     """Write ``(x - mean) / sqrt(var + eps) * weight + bias``, mean and variance, of groups
     from ``low`` to before ``high``.
 
-    A row's squares are about its own mean, and moved to that of all so far (Chan, Golub and
-    LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979).
+    Sums over a group are float64; squares are about the mean, less what float32 lacks of it.
     """
     n, channels = x.shape[1], weight.size
-    share = ONE / float32(n)
+    share = 1 / (float64(n) * count)
     for u in range(low, high):
-        mean, squares = ZERO, ZERO
+        total, squares = float64(0), float64(0)
         for k in range(count):
-            row = x[u * first + k * apart]
-            total, square = ZERO, ZERO
-            for j in range(n):
-                total += row[j]
-            m = total * share
-            for j in range(n):
-                square += (row[j] - m) * (row[j] - m)
-            part = ONE / float32(k + 1)
-            squares += square + (m - mean) * (m - mean) * (float32(n) * float32(k) * part)
-            mean += (m - mean) * part
-        var = squares / (float32(n) * float32(count))
+            total += total_of(x[u * first + k * apart])
+        mean = float32(total * share)
+        rest = total * share - mean
+        for k in range(count):
+            squares += squares_of(x[u * first + k * apart], mean)
+        var = float32(squares * share - rest * rest)
+        var = ZERO if var < ZERO else var
         means[u] = mean
         variances[u] = var
         inverse = one_over_root(var + eps)
@@ -67,22 +63,19 @@ def normalized_back(
     ``<>`` over the group, and the sums of ``g * h`` and ``g``.
     """
     n, channels = x.shape[1], weight.size
-    share = ONE / (float32(n) * float32(count))
+    share = 1 / (float64(n) * count)
     for u in range(low, high):
         mean, inverse = means[u], one_over_root(variances[u] + eps)
-        average, slope = ZERO, ZERO
+        average, slope = float64(0), float64(0)
         for k in range(count):
             i = u * first + k * apart
-            row, grad, total, product = x[i], g[i], ZERO, ZERO
-            for j in range(n):
-                total += grad[j]
-                product += grad[j] * (row[j] - mean)
-            product *= inverse
-            by_weight[i] = product
-            by_bias[i] = total
+            total, product = total_of(g[i]), product_of(g[i], x[i], mean) * inverse
+            by_weight[i] = float32(product)
+            by_bias[i] = float32(total)
             average += total * weight[i % channels]
             slope += product * weight[i % channels]
-        rest, by_place = -inverse * average * share, -inverse * inverse * slope * share
+        rest = -inverse * float32(average * share)
+        by_place = -inverse * inverse * float32(slope * share)
         for k in range(count):
             i = u * first + k * apart
             row, grad, out = x[i], g[i], dx[i]

@@ -68,7 +68,8 @@ class CompiledRows:
         compiled.normalized_back(
             g, x, w, m, v, small, 0, mean.size, *self.steps, dx, sums[0], sums[1]
         )
-        by_weight, by_bias = np.add.reduce(sums.reshape(2, *self.small), axis=1)
+        wide = np.add.reduce(sums.reshape(2, *self.small), axis=1, dtype=np.float64)
+        by_weight, by_bias = wide.astype(np.float32)
         return dx, by_weight, by_bias
 
     def scaled(self, input: Array, middle: Array, factor: Array, offset: Array) -> Array:

@@ -111,8 +111,8 @@ class Since:
         """
         serious = [text for text in self.changes if " is gone; " not in text]
         if serious and not force:
-            hint = "--force goes on with what is there now; a new run begins with `tinynet train`"
-            raise UsageError("\n".join([*serious, f"the run would not end as it began ({hint})"]))
+            last = "the run would not end as it began; --force goes on with what is there now"
+            raise UsageError("\n".join([*serious, last]))
         self.warn()
 
 

@@ -103,7 +103,7 @@ def altered(folder: RunFolder, record: Mapping[str, Any]) -> dict[str, str]:
             continue
         if now != record.get("files", {}).get(copy):
             found[original] = (
-                f"{original} has changed since the run ({folder.path / copy} is as then)"
+                f"{original} has changed since the run (its copy is {folder.path / copy})"
             )
     return found
 

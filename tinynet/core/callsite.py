@@ -11,6 +11,7 @@ import linecache
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -34,6 +35,24 @@ def is_outside(filename: str) -> bool:
     return found
 
 
+def declare(filename: str, users: bool) -> None:
+    """Say of a file whether it counts as the user's: an entry script does not, a model does."""
+    OUTSIDE[filename] = users
+
+
+def _nowhere() -> Site | None:
+    return None
+
+
+_fallback: Callable[[], Site | None] = _nowhere
+
+
+def fall_back(on: Callable[[], Site | None]) -> None:
+    """Set what gives the site where all frames are tinynet's: in its commands, the config."""
+    global _fallback
+    _fallback = on
+
+
 def here() -> Site | None:
     """Return the site of the nearest frame outside tinynet (None where there is none)."""
     return outward(sys._getframe(1))
@@ -48,15 +67,20 @@ def outward(frame: FrameType | None) -> Site | None:
         if found or found is None and is_outside(code.co_filename):
             return code, frame.f_lasti
         frame = frame.f_back
-    return None
+    return _fallback()
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """Warn; the line that the warning names is the nearest one outside tinynet."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and not is_outside(frame.f_code.co_filename):
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
+    while frame is not None and not is_outside(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, category, stacklevel=level)
+    where = None if frame is not None else locate(_fallback())
+    if where is None:
+        warnings.warn(text, category, stacklevel=level if frame is not None else 2)
+    else:
+        warnings.warn_explicit(text, category, where.filename, where.line)
 
 
 class Location(NamedTuple):

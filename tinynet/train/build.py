@@ -35,6 +35,7 @@ from tinynet.train.problems import (
 from tinynet.train.refusals import refusal, refused_at
 from tinynet.train.seeds import derive, isolated, seed_all
 from tinynet.train.shapes import shape_of
+from tinynet.train.source_lines import point_to
 from tinynet.train.targets import InputsAsTargets
 
 _MOST_EXAMPLES = 2**36
@@ -96,6 +97,7 @@ def build(config: Config) -> Parts:
         builder.raise_if_any()
         exhibits = [builder.make("exhibit", listed) for listed in config.evaluation.show]
         builder.raise_if_any()
+    point_to(config, loss)
     seed_all(seed, "training")
     return Parts(
         config,

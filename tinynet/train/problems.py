@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tinynet.core.callsite import OUTSIDE
+
 _PACKAGE = str(Path(__file__).absolute().parent.parent) + os.sep
 
 
@@ -247,4 +249,5 @@ def _frames(error: BaseException) -> list[traceback.FrameSummary]:
 
 
 def _is_ours(filename: str) -> bool:
-    return filename.startswith((_PACKAGE, "<tinynet", "<frozen ", "<string>"))
+    ours = (_PACKAGE, "<tinynet", "<frozen ", "<string>")
+    return filename.startswith(ours) or OUTSIDE.get(filename) is False

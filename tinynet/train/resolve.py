@@ -231,7 +231,8 @@ class _Resolver:
         takes = frozenset(signature.parameters)
         known = {n: p for n, p in signature.parameters.items() if n not in family.hidden}
         signature = Signature(known, signature.open)
-        arguments, written = {}, {"type": name}
+        arguments: dict[str, Any] = {}
+        written: dict[str, Any] = {"type": name}
         before = len(self.problems)
         for key in [key for key in table if key != "type"]:
             if self.check_known((*path, key), key, signature, table["type"], family, also):

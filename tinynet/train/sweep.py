@@ -94,8 +94,8 @@ def check_all(config: str, axes: Sequence[Axis]) -> None:
     configs: dict[str, tuple[Point, Config]] = {}
     for point in points(axes):
         try:
-            values = {key: value for key, value in point.values.items() if key != "run.seed"}
-            configs.setdefault(str(values), (point, load_config(config, point.assignments)))
+            but_the_seed = [pair for pair in point.values.items() if pair[0] != "run.seed"]
+            configs.setdefault(str(but_the_seed), (point, load_config(config, point.assignments)))
         except ConfigError as error:
             problems.update(dict.fromkeys(error.problems))
     misfits: dict[str, None] = {}

@@ -24,6 +24,7 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # File name -> whether it is the user's. A plain dict, which compiled operations read faster than
 # one that fills itself; ``is_outside`` fills it.
 OUTSIDE: dict[str, bool] = {}
+fallback: list[Callable[[], Site | None]] = []  # ``train``: the site where all frames are ours
 
 
 def is_outside(filename: str) -> bool:
@@ -33,24 +34,6 @@ def is_outside(filename: str) -> bool:
         # Frozen code is what starts a program (``python -m``), and what imports modules.
         found = OUTSIDE[filename] = not filename.startswith((_ROOT, COMPILED, "<frozen "))
     return found
-
-
-def declare(filename: str, users: bool) -> None:
-    """Say of a file whether it counts as the user's: an entry script does not, a model does."""
-    OUTSIDE[filename] = users
-
-
-def _nowhere() -> Site | None:
-    return None
-
-
-_fallback: Callable[[], Site | None] = _nowhere
-
-
-def fall_back(on: Callable[[], Site | None]) -> None:
-    """Set what gives the site where all frames are tinynet's: in its commands, the config."""
-    global _fallback
-    _fallback = on
 
 
 def here() -> Site | None:
@@ -67,20 +50,18 @@ def outward(frame: FrameType | None) -> Site | None:
         if found or found is None and is_outside(code.co_filename):
             return code, frame.f_lasti
         frame = frame.f_back
-    return _fallback()
+    return fallback[0]() if fallback else None
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """Warn; the line that the warning names is the nearest one outside tinynet."""
-    frame: FrameType | None = sys._getframe(1)
-    level = 2
-    while frame is not None and not is_outside(frame.f_code.co_filename):
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and not is_outside(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
-    where = None if frame is not None else locate(_fallback())
-    if where is None:
-        warnings.warn(text, category, stacklevel=level if frame is not None else 2)
-    else:
-        warnings.warn_explicit(text, category, where.filename, where.line)
+    where = None if is_outside(frame.f_code.co_filename) else locate(outward(frame))
+    if where is not None:
+        return warnings.warn_explicit(text, category, where.filename, where.line)
+    warnings.warn(text, category, stacklevel=level)
 
 
 class Location(NamedTuple):

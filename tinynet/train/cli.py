@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 
-from tinynet.core.callsite import declare
+from tinynet.core.callsite import OUTSIDE
 from tinynet.invocation import command, end_on_ctrl_c, raise_on_ctrl_c
 from tinynet.train.commands import COMMANDS
 from tinynet.train.output import go_on_without_output, prepare_streams
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is not None:
         return _answered(argv)
-    declare(sys.argv[0], users=False)  # the script that pip makes
+    OUTSIDE[sys.argv[0]] = False  # the script that pip makes is not the user's
     prepare_streams()
     raise_on_ctrl_c()
     code = _answered(sys.argv[1:], go_on_without_output)

@@ -34,9 +34,9 @@ def point_to(config: Config, loss: Any) -> None:
             scope = scope[0]
         return of_loss if type(scope[1]()) is type(loss) else of_model
 
-    callsite.fall_back(site)
+    callsite.fallback[:] = [site]
     for file in Path(models.__file__).parent.glob("*.py"):
-        callsite.declare(str(file), users=True)
+        callsite.OUTSIDE[str(file)] = True
 
 
 def _site(config: Config, section: str) -> Site | None:

@@ -24,7 +24,7 @@ ROWS = [
     ["random"],
     ["ops"],
     ["autograd"],
-    ["nn", "data", "board"],
+    ["nn", "data", "board", "distributions"],
     ["optim"],  # swa_utils.AveragedModel is a Module
     ["exchange"],  # Parameters are among what it stores
     ["train"],

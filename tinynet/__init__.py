@@ -14,6 +14,7 @@ from tinynet import autograd as autograd
 from tinynet import backends as backends
 from tinynet import cuda as cuda
 from tinynet import data as data
+from tinynet import distributions as distributions
 from tinynet import exchange as exchange
 from tinynet import func as func
 from tinynet import nn as nn

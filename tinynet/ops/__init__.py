@@ -58,6 +58,7 @@ from tinynet.ops import random_fills as random_fills
 from tinynet.ops import rearranging as rearranging
 from tinynet.ops import reduction as reduction
 from tinynet.ops import reshaping as reshaping
+from tinynet.ops import reparameterization as reparameterization
 from tinynet.ops import rounding as rounding
 from tinynet.ops import scattering as scattering
 from tinynet.ops import selecting as selecting
@@ -84,7 +85,7 @@ _ONLY_METHODS = {
     "view", "view_as", "expand", "expand_as", "reshape_as", "repeat", "contiguous", "type", "cpu",
     "to", "type_as", "getitem", "setitem", "fill_diagonal",
 }  # fmt: skip
-_FUNCTIONS_OF_OPERATIONS = ("cat", "stack")
+_FUNCTIONS_OF_OPERATIONS = ("cat", "stack", "_standard_gamma_grad", "_dirichlet_grad")
 # PyTorch's functions with ``out=`` that no operation declares as such (those have it anyway).
 _COMPOSITES_WITH_OUT = (
     "add addbmm addcdiv addcmul addmm addmv addr aminmax arange baddbmm bitwise_left_shift "

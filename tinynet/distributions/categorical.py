@@ -1,0 +1,325 @@
+"""Distributions over categories: as indices, as one-hot vectors, and relaxed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.tensor import Tensor
+from tinynet.distributions import constraints
+from tinynet.distributions.distribution import EMPTY, Distribution
+from tinynet.distributions.transformed_distribution import TransformedDistribution
+from tinynet.distributions.transforms import ExpTransform
+from tinynet.distributions.utils import (
+    ProbsOrLogits,
+    broadcast_all,
+    clamp_probs,
+    finfo,
+    normalized,
+    one_of,
+)
+from tinynet.ops import arange, broadcast_tensors, eye, full, logsumexp, multinomial, rand
+
+
+class Categorical(ProbsOrLogits, Distribution):
+    """The distribution of an index, each with a probability.
+
+    Args:
+        probs: the probabilities, along the last dimension, up to a factor.
+        logits: their logarithms, up to a summand, instead.
+        validate_args: as in Distribution.
+
+    Raises:
+        ValueError: a parameter is outside its constraint, or has no dimension; none is given, or
+            both.
+
+    Example:
+        >>> d = tn.distributions.Categorical(probs=tn.tensor([1.0, 3.0]))
+        >>> d.log_prob(tn.tensor(1)).exp()
+        tensor(0.7500)
+    """
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    has_enumerate_support = True
+    is_binary = False
+
+    def __init__(
+        self,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ):
+        name, value = one_of(probs=probs, logits=logits)
+        self._give(name, normalized(name, value))
+        self._num_events = self._param.size()[-1]
+        super().__init__(self._param.size()[:-1], validate_args=validate_args)
+
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
+    def support(self) -> Any:
+        """The indices of the categories."""
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def mean(self) -> Tensor:
+        """Not a number: indices have no mean."""
+        shape = self._extended_shape()
+        return full(shape, math.nan, dtype=self.probs.dtype)
+
+    variance = mean
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable index."""
+        return self.probs.argmax(dim=-1)
+
+    def sample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        rows = self.probs.detach().reshape(-1, self._num_events)
+        count = math.prod(sample_shape)
+        if not count:
+            return full(shape, 0)
+        return multinomial(rows, count, True).T.reshape(shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        value = value.long().unsqueeze(-1)
+        value, log_probs = broadcast_tensors(value, self.logits)
+        return log_probs.gather(-1, value[..., :1]).squeeze(-1)
+
+    def entropy(self) -> Tensor:
+        least = finfo(self.logits).min  # no 0 * -inf
+        return -(self.logits.clamp(min=least) * self.probs).sum(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        values = arange(self._num_events).reshape((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1,) + self._batch_shape) if expand else values
+
+
+class _OfCategorical(Distribution):
+    """A distribution of vectors with the parameters of a Categorical."""
+
+    arg_constraints: Any = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    _categorical: Categorical
+
+    def _set(self, probs: Any, logits: Any, validate_args: bool | None) -> None:
+        self._categorical = Categorical(probs, logits)
+        shape = self._categorical.param_shape
+        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
+
+    @property
+    def _param(self) -> Tensor:
+        return self._categorical._param
+
+    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
+        return self._categorical._new(*args, **kwargs)
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities of the categories."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Tensor:
+        """Their logarithms."""
+        return self._categorical.logits
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of the parameter that was given."""
+        return self._categorical.param_shape
+
+
+class OneHotCategorical(_OfCategorical):
+    """The distribution of a vector of zeros with a single one.
+
+    Args:
+        probs: the probabilities, along the last dimension, up to a factor.
+        logits: their logarithms, up to a summand, instead.
+        validate_args: as in Distribution.
+
+    Raises:
+        ValueError: a parameter is outside its constraint, or has no dimension; none is given, or
+            both.
+
+    Example:
+        >>> tn.distributions.OneHotCategorical(probs=tn.tensor([0.0, 1.0])).sample()
+        tensor([0., 1.])
+    """
+
+    arg_constraints = _OfCategorical.arg_constraints
+    support = constraints.one_hot
+    has_enumerate_support = True
+
+    def __init__(
+        self,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ):
+        self._set(probs, logits, validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The expectation."""
+        return self._categorical.probs
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable vector."""
+        return self._one_hot(self._categorical.mode)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance of each element."""
+        return self.probs * (1 - self.probs)
+
+    def _one_hot(self, index: Tensor) -> Tensor:
+        return eye(self._event_shape[0], dtype=self._param.dtype)[index]
+
+    def sample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
+        return self._one_hot(self._categorical.sample(sample_shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return self._categorical.log_prob(value.max(-1)[1])
+
+    def entropy(self) -> Tensor:
+        return self._categorical.entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        n = self.event_shape[0]
+        values = eye(n, dtype=self._param.dtype)
+        values = values.view((n,) + (1,) * len(self.batch_shape) + (n,))
+        return values.expand((n,) + self.batch_shape + (n,)) if expand else values
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """OneHotCategorical whose samples have the gradient of the probabilities.
+
+    (Y. Bengio, N. Leonard, A. Courville, "Estimating or Propagating Gradients Through Stochastic
+    Neurons for Conditional Computation", 2013.)
+
+    Args:
+        probs: the probabilities, along the last dimension, up to a factor.
+        logits: their logarithms, up to a summand, instead.
+        validate_args: as in Distribution.
+
+    Raises:
+        ValueError: a parameter is outside its constraint, or has no dimension; none is given, or
+            both.
+
+    Example:
+        >>> logits = tn.zeros(2, requires_grad=True)
+        >>> d = tn.distributions.OneHotCategoricalStraightThrough(logits=logits)
+        >>> d.rsample().requires_grad
+        True
+    """
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
+        samples, probs = self.sample(sample_shape), self._categorical.probs
+        return samples + (probs - probs.detach())
+
+
+class ExpRelaxedCategorical(_OfCategorical):
+    """The distribution of the logarithms of relaxed one-hot vectors.
+
+    (C. J. Maddison, A. Mnih, Y. W. Teh, "The Concrete Distribution", 2017, appendix C.3.)
+
+    Args:
+        temperature: how far it is from a categorical distribution.
+        probs: the probabilities, along the last dimension, up to a factor.
+        logits: their logarithms, up to a summand, instead.
+        validate_args: as in Distribution.
+
+    Raises:
+        ValueError: a parameter is outside its constraint, or has no dimension; none is given, or
+            both.
+    """
+
+    arg_constraints = _OfCategorical.arg_constraints
+    support = constraints.real_vector  # those whose exponentials sum to 1
+    has_rsample = True
+    _unexpanded = ("temperature",)
+
+    def __init__(
+        self,
+        temperature: Tensor,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ):
+        self.temperature = temperature
+        self._set(probs, logits, validate_args)
+
+    def rsample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        uniform = clamp_probs(rand(shape, dtype=self.logits.dtype))
+        scores = (self.logits - (-uniform.log()).log()) / self.temperature
+        return scores - logsumexp(scores, dim=-1, keepdim=True)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        count = self._categorical._num_events
+        scale = math.lgamma(count) + (count - 1) * self.temperature.log()
+        score = logits - value * self.temperature
+        return (score - logsumexp(score, dim=-1, keepdim=True)).sum(-1) + scale
+
+
+class RelaxedOneHotCategorical(TransformedDistribution):
+    """A distribution on the simplex, near one-hot vectors, whose samples have gradients.
+
+    (E. Jang, S. Gu, B. Poole, "Categorical Reparameterization with Gumbel-Softmax", 2017.)
+
+    Args:
+        temperature: how far it is from a categorical distribution: near 0 samples are nearly
+            one-hot.
+        probs: the probabilities, along the last dimension, up to a factor.
+        logits: their logarithms, up to a summand, instead.
+        validate_args: as in Distribution.
+
+    Raises:
+        ValueError: a parameter is outside its constraint, or has no dimension; none is given, or
+            both.
+
+    Example:
+        >>> d = tn.distributions.RelaxedOneHotCategorical(tn.tensor(0.5), logits=tn.zeros(3))
+        >>> d.rsample().shape
+        tinynet.Size([3])
+    """
+
+    arg_constraints = _OfCategorical.arg_constraints
+    support = constraints.simplex
+    has_rsample = True
+    base_dist: ExpRelaxedCategorical
+
+    def __init__(
+        self,
+        temperature: Tensor,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ):
+        base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
+        super().__init__(base, ExpTransform(), validate_args=validate_args)
+
+    @property
+    def temperature(self) -> Tensor:
+        """How far it is from a categorical distribution."""
+        return self.base_dist.temperature
+
+    @property
+    def logits(self) -> Tensor:
+        """The logarithms of the probabilities."""
+        return self.base_dist.logits
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities of the categories."""
+        return self.base_dist.probs

@@ -1,0 +1,301 @@
+"""What all distributions share: shapes, validation, expansion, and the exponential family."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from tinynet.autograd import grad
+from tinynet.core.modes import no_grad
+from tinynet.core.tensor import Size, Tensor
+from tinynet.distributions import constraints
+from tinynet.distributions.utils import lazy_property, sum_rightmost
+from tinynet.ops import exp
+
+EMPTY = Size(())
+
+
+def not_implemented(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """Raise NotImplementedError, for what a distribution does not have."""
+    raise NotImplementedError
+
+
+class Distribution:
+    """The base of all distributions.
+
+    Samples have the shape ``sample_shape + batch_shape + event_shape``: how many were asked for,
+    then the independent distributions of one object, then what one draw of one of them is.
+
+    Args:
+        batch_shape: the shape of the parameters, without that of one event.
+        event_shape: the shape of one draw; empty for distributions of numbers.
+        validate_args: whether parameters and values are checked; the default unless given, see
+            ``set_default_validate_args``.
+
+    Attributes:
+        has_rsample: whether ``rsample`` gives samples with a gradient.
+        has_enumerate_support: whether ``enumerate_support`` lists all values.
+
+    Raises:
+        ValueError: a parameter is outside its constraint.
+
+    Example:
+        >>> Normal = tn.distributions.Normal
+        >>> Normal(tn.zeros(2, 1), tn.ones(3)).sample((5,)).shape
+        tinynet.Size([5, 2, 3])
+    """
+
+    has_rsample = False
+    has_enumerate_support = False
+    _validate_args = __debug__
+    _unexpanded: tuple[str, ...] = ()  # attributes whose first dimensions are not the batch's
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Set whether distributions check parameters and values unless told otherwise."""
+        if value not in (True, False):
+            raise ValueError
+        Distribution._validate_args = value
+
+    def __init__(
+        self,
+        batch_shape: Sequence[int] = EMPTY,
+        event_shape: Sequence[int] = EMPTY,
+        validate_args: bool | None = None,
+    ):
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            self._check_parameters()
+        super().__init__()
+
+    def _check_parameters(self) -> None:
+        try:
+            known = self.arg_constraints
+        except NotImplementedError:
+            known = {}
+            warnings.warn(
+                f"{self.__class__} does not define `arg_constraints`. Please set "
+                "`arg_constraints = {}` or initialize the distribution with "
+                "`validate_args=False` to turn off validation.",
+                stacklevel=4,
+            )
+        for name, constraint in known.items():
+            if constraints.is_dependent(constraint) or _is_lazy(self, name):
+                continue
+            value = getattr(self, name)
+            if not constraint.check(value)._array.all():
+                raise ValueError(
+                    f"Expected parameter {name} ({type(value).__name__} of shape "
+                    f"{tuple(value.shape)}) of distribution {self!r} to satisfy the constraint "
+                    f"{constraint!r}, but found invalid values:\n{value}"
+                )
+
+    # ---- what it is -----------------------------------------------------------------------------
+
+    @property
+    def batch_shape(self) -> Size:
+        """The shape of the batch of independent distributions."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        """The shape of one draw of one distribution."""
+        return self._event_shape
+
+    arg_constraints: Any = property(
+        not_implemented, doc="The constraint of each parameter, by its name."
+    )
+    support: Any = property(not_implemented, doc="The constraint that all samples satisfy.")
+    mean: Any = property(not_implemented, doc="The expectation.")
+    variance: Any = property(not_implemented, doc="The variance.")
+
+    @property
+    def mode(self) -> Tensor:
+        """The value with the greatest density."""
+        raise NotImplementedError(f"{self.__class__} does not implement mode")
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return self.variance.sqrt()
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
+        """Return the same distribution with a larger batch shape, as ``Tensor.expand`` does.
+
+        Nothing is copied: the parameters are expanded views.
+        """
+        owner = _declaring(self)
+        if owner is Distribution:
+            raise NotImplementedError
+        new = self._get_checked_instance(owner, _instance)
+        new.__dict__.update(self._expanded(Size(batch_shape)))
+        new._batch_shape = Size(batch_shape)
+        return new
+
+    def _expanded(self, batch_shape: Size) -> dict[str, Any]:
+        """Return the attributes of the expanded one: tensors and distributions grow in front."""
+        count, found = len(self._batch_shape), dict(vars(self))
+        for name, value in found.items():
+            if name in self._unexpanded:
+                continue
+            if isinstance(value, Tensor):
+                found[name] = value.expand(batch_shape + value.shape[count:])
+            elif isinstance(value, Distribution):
+                found[name] = value.expand(batch_shape + value.batch_shape[count:])
+        return found
+
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        if _instance is None and type(self).__init__ is not cls.__init__:
+            raise NotImplementedError(
+                f"Subclass {self.__class__.__name__} of {cls.__name__} that defines a custom "
+                "__init__ method must also define a custom .expand() method."
+            )
+        return self.__new__(type(self)) if _instance is None else _instance
+
+    # ---- what can be done with it ---------------------------------------------------------------
+
+    def sample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
+        """Return samples, without a gradient."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
+        """Return samples that are differentiable functions of the parameters."""
+        raise NotImplementedError
+
+    def sample_n(self, n: int) -> Tensor:
+        """Return n samples; ``sample((n,))`` is the present form."""
+        warnings.warn(
+            "`sample_n(n)` will be deprecated. Use `sample((n,))` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return self.sample(Size((n,)))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return the logarithm of the density, or of the probability, of a value."""
+        raise NotImplementedError
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return the probability of a sample that is not greater than a value."""
+        raise NotImplementedError
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """Return the value that ``cdf`` maps to a probability."""
+        raise NotImplementedError
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """Return all values of a discrete distribution, along a new first dimension.
+
+        Args:
+            expand: whether they are repeated over the batch shape.
+        """
+        raise NotImplementedError
+
+    def entropy(self) -> Tensor:
+        """Return the entropy in nats."""
+        raise NotImplementedError
+
+    def perplexity(self) -> Tensor:
+        """Return ``exp(entropy)``."""
+        return exp(self.entropy())
+
+    # ---- for subclasses -------------------------------------------------------------------------
+
+    def _extended_shape(self, sample_shape: Sequence[int] = EMPTY) -> Size:
+        """Return the shape of samples."""
+        return Size(tuple(sample_shape)) + self._batch_shape + self._event_shape
+
+    def _validate_sample(self, value: Tensor) -> None:
+        """Raise ValueError for a value of a wrong type or shape, or outside the support."""
+        if not isinstance(value, Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        first = len(value.shape) - len(self._event_shape)
+        if value.shape[max(first, 0) :] != self._event_shape:
+            raise ValueError(
+                "The right-most size of value must match event_shape: "
+                f"{value.shape} vs {self._event_shape}."
+            )
+        wanted = self._batch_shape + self._event_shape
+        for i, j in zip(reversed(value.shape), reversed(wanted), strict=False):
+            if i != 1 and j != 1 and i != j:
+                raise ValueError(
+                    "Value is not broadcastable with batch_shape+event_shape: "
+                    f"{value.shape} vs {wanted}."
+                )
+        self._check_support(value)
+
+    def _check_support(self, value: Tensor) -> None:
+        try:
+            support = self.support
+        except NotImplementedError:
+            warnings.warn(
+                f"{self.__class__} does not define `support` to enable sample validation. "
+                "Please initialize the distribution with `validate_args=False` to turn off "
+                "validation.",
+                stacklevel=4,
+            )
+            return
+        if not support.check(value)._array.all():
+            raise ValueError(
+                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) "
+                f"to be within the support ({support!r}) of the distribution {self!r}, but found "
+                f"invalid values:\n{value}"
+            )
+
+    def __repr__(self) -> str:
+        shown = []
+        for name in self.arg_constraints:
+            if name in self.__dict__:
+                value = self.__dict__[name]
+                shown.append(f"{name}: {value if value.numel() == 1 else value.size()}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _is_lazy(distribution: Distribution, name: str) -> bool:
+    """Return whether an attribute is computed from other parameters when first needed."""
+    computed = isinstance(getattr(type(distribution), name, None), lazy_property)
+    return computed and name not in vars(distribution)
+
+
+def _declaring(distribution: Distribution) -> type:
+    """Return the class in whose ``arg_constraints`` the parameters are declared."""
+    return next(cls for cls in type(distribution).__mro__ if "arg_constraints" in vars(cls))
+
+
+class ExponentialFamily(Distribution):
+    """Distributions with the density ``exp(<natural parameters, t(x)> - F(parameters) + k(x))``.
+
+    F is the log-normalizer, t the sufficient statistic and k the carrier measure. The entropy
+    follows from F and its gradient, which autograd computes (F. Nielsen, R. Nock, "Entropies and
+    Cross-Entropies of Exponential Families", 2010).
+
+    Raises:
+        ValueError: a parameter is outside its constraint.
+
+    Example:
+        >>> isinstance(tn.distributions.Normal(0.0, 1.0), tn.distributions.ExponentialFamily)
+        True
+    """
+
+    _mean_carrier_measure: ClassVar[Any] = property(not_implemented)
+    _natural_params: Any = property(not_implemented)
+
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+        """Return F of the natural parameters."""
+        raise NotImplementedError
+
+    def entropy(self) -> Tensor:
+        """Return the entropy in nats: ``F - <parameters, gradient of F> - E[k]``."""
+        count = len(self._batch_shape)
+        params = [p.detach().requires_grad_() for p in self._natural_params]
+        normalizer = self._log_normalizer(*params)
+        slopes = grad(normalizer.sum(), params, create_graph=True)
+        result = normalizer - self._mean_carrier_measure
+        for param, slope in zip(params, slopes, strict=True):
+            product = param * slope
+            result = result - sum_rightmost(product, product.dim() - count)
+        return result

@@ -1,0 +1,382 @@
+"""The base of transforms, and transforms that are made of others."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.tensor import Tensor
+from tinynet.distributions import constraints
+from tinynet.distributions.utils import sum_rightmost
+from tinynet.ops import zeros_like
+
+
+class Transform:
+    """A differentiable map of tensors, with the logarithm of the volume that it stretches.
+
+    Subclasses define ``domain``, ``codomain``, ``_call``, ``_inverse`` and
+    ``log_abs_det_jacobian``.
+
+    Args:
+        cache_size: 1 keeps the latest input and output, so that ``t.inv(t(x))`` is x itself; 0
+            keeps nothing.
+
+    Attributes:
+        bijective: whether ``t.inv(t(x)) == x``, and ``t(t.inv(y)) == y``.
+
+    Raises:
+        ValueError: another ``cache_size``.
+
+    Example:
+        >>> t = tn.distributions.ExpTransform()
+        >>> t.inv(t(tn.tensor([1.0, 2.0])))
+        tensor([1., 2.])
+    """
+
+    bijective: Any = False
+    domain: Any
+    codomain: Any
+
+    def __init__(self, cache_size: int = 0):
+        if cache_size not in (0, 1):
+            raise ValueError("cache_size must be 0 or 1")
+        self._cache_size = cache_size
+        self._inv: Any = None
+        self._cached_x_y: tuple[Any, Any] = (None, None)
+        super().__init__()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_inv": None, "_cached_x_y": (None, None)}
+
+    @property
+    def event_dim(self) -> int:
+        """The number of last dimensions that are mapped together, where both sides agree."""
+        if self.domain.event_dim == self.codomain.event_dim:
+            return self.domain.event_dim
+        raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
+
+    @property
+    def inv(self) -> Transform:
+        """The inverse, as a transform: ``t.inv.inv is t``."""
+        inverse = None if self._inv is None else self._inv()
+        if inverse is None:
+            inverse = self._inverted()
+            self._inv = weakref.ref(inverse)
+        return inverse
+
+    def _inverted(self) -> Transform:
+        return _InverseTransform(self)
+
+    @property
+    def sign(self) -> Any:
+        """The sign of the derivative, +1 or -1, of a monotonic transform of numbers."""
+        raise NotImplementedError
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        """Return the same transform with another ``cache_size``."""
+        if self._cache_size == cache_size:
+            return self
+        return type(self)(*self._arguments(), cache_size=cache_size)
+
+    def _arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of ``__init__`` before ``cache_size``."""
+        if type(self).__init__ is Transform.__init__:
+            return ()
+        raise NotImplementedError(f"{type(self)}.with_cache is not implemented")
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the transformed tensor."""
+        if self._cache_size == 0:
+            return self._call(x)
+        cached_x, cached_y = self._cached_x_y
+        if x is cached_x:
+            return cached_y
+        y = self._call(x)
+        self._cached_x_y = (x, y)
+        return y
+
+    def _inv_call(self, y: Tensor) -> Tensor:
+        if self._cache_size == 0:
+            return self._inverse(y)
+        cached_x, cached_y = self._cached_x_y
+        if y is cached_y:
+            return cached_x
+        x = self._inverse(y)
+        self._cached_x_y = (x, y)
+        return x
+
+    def _call(self, x: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return ``log |det dy/dx|`` at an input and its output."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.__class__.__name__ + "()"
+
+    def forward_shape(self, shape: Sequence[int]) -> Any:
+        """Return the shape of the output for an input of a shape."""
+        return shape
+
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
+        """Return the shape of the input for an output of a shape."""
+        return shape
+
+
+class _InverseTransform(Transform):
+    """A transform backwards: it calls the other one, and shares its cache."""
+
+    def __init__(self, transform: Transform):
+        super().__init__(cache_size=transform._cache_size)
+        self._inv = transform
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """The codomain of the other."""
+        return self._inv.codomain
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        """The domain of the other."""
+        return self._inv.domain
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]
+        """Whether the other is bijective."""
+        return self._inv.bijective
+
+    @property
+    def sign(self) -> Any:
+        return self._inv.sign
+
+    @property
+    def inv(self) -> Transform:
+        return self._inv
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        return self.inv.with_cache(cache_size).inv
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _InverseTransform) and self._inv == other._inv
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{self.__class__.__name__}({self._inv!r})"
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self._inv._inv_call(x)
+
+    def _inv_call(self, y: Tensor) -> Tensor:
+        return self._inv(y)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return -self._inv.log_abs_det_jacobian(y, x)
+
+    def forward_shape(self, shape: Sequence[int]) -> Any:
+        return self._inv.inverse_shape(shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
+        return self._inv.forward_shape(shape)
+
+
+def _widened(constraint: Any, event_dim: int) -> Any:
+    """Return a constraint whose events have at least the given number of dimensions."""
+    missing = event_dim - constraint.event_dim
+    return constraints.independent(constraint, missing) if missing > 0 else constraint
+
+
+class ComposeTransform(Transform):
+    """Several transforms, one after the other.
+
+    Args:
+        parts: the transforms, in the order in which they are applied.
+        cache_size: as in Transform.
+
+    Raises:
+        ValueError: another ``cache_size``.
+
+    Example:
+        >>> D = tn.distributions
+        >>> t = D.ComposeTransform([D.ExpTransform(), D.AffineTransform(1.0, 2.0)])
+        >>> t(tn.zeros(1))
+        tensor([3.])
+    """
+
+    def __init__(self, parts: Sequence[Transform], cache_size: int = 0):
+        if cache_size:
+            parts = [part.with_cache(cache_size) for part in parts]
+        super().__init__(cache_size=cache_size)
+        self.parts = list(parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ComposeTransform) and self.parts == other.parts
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """The domain of the first, with as many event dimensions as later ones need."""
+        if not self.parts:
+            return constraints.real
+        needed = self.parts[-1].codomain.event_dim
+        for part in reversed(self.parts):
+            needed += part.domain.event_dim - part.codomain.event_dim
+            needed = max(needed, part.domain.event_dim)
+        return _widened(self.parts[0].domain, needed)
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        """The codomain of the last, with as many event dimensions as earlier ones need."""
+        if not self.parts:
+            return constraints.real
+        needed = self.parts[0].domain.event_dim
+        for part in self.parts:
+            needed += part.codomain.event_dim - part.domain.event_dim
+            needed = max(needed, part.codomain.event_dim)
+        return _widened(self.parts[-1].codomain, needed)
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]
+        """Whether all parts are bijective."""
+        return all(part.bijective for part in self.parts)
+
+    @property
+    def sign(self) -> Any:
+        return functools.reduce(operator.mul, (part.sign for part in self.parts), 1)
+
+    def _inverted(self) -> Transform:
+        inverse = ComposeTransform([part.inv for part in reversed(self.parts)])
+        inverse._inv = weakref.ref(self)
+        return inverse
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return (self.parts,)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        for part in self.parts:
+            x = part(x)
+        return x
+
+    def _inv_call(self, y: Tensor) -> Tensor:
+        for part in reversed(self.parts):
+            y = part._inv_call(y)
+        return y
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        if not self.parts:
+            return zeros_like(x)
+        inputs = [x]
+        for part in self.parts[:-1]:
+            inputs.append(part(inputs[-1]))
+        inputs.append(y)
+        event_dim, terms = self.domain.event_dim, []
+        for part, before, after in zip(self.parts, inputs[:-1], inputs[1:], strict=True):
+            term = part.log_abs_det_jacobian(before, after)
+            terms.append(sum_rightmost(term, event_dim - part.domain.event_dim))
+            event_dim += part.codomain.event_dim - part.domain.event_dim
+        return functools.reduce(operator.add, terms)
+
+    def forward_shape(self, shape: Sequence[int]) -> Any:
+        for part in self.parts:
+            shape = part.forward_shape(shape)
+        return shape
+
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
+        for part in reversed(self.parts):
+            shape = part.inverse_shape(shape)
+        return shape
+
+    def __repr__(self) -> str:
+        inside = ",\n    ".join(repr(part) for part in self.parts)
+        return f"{self.__class__.__name__}(\n    {inside}\n)"
+
+
+identity_transform = ComposeTransform([])
+
+
+class IndependentTransform(Transform):
+    """A transform whose last batch dimensions count as one event: its Jacobians are summed.
+
+    Args:
+        base_transform: the transform.
+        reinterpreted_batch_ndims: how many further dimensions an event gets.
+        cache_size: as in Transform.
+
+    Raises:
+        ValueError: an input with too few dimensions.
+
+    Example:
+        >>> D = tn.distributions
+        >>> t = D.IndependentTransform(D.ExpTransform(), 1)
+        >>> t.log_abs_det_jacobian(tn.ones(3), tn.ones(3).exp())
+        tensor(3.)
+    """
+
+    def __init__(
+        self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
+    ):
+        super().__init__(cache_size=cache_size)
+        self.base_transform = base_transform.with_cache(cache_size)
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.base_transform, self.reinterpreted_batch_ndims
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """That of the base, with more event dimensions."""
+        return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        """That of the base, with more event dimensions."""
+        return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]
+        """Whether the base is bijective."""
+        return self.base_transform.bijective
+
+    @property
+    def sign(self) -> Any:
+        return self.base_transform.sign
+
+    def _call(self, x: Tensor) -> Tensor:
+        if x.dim() < self.domain.event_dim:
+            raise ValueError("Too few dimensions on input")
+        return self.base_transform(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        if y.dim() < self.codomain.event_dim:
+            raise ValueError("Too few dimensions on input")
+        return self.base_transform.inv(y)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        result = self.base_transform.log_abs_det_jacobian(x, y)
+        return sum_rightmost(result, self.reinterpreted_batch_ndims)
+
+    def __repr__(self) -> str:
+        inside = f"{self.base_transform!r}, {self.reinterpreted_batch_ndims}"
+        return f"{self.__class__.__name__}({inside})"
+
+    def forward_shape(self, shape: Sequence[int]) -> Any:
+        return self.base_transform.forward_shape(shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
+        return self.base_transform.inverse_shape(shape)

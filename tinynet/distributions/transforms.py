@@ -1,0 +1,348 @@
+"""Transforms of numbers, vectors and matrices; the names of all transforms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.tensor import Tensor
+from tinynet.distributions import constraints
+from tinynet.distributions.distribution import Distribution
+from tinynet.distributions.joined_transforms import (
+    CatTransform,
+    ReshapeTransform,
+    StackTransform,
+)
+from tinynet.distributions.matrix_transforms import (
+    CorrCholeskyTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    SoftmaxTransform,
+    StickBreakingTransform,
+    WithoutParameters,
+)
+from tinynet.distributions.transform import (
+    ComposeTransform,
+    IndependentTransform,
+    Transform,
+    identity_transform,
+)
+from tinynet.distributions.utils import broadcast_all, finfo, softplus, sum_rightmost
+from tinynet.ops import broadcast_shapes, full_like
+
+# ---- of numbers ---------------------------------------------------------------------------------
+
+
+class ExpTransform(WithoutParameters):
+    """``y = exp(x)``.
+
+    Example:
+        >>> tn.distributions.ExpTransform()(tn.tensor(0.0))
+        tensor(1.)
+    """
+
+    domain = constraints.real
+    codomain = constraints.positive
+    bijective = True
+    sign = +1
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.exp()
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.log()
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return x
+
+
+class PowerTransform(Transform):
+    """``y = x ** exponent`` of positive numbers.
+
+    Args:
+        exponent: the power: a number or a tensor.
+        cache_size: as in Transform.
+
+    Raises:
+        ValueError: the exponent is neither.
+
+    Example:
+        >>> tn.distributions.PowerTransform(2.0)(tn.tensor(3.0))
+        tensor(9.)
+    """
+
+    domain = constraints.positive
+    codomain = constraints.positive
+    bijective = True
+
+    def __init__(self, exponent: Any, cache_size: int = 0):
+        super().__init__(cache_size=cache_size)
+        (self.exponent,) = broadcast_all(exponent)
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return (self.exponent,)
+
+    @property
+    def sign(self) -> Any:
+        return self.exponent.sign()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PowerTransform):
+            return False
+        return bool(self.exponent.eq(other.exponent).all())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.pow(self.exponent)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.pow(1 / self.exponent)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return (self.exponent * y / x).abs().log()
+
+    def forward_shape(self, shape: Sequence[int]) -> Any:
+        return broadcast_shapes(shape, self.exponent.shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
+        return broadcast_shapes(shape, self.exponent.shape)
+
+
+class SigmoidTransform(WithoutParameters):
+    """``y = 1 / (1 + exp(-x))``, kept inside the open interval (0, 1).
+
+    Example:
+        >>> tn.distributions.SigmoidTransform()(tn.tensor(0.0))
+        tensor(0.5000)
+    """
+
+    domain = constraints.real
+    codomain = constraints.unit_interval
+    bijective = True
+    sign = +1
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.sigmoid().clamp(min=finfo(x).tiny, max=1.0 - finfo(x).eps)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        y = y.clamp(min=finfo(y).tiny, max=1.0 - finfo(y).eps)
+        return y.log() - (-y).log1p()
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return -softplus(-x) - softplus(x)
+
+
+class SoftplusTransform(WithoutParameters):
+    """``y = log(1 + exp(x))``.
+
+    Example:
+        >>> tn.distributions.SoftplusTransform()(tn.tensor(0.0))
+        tensor(0.6931)
+    """
+
+    domain = constraints.real
+    codomain = constraints.positive
+    bijective = True
+    sign = +1
+
+    def _call(self, x: Tensor) -> Tensor:
+        return softplus(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return (-y).expm1().neg().log() + y
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return -softplus(-x)
+
+
+class TanhTransform(WithoutParameters):
+    """``y = tanh(x)``. With ``cache_size=1`` the inverse of a large x is x, and not infinite.
+
+    Example:
+        >>> tn.distributions.TanhTransform()(tn.tensor(0.0))
+        tensor(0.)
+    """
+
+    domain = constraints.real
+    codomain = constraints.interval(-1.0, 1.0)
+    bijective = True
+    sign = +1
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.tanh()
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.atanh()
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return 2.0 * (
+            math.log(2.0) - x - softplus(-2.0 * x)
+        )  # log(1 - tanh(x) ** 2), exact far out
+
+
+class AbsTransform(WithoutParameters):
+    """``y = |x|``, which is not bijective; the inverse returns the positive x.
+
+    Example:
+        >>> tn.distributions.AbsTransform()(tn.tensor(-2.0))
+        tensor(2.)
+    """
+
+    domain = constraints.real
+    codomain = constraints.positive
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.abs()
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y
+
+
+class AffineTransform(Transform):
+    """``y = loc + scale * x``.
+
+    Args:
+        loc: what is added: a number or a tensor.
+        scale: the factor.
+        event_dim: how many last dimensions are one event.
+        cache_size: as in Transform.
+
+    Raises:
+        ValueError: another ``cache_size``.
+
+    Example:
+        >>> tn.distributions.AffineTransform(1.0, 2.0)(tn.tensor(3.0))
+        tensor(7.)
+    """
+
+    bijective = True
+
+    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0):
+        super().__init__(cache_size=cache_size)
+        self.loc, self.scale = loc, scale
+        self._event_dim = event_dim
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.loc, self.scale, self._event_dim
+
+    @property
+    def event_dim(self) -> int:
+        return self._event_dim
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """Real numbers, or events of them."""
+        real = constraints.real
+        return constraints.independent(real, self._event_dim) if self._event_dim else real
+
+    codomain = domain
+
+    @property
+    def sign(self) -> Any:
+        if isinstance(self.scale, Tensor):
+            return self.scale.sign()
+        return (self.scale > 0) - (self.scale < 0)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AffineTransform):
+            return False
+        pairs = ((self.loc, other.loc), (self.scale, other.scale))
+        return all(_equal(a, b) for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _call(self, x: Tensor) -> Tensor:
+        return self.loc + self.scale * x
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return (y - self.loc) / self.scale
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        if isinstance(self.scale, Tensor):
+            result = self.scale.abs().log().expand(x.shape)
+        else:
+            result = full_like(x, math.log(abs(self.scale)))
+        return sum_rightmost(result, self._event_dim)
+
+    def forward_shape(self, shape: Sequence[int]) -> Any:
+        return broadcast_shapes(shape, _shape(self.loc), _shape(self.scale))
+
+    def inverse_shape(self, shape: Sequence[int]) -> Any:
+        return self.forward_shape(shape)
+
+
+def _shape(x: Any) -> Sequence[int]:
+    return getattr(x, "shape", ())
+
+
+def _equal(a: Any, b: Any) -> bool:
+    same = a == b
+    return bool(same.all()) if isinstance(same, Tensor) else same
+
+
+class CumulativeDistributionTransform(Transform):
+    """The distribution function: it maps samples to uniform numbers.
+
+    Args:
+        distribution: a distribution of numbers with ``cdf`` and ``icdf``.
+        cache_size: as in Transform.
+
+    Raises:
+        ValueError: another ``cache_size``.
+
+    Example:
+        >>> D = tn.distributions
+        >>> D.CumulativeDistributionTransform(D.Normal(0.0, 1.0))(tn.tensor(0.0))
+        tensor(0.5000)
+    """
+
+    bijective = True
+    codomain = constraints.unit_interval
+    sign = +1
+
+    def __init__(self, distribution: Distribution, cache_size: int = 0):
+        super().__init__(cache_size=cache_size)
+        self.distribution = distribution
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return (self.distribution,)
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        """The support of the distribution."""
+        return self.distribution.support
+
+    def _call(self, x: Tensor) -> Tensor:
+        return self.distribution.cdf(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return self.distribution.icdf(y)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return self.distribution.log_prob(x)
+
+
+__all__ = [
+    "AbsTransform",
+    "AffineTransform",
+    "CatTransform",
+    "ComposeTransform",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
+    "ExpTransform",
+    "IndependentTransform",
+    "LowerCholeskyTransform",
+    "PositiveDefiniteTransform",
+    "PowerTransform",
+    "ReshapeTransform",
+    "SigmoidTransform",
+    "SoftmaxTransform",
+    "SoftplusTransform",
+    "StackTransform",
+    "StickBreakingTransform",
+    "TanhTransform",
+    "Transform",
+    "identity_transform",
+]

@@ -1,0 +1,215 @@
+"""Distributions with a location: uniform, Laplace, von Mises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.generator import default_generator
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.distributions import constraints
+from tinynet.distributions.distribution import EMPTY, Distribution
+from tinynet.distributions.utils import LOG_2PI, broadcast_all
+from tinynet.ops import cos, expm1, log, log1p, rand, special
+
+
+class Uniform(Distribution):
+    """The uniform distribution on ``[low, high)``.
+
+    Args:
+        low: the lower end.
+        high: the upper end.
+        validate_args: as in Distribution.
+
+    Raises:
+        ValueError: ``low`` is not below ``high``.
+
+    Example:
+        >>> tn.distributions.Uniform(0.0, 4.0).log_prob(tn.tensor(1.0))
+        tensor(-1.3863)
+    """
+
+    has_rsample = True
+
+    def __init__(self, low: Any, high: Any, validate_args: bool | None = None):
+        self.low, self.high = broadcast_all(low, high)
+        super().__init__(self.low.size(), validate_args=validate_args)
+
+    @property
+    def arg_constraints(self) -> Any:
+        """The constraint of each parameter: each bounds the other."""
+        return {
+            "low": constraints.less_than(self.high),
+            "high": constraints.greater_than(self.low),
+        }
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self) -> Any:
+        """The interval."""
+        return constraints.interval(self.low, self.high)
+
+    @property
+    def mean(self) -> Tensor:
+        """The expectation."""
+        return (self.high + self.low) / 2
+
+    @property
+    def mode(self) -> Tensor:
+        """Not a number: no value has a greater density than another."""
+        return math.nan * self.high
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return (self.high - self.low) / math.sqrt(12)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return (self.high - self.low).pow(2) / 12
+
+    def rsample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
+        drawn = rand(self._extended_shape(sample_shape), dtype=self.low.dtype)
+        return self.low + drawn * (self.high - self.low)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        inside = self.low.le(value) & self.high.gt(value)
+        return log(inside.type_as(self.low)) - log(self.high - self.low)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self) -> Tensor:
+        return log(self.high - self.low)
+
+
+class Laplace(Distribution):
+    """The Laplace distribution.
+
+    The density is ``exp(-|x - loc| / scale) / (2 * scale)``.
+
+    Args:
+        loc: the mean.
+        scale: the mean distance from it.
+        validate_args: as in Distribution.
+
+    Raises:
+        ValueError: a parameter is outside its constraint.
+
+    Example:
+        >>> tn.distributions.Laplace(0.0, 1.0).variance
+        tensor(2.)
+    """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.size(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The expectation."""
+        return self.loc
+
+    mode = mean
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        return 2 * self.scale.pow(2)
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return math.sqrt(2) * self.scale
+
+    def rsample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
+        # The difference of two exponential numbers.
+        shape = self._extended_shape(sample_shape)
+        one, other = (self.loc.new_empty(shape).exponential_() for _ in range(2))
+        return self.loc + self.scale * (one - other)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return -log(2 * self.scale) - (value - self.loc).abs() / self.scale
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        away = value - self.loc
+        return 0.5 - 0.5 * away.sign() * expm1(-away.abs() / self.scale)
+
+    def icdf(self, value: Tensor) -> Tensor:
+        away = value - 0.5
+        return self.loc - self.scale * away.sign() * log1p(-2 * away.abs())
+
+    def entropy(self) -> Tensor:
+        return 1 + log(2 * self.scale)
+
+
+class VonMises(Distribution):
+    """The von Mises distribution of angles: much like a normal distribution on the circle.
+
+    The density is ``exp(concentration * cos(x - loc)) / (2 * pi * I0(concentration))``.
+
+    Args:
+        loc: the mean angle, in radians.
+        concentration: the inverse of the variance, about.
+        validate_args: as in Distribution.
+
+    Raises:
+        ValueError: a parameter is outside its constraint.
+
+    Example:
+        >>> tn.distributions.VonMises(tn.tensor(0.0), tn.tensor(4.0)).variance
+        tensor(0.1365)
+    """
+
+    arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
+    support = constraints.real
+    has_rsample = False
+
+    def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None):
+        self.loc, self.concentration = broadcast_all(loc, concentration)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """The circular mean."""
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        """The value with the greatest density."""
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        """The circular variance, ``1 - I1(concentration) / I0(concentration)``."""
+        return 1 - special.i1e(self.concentration) / special.i0e(self.concentration)
+
+    def sample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        loc, concentration = self.loc._array, self.concentration._array
+        drawn = default_generator.numpy.vonmises(0.0, concentration, shape) + loc
+        turned = (drawn + math.pi) % (2 * math.pi) - math.pi
+        return wrap(turned.astype(loc.dtype))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        # Both terms are of I0's exponentially scaled form, which does not overflow.
+        turn = self.concentration * (cos(value - self.loc) - 1)
+        return turn - LOG_2PI - log(special.i0e(self.concentration))

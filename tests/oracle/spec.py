@@ -51,6 +51,11 @@ class Input:
         return replace(self, requires_grad=False)
 
     @property
+    def float32(self) -> Input:
+        """The same numbers in single precision."""
+        return replace(self, dtype="float32")
+
+    @property
     def t(self) -> Input:
         """The same numbers as a view with reversed dimensions (column-major memory)."""
         return replace(self, layout="transposed")

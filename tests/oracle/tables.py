@@ -8,6 +8,7 @@ from . import (
     cases_counting,
     cases_creation,
     cases_distributions,
+    cases_divergences,
     cases_functions,
     cases_gathering,
     cases_half,
@@ -27,12 +28,14 @@ from . import (
     cases_pointwise_unary,
     cases_pooling,
     cases_printing,
+    cases_probability,
     cases_products,
     cases_putting,
     cases_random_numbers,
     cases_rearranging,
     cases_reductions,
     cases_resampling,
+    cases_transforms,
     cases_views,
 )
 from .spec import Case, Table
@@ -71,6 +74,9 @@ TABLES: tuple[Table, ...] = (
     cases_convolution.TABLE,
     cases_printing.TABLE,
     cases_products.TABLE,
+    cases_probability.TABLE,
+    cases_divergences.TABLE,
+    cases_transforms.TABLE,
 )
 
 CASES: tuple[Case, ...] = tuple(case for table in TABLES for case in table.cases)

@@ -16,6 +16,8 @@ from tinynet.distributions.utils import (
     ProbsOrLogits,
     broadcast_all,
     clamp_probs,
+    lazy_property,
+    logits_to_probs,
     one_of,
     softplus,
 )
@@ -154,6 +156,11 @@ class ContinuousBernoulli(_OneAttempt, ExponentialFamily):
         super().__init__(given.size(), validate_args=validate_args)
         if probs is not None:
             self._give("probs", clamp_probs(given))
+
+    @lazy_property
+    def probs(self) -> Tensor:  # type: ignore[override]
+        """The parameter, inside the open interval (0, 1)."""
+        return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _outside_unstable_region(self) -> Tensor:
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])

@@ -245,6 +245,12 @@ class _Stack(_Several):
         self.dim = dim
         super().__init__()
 
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        """That of the slices, and one more if the dimension is one of an event."""
+        dim = super().event_dim
+        return dim + 1 if self.dim + dim < 0 else dim
+
     def check(self, value: Any) -> Tensor:
         self._refuse_outside(value)
         slices = [value.select(self.dim, i) for i in range(value.size(self.dim))]

@@ -93,7 +93,7 @@ class Gamma(ExponentialFamily):
 
 
 def _as_tensor(value: Any, like: Tensor) -> Tensor:
-    return value if isinstance(value, Tensor) else like.new_tensor(value)
+    return value.to(like.dtype) if isinstance(value, Tensor) else like.new_tensor(value)
 
 
 class Chi2(Gamma):

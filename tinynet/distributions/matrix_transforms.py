@@ -141,7 +141,7 @@ class PositiveDefiniteTransform(WithoutParameters):
         return LowerCholeskyTransform().inv(linalg.cholesky(y))
 
 
-class CorrCholeskyTransform(WithoutParameters):
+class CorrCholeskyTransform(Transform):
     """From ``n * (n - 1) / 2`` numbers to the Cholesky factor of an n by n correlation matrix.
 
     Their hyperbolic tangents are the canonical partial correlations, row by row; what a row has

@@ -22,7 +22,7 @@ def mahalanobis(lower: Tensor, x: Tensor) -> Tensor:
 
     Samples become columns, so that each triangular system is solved once for all of them.
     """
-    n, batch = lower.shape[-1], len(lower.shape) - 2
+    batch = len(lower.shape) - 2
     samples = x.shape[: x.dim() - 1 - batch]
     columns = x.reshape((samples.numel(),) + x.shape[x.dim() - 1 - batch :]).movedim(0, -1)
     return solved(lower, columns).pow(2).sum(-2).movedim(-1, 0).reshape(x.shape[:-1])

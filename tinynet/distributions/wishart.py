@@ -179,10 +179,10 @@ class LKJCholesky(Distribution):
             )
         self.dim = dim
         (self.concentration,) = broadcast_all(concentration)
+        super().__init__(self.concentration.size(), (dim, dim), validate_args=validate_args)
         rows = arange(1, dim, dtype=self.concentration.dtype)
         rest = self.concentration.unsqueeze(-1) + 0.5 * (dim - 1 - rows)
         self._beta = Beta(0.5 * rows, rest)
-        super().__init__(self.concentration.size(), (dim, dim), validate_args=validate_args)
 
     def sample(self, sample_shape: Sequence[int] = EMPTY) -> Tensor:
         """Return samples: each row is a random direction, and what its length leaves to 1."""

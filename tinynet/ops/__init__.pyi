@@ -27,6 +27,10 @@ __all__ = [
     "IntTensor",
     "LongTensor",
     "ShortTensor",
+    "_dirichlet_grad",
+    "_sample_dirichlet",
+    "_standard_gamma",
+    "_standard_gamma_grad",
     "abs",
     "abs_",
     "absolute",
@@ -470,6 +474,18 @@ class LongTensor(Tensor):
 
 class ShortTensor(Tensor):
     """Return a int16 tensor of a size (zeros), or of data."""
+
+def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
+    """Return how samples move with their own parameter: ``-(dF/da) / f / (1 - x)`` of beta's F."""
+
+def _sample_dirichlet(self: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return samples of Dirichlet distributions, whose parameters are the last dimension."""
+
+def _standard_gamma(self: Tensor, generator: Generator | None = None) -> Tensor:
+    """Return samples of gamma distributions of the given shapes, at the rate 1."""
+
+def _standard_gamma_grad(self: Tensor, output: Tensor) -> Tensor:
+    """Return the derivative of a sample of the gamma distribution by its shape."""
 
 def abs(self: Tensor) -> Tensor:
     """Return the absolute value."""

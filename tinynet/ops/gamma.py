@@ -185,7 +185,7 @@ def _upper(a: Array, x: Array) -> Array:
         d = 1 / (factor * d + b)
         c = b + factor / c
         found = found * c * d
-        if not np.any(np.abs(c * d - 1) > 1e-16):
+        if not np.any(np.abs(c * d - 1) > 4e-16):  # two roundings
             break
     return found
 

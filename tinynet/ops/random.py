@@ -379,6 +379,7 @@ def normal(
         shape: tuple[int, ...] = broadcast_tensors(*tensors)[0]._array.shape
         kind = np.result_type(*(x for x in (m, s) if isinstance(x, np.ndarray)))
         dtype = dtypes.from_numpy(kind) if dtype is None else dtype
+        refuse_integers(kind, "normal_kernel_cpu")
     elif size is None:
         raise TypeError(
             "normal() received an invalid combination of arguments: two numbers without a size"

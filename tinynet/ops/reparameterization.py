@@ -63,7 +63,7 @@ def _by_fraction(a: Array, x: Array) -> Array:
         c = b + factor / c
         slope = slope * (c * d) + found * (slope_c * d + c * slope_d)
         found = found * c * d
-        if not np.any(np.abs(c * d - 1) > 1e-16):
+        if not np.any(np.abs(c * d - 1) > 4e-16):  # two roundings
             break
     return x * (found * (np.log(x) - digamma.kernel(a)) + slope)
 
@@ -168,7 +168,7 @@ def _beta_slope(x: Array, a: Array, b: Array) -> Array:
     # Far out: the sample keeps the likelihood ratio, whose derivative by a is log(mean / x).
     relative = np.where(np.abs(off) < 1e-9 * mean, 1.0, np.log1p(off / mean) / (off + (off == 0)))
     relative = np.where(np.abs(off) < 1e-9 * mean, 1 / mean, relative)
-    found = x * (1 - x) / (a + b) * relative
+    found = np.asarray(x * (1 - x) / (a + b) * relative)
     here = np.minimum(a, b) < _LARGE
     if here.any():
         a, b, x = a[here], b[here], x[here]

@@ -30,7 +30,8 @@ Moment = Callable[[Any], Tensor]
 
 def _mean_log_of_uniform(low: Tensor, high: Tensor) -> Tensor:
     """Return the mean of log(x) between bounds from 0 on: the integral is ``x log(x) - x``."""
-    return (xlogx(high) - xlogx(low)) / (high - low) - 1
+    width = where(high > low, high - low, 1.0)
+    return (xlogx(high) - xlogx(low)) / width - 1
 
 
 MEAN_LOG: dict[type, Moment] = {

@@ -158,7 +158,7 @@ class ContinuousBernoulli(_OneAttempt, ExponentialFamily):
             self._give("probs", clamp_probs(given))
 
     @lazy_property
-    def probs(self) -> Tensor:  # type: ignore[override]
+    def probs(self) -> Tensor:
         """The parameter, inside the open interval (0, 1)."""
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 

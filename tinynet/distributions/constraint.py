@@ -43,14 +43,14 @@ class _Dependent(Constraint):
         super().__init__()
 
     @property
-    def is_discrete(self) -> bool:  # type: ignore[override]
+    def is_discrete(self) -> bool:
         """Whether the values are discrete, where that is known."""
         if self._is_discrete is NotImplemented:
             raise NotImplementedError(".is_discrete cannot be determined statically")
         return self._is_discrete
 
     @property
-    def event_dim(self) -> int:  # type: ignore[override]
+    def event_dim(self) -> int:
         """The number of dimensions of an event, where that is known."""
         if self._event_dim is NotImplemented:
             raise NotImplementedError(".event_dim cannot be determined statically")
@@ -132,12 +132,12 @@ class _IndependentConstraint(Constraint):
         super().__init__()
 
     @property
-    def is_discrete(self) -> Any:  # type: ignore[override]
+    def is_discrete(self) -> Any:
         """Whether the values are discrete."""
         return self.base_constraint.is_discrete
 
     @property
-    def event_dim(self) -> Any:  # type: ignore[override]
+    def event_dim(self) -> Any:
         """The number of dimensions of an event."""
         return self.base_constraint.event_dim + self.reinterpreted_batch_ndims
 
@@ -172,12 +172,12 @@ class MixtureSameFamilyConstraint(Constraint):
         super().__init__()
 
     @property
-    def is_discrete(self) -> Any:  # type: ignore[override]
+    def is_discrete(self) -> Any:
         """Whether the values are discrete."""
         return self.base_constraint.is_discrete
 
     @property
-    def event_dim(self) -> Any:  # type: ignore[override]
+    def event_dim(self) -> Any:
         """The number of dimensions of an event."""
         return self.base_constraint.event_dim
 
@@ -208,12 +208,12 @@ class _Several(Constraint):
             )
 
     @property
-    def is_discrete(self) -> bool:  # type: ignore[override]
+    def is_discrete(self) -> bool:
         """Whether the values of a part are discrete."""
         return any(c.is_discrete for c in self.cseq)
 
     @property
-    def event_dim(self) -> int:  # type: ignore[override]
+    def event_dim(self) -> int:
         """The greatest number of dimensions of an event."""
         return max(c.event_dim for c in self.cseq)
 
@@ -246,7 +246,7 @@ class _Stack(_Several):
         super().__init__()
 
     @property
-    def event_dim(self) -> int:  # type: ignore[override]
+    def event_dim(self) -> int:
         """That of the slices, and one more if the dimension is one of an event."""
         dim = super().event_dim
         return dim + 1 if self.dim + dim < 0 else dim

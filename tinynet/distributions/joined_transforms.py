@@ -40,12 +40,12 @@ class ReshapeTransform(Transform):
         return self.in_shape, self.out_shape
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """Tensors of ``in_shape``."""
         return constraints.independent(constraints.real, len(self.in_shape))
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """Tensors of ``out_shape``."""
         return constraints.independent(constraints.real, len(self.out_shape))
 
@@ -88,7 +88,7 @@ class _Several(Transform):
         self.dim = dim
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         """Whether all are bijective."""
         return all(t.bijective for t in self.transforms)
 
@@ -160,12 +160,12 @@ class CatTransform(_Several):
         return sum(self.lengths)
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """The domains of the parts."""
         return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """The codomains of the parts."""
         return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
 
@@ -212,12 +212,12 @@ class StackTransform(_Several):
         return self.transforms, self.dim
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """The domains of the slices."""
         return constraints.stack([t.domain for t in self.transforms], self.dim)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """The codomains of the slices."""
         return constraints.stack([t.codomain for t in self.transforms], self.dim)
 

@@ -19,7 +19,7 @@ class WithoutParameters(Transform):
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 def _refuse_short(shape: Sequence[int], least: int) -> None:

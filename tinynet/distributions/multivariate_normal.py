@@ -254,7 +254,7 @@ class LowRankMultivariateNormal(Distribution):
     mode = mean
 
     @lazy_property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def variance(self) -> Tensor:
         """The variance of each element."""
         found = self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
         return found.expand(self._batch_shape + self._event_shape)

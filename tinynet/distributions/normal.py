@@ -235,6 +235,7 @@ class LogisticNormal(TransformedDistribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex
     has_rsample = True
+    base_dist: Any
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None):
         base = Normal(loc, scale, validate_args=validate_args)
@@ -244,9 +245,9 @@ class LogisticNormal(TransformedDistribution):
     @property
     def loc(self) -> Tensor:
         """The means of the normal numbers."""
-        return self.base_dist.base_dist.loc  # type: ignore[attr-defined]
+        return self.base_dist.base_dist.loc
 
     @property
     def scale(self) -> Tensor:
         """The standard deviations of the normal numbers."""
-        return self.base_dist.base_dist.scale  # type: ignore[attr-defined]
+        return self.base_dist.base_dist.scale

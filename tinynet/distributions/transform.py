@@ -79,7 +79,8 @@ class Transform:
         """Return the same transform with another ``cache_size``."""
         if self._cache_size == cache_size:
             return self
-        return type(self)(*self._arguments(), cache_size=cache_size)
+        make: Any = type(self)
+        return make(*self._arguments(), cache_size=cache_size)
 
     def _arguments(self) -> tuple[Any, ...]:
         """Return the arguments of ``__init__`` before ``cache_size``."""
@@ -143,17 +144,17 @@ class _InverseTransform(Transform):
         self._inv = transform
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """The codomain of the other."""
         return self._inv.codomain
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """The domain of the other."""
         return self._inv.domain
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         """Whether the other is bijective."""
         return self._inv.bijective
 
@@ -174,7 +175,7 @@ class _InverseTransform(Transform):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _InverseTransform) and self._inv == other._inv
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return f"{self.__class__.__name__}({self._inv!r})"
@@ -227,10 +228,10 @@ class ComposeTransform(Transform):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ComposeTransform) and self.parts == other.parts
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """The domain of the first, with as many event dimensions as later ones need."""
         if not self.parts:
             return constraints.real
@@ -241,7 +242,7 @@ class ComposeTransform(Transform):
         return _widened(self.parts[0].domain, needed)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """The codomain of the last, with as many event dimensions as earlier ones need."""
         if not self.parts:
             return constraints.real
@@ -252,7 +253,7 @@ class ComposeTransform(Transform):
         return _widened(self.parts[-1].codomain, needed)
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         """Whether all parts are bijective."""
         return all(part.bijective for part in self.parts)
 
@@ -339,17 +340,17 @@ class IndependentTransform(Transform):
         return self.base_transform, self.reinterpreted_batch_ndims
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """That of the base, with more event dimensions."""
         return constraints.independent(self.base_transform.domain, self.reinterpreted_batch_ndims)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """That of the base, with more event dimensions."""
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         """Whether the base is bijective."""
         return self.base_transform.bijective
 

@@ -198,7 +198,8 @@ class TransformedDistribution(Distribution):
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:
             self._validate_sample(value)
-        event_dim, y, stretched = len(self.event_shape), value, 0.0
+        event_dim, y = len(self.event_shape), value
+        stretched: Any = 0.0
         for t in reversed(self.transforms):
             x = t.inv(y)
             event_dim += t.domain.event_dim - t.codomain.event_dim

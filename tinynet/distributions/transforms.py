@@ -92,7 +92,7 @@ class PowerTransform(Transform):
             return False
         return bool(self.exponent.eq(other.exponent).all())
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def _call(self, x: Tensor) -> Tensor:
         return x.pow(self.exponent)
@@ -232,7 +232,7 @@ class AffineTransform(Transform):
         return self._event_dim
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """Real numbers, or events of them."""
         real = constraints.real
         return constraints.independent(real, self._event_dim) if self._event_dim else real
@@ -251,7 +251,7 @@ class AffineTransform(Transform):
         pairs = ((self.loc, other.loc), (self.scale, other.scale))
         return all(_equal(a, b) for a, b in pairs)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def _call(self, x: Tensor) -> Tensor:
         return self.loc + self.scale * x
@@ -310,7 +310,7 @@ class CumulativeDistributionTransform(Transform):
         return (self.distribution,)
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """The support of the distribution."""
         return self.distribution.support
 

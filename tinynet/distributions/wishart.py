@@ -14,7 +14,7 @@ from tinynet.distributions.distribution import EMPTY, Distribution, ExponentialF
 from tinynet.distributions.gamma import Chi2
 from tinynet.distributions.multivariate_normal import GivenMatrix, half_log_det, one_matrix, solved
 from tinynet.distributions.utils import _standard_normal, broadcast_all, finfo
-from tinynet.ops import arange, broadcast_shapes, cat, digamma, linalg, mvlgamma, tensor
+from tinynet.ops import arange, broadcast_shapes, cat, digamma, mvlgamma, slogdet, tensor
 
 
 def _digammas(x: Tensor, p: int) -> Tensor:
@@ -130,7 +130,7 @@ class Wishart(GivenMatrix, ExponentialFamily):
         nu, p, lower = self.df, self._p, self._unbroadcasted_scale_tril
         trace = solved(lower, solved(lower, value).mT).diagonal(dim1=-2, dim2=-1).sum(-1)
         scale = -nu * (p * math.log(2) / 2 + half_log_det(lower)) - mvlgamma(nu / 2, p)
-        return scale + (nu - p - 1) / 2 * linalg.slogdet(value).logabsdet - trace / 2
+        return scale + (nu - p - 1) / 2 * slogdet(value).logabsdet - trace / 2
 
     def entropy(self) -> Tensor:
         nu, p = self.df, self._p
@@ -145,7 +145,7 @@ class Wishart(GivenMatrix, ExponentialFamily):
     def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
         x, y = natural_params
         p, half = self._p, y + (self._p + 1) / 2
-        log_det = linalg.slogdet(-2 * x).logabsdet
+        log_det = slogdet(-2 * x).logabsdet
         return half * (p * math.log(2) - log_det) + mvlgamma(half, p)
 
 

@@ -57,8 +57,8 @@ from tinynet.ops import quantiles as quantiles
 from tinynet.ops import random_fills as random_fills
 from tinynet.ops import rearranging as rearranging
 from tinynet.ops import reduction as reduction
-from tinynet.ops import reshaping as reshaping
 from tinynet.ops import reparameterization as reparameterization
+from tinynet.ops import reshaping as reshaping
 from tinynet.ops import rounding as rounding
 from tinynet.ops import scattering as scattering
 from tinynet.ops import selecting as selecting

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.generator import default_generator
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.distributions import constraints
@@ -23,6 +22,7 @@ from tinynet.distributions.utils import (
     softplus,
 )
 from tinynet.ops import arange, binomial, broadcast_tensors, exp, lgamma, poisson, tensor, where
+from tinynet.random import default_generator
 
 
 def _counts_and_chance(total_count: Any, name: str, value: Any) -> tuple[Tensor, Tensor]:

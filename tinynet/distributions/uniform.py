@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.generator import default_generator
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.distributions import constraints
 from tinynet.distributions.distribution import EMPTY, Distribution
 from tinynet.distributions.utils import LOG_2PI, broadcast_all
 from tinynet.ops import cos, expm1, log, log1p, rand, special
+from tinynet.random import default_generator
 
 
 class Uniform(Distribution):

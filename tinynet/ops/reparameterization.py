@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.generator import Generator
 from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.gamma import digamma
 from tinynet.ops.random import numbers_of, refuse_integers
 from tinynet.ops.refuse import refuse_others
+from tinynet.random import Generator
 
 _MOST_TERMS = 5000
 _LARGE = 1e4  # parameters from here on are expanded

@@ -524,14 +524,6 @@ class TensorMethods:
         """Return each element (or slice along a dimension) several times, one after the other."""
     def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
-    def multinomial(
-        self,
-        num_samples: builtins.int,
-        replacement: builtins.bool = False,
-        *,
-        generator: Generator | None = None,
-    ) -> Tensor:
-        """Return indices drawn with the given weights, from each row."""
     def bernoulli(
         self, p: builtins.float | None = None, *, generator: Generator | None = None
     ) -> Tensor:
@@ -579,6 +571,14 @@ class TensorMethods:
         requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Return one value of a size in this tensor's dtype."""
+    def multinomial(
+        self,
+        num_samples: builtins.int,
+        replacement: builtins.bool = False,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Return indices drawn with the given weights, from each row."""
     def i0(self) -> Tensor:
         """Return the modified Bessel function of order 0."""
     def i0_(self) -> Self:

@@ -9,7 +9,7 @@ import numpy as np
 from tinynet import random as generators
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.data.dataset import counted
-from tinynet.ops.random import multinomial
+from tinynet.ops.sampling import multinomial
 from tinynet.random import Generator
 
 T_co = TypeVar("T_co", covariant=True)

@@ -19,6 +19,7 @@ from tinynet.ops import (
     likes,
     random,
     ranges,
+    sampling,
 )
 from tinynet.ops import bessel as bessel
 from tinynet.ops import blas as blas
@@ -79,7 +80,8 @@ _ONLY_FUNCTIONS = {
         "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor "
         "ByteTensor BoolTensor"
     ),
-    random: ("rand randn randint randperm bernoulli multinomial normal poisson binomial"),
+    sampling: "multinomial",
+    random: ("rand randn randint randperm bernoulli normal poisson binomial"),
 }
 _ONLY_METHODS = {
     "view", "view_as", "expand", "expand_as", "reshape_as", "repeat", "contiguous", "type", "cpu",

@@ -478,10 +478,10 @@ class ShortTensor(Tensor):
 def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
     """Return how samples move with their own parameter: ``-(dF/da) / f / (1 - x)`` of beta's F."""
 
-def _sample_dirichlet(self: Tensor, generator: Generator | None = None) -> Tensor:
+def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Return samples of Dirichlet distributions, whose parameters are the last dimension."""
 
-def _standard_gamma(self: Tensor, generator: Generator | None = None) -> Tensor:
+def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Return samples of gamma distributions of the given shapes, at the rate 1."""
 
 def _standard_gamma_grad(self: Tensor, output: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from tinynet.data import Tokenizer
 from tinynet.nn import functional as F
 from tinynet.ops.creation import tensor
 from tinynet.ops.joining import cat
-from tinynet.ops.random import multinomial
+from tinynet.ops.sampling import multinomial
 from tinynet.train.loop import as_evaluated
 from tinynet.train.shapes import shape_of
 

@@ -8,6 +8,7 @@ float), never inside one. Source: PyTorch documentation, "Tensor Attributes", ty
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -88,6 +89,12 @@ def from_numpy(numpy_dtype: np.dtype[Any]) -> dtype:
     try:
         return _BY_NUMPY[numpy_dtype]
     except KeyError:
+        if not numpy_dtype.isnative:
+            raise ValueError(
+                "given numpy array has byte order different from the native byte order. "
+                "Conversion between byte orders is currently not supported. "
+                f"Convert it in numpy: array.astype('{numpy_dtype.newbyteorder('=').name}')."
+            ) from None
         names = ", ".join(d.name for d in ALL)
         raise TypeError(
             f"can't convert np.ndarray of type numpy.{numpy_dtype.type.__name__}. "
@@ -226,13 +233,65 @@ def castable(source: np.dtype[Any], target: np.dtype[Any]) -> builtins.bool:
 
 
 def number(value: Any, kind: np.dtype[Any]) -> Any:
-    """Return a Python number as a numpy scalar; integers out of range wrap around, as in C."""
+    """Return a Python number as a numpy scalar; integers out of range wrap around, as in C.
+
+    Raises:
+        OverflowError: an integer of more than 64 bits.
+    """
     if kind.kind in "iu" and isinstance(value, builtins.int):
         info = np.iinfo(kind)
         if not info.min <= value <= info.max:
+            refuse_large(value)
             low, high = builtins.int(info.min), builtins.int(info.max)
             value = (value - low) % (high - low + 1) + low
     return kind.type(value)
+
+
+_C_TYPES = {
+    "float16": "c10::Half", "float32": "float", "int8": "int8_t", "int16": "int16_t",
+    "int32": "int", "int64": "int64_t", "uint8": "uint8_t",
+}  # fmt: skip
+
+
+def refuse_large(value: builtins.int) -> None:
+    """Raise OverflowError for an integer of more than 64 bits."""
+    if not -(2**63) <= value < 2**64:
+        raise OverflowError("int too big to convert")
+
+
+def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:
+    """Return whether a dtype can hold a Python number, with its fraction cut off for integers.
+
+    Negative integers fit in an unsigned dtype: they wrap around, as in PyTorch.
+    """
+    if kind.kind == "b":
+        return True
+    if kind.kind == "f":
+        limit = builtins.float(np.finfo(kind).max)
+        return not math.isfinite(value) or -limit <= value <= limit
+    info = np.iinfo(kind)
+    wraps = kind.kind == "u" and isinstance(value, builtins.int)
+    low = -builtins.int(info.max) if wraps else builtins.int(info.min)
+    return math.isfinite(value) and low <= value <= builtins.int(info.max)
+
+
+def representable(value: Any, kind: np.dtype[Any]) -> Any:
+    """Return a number as it is, with its fraction cut off for integers.
+
+    Raises:
+        OverflowError: an integer of more than 64 bits.
+        RuntimeError: a number that the dtype cannot hold.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (builtins.int, builtins.float)) or kind.kind == "b":
+        return value
+    if isinstance(value, builtins.int):
+        refuse_large(value)
+    if not fits(value, kind):
+        name = _C_TYPES[kind.name]
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return value if kind.kind == "f" else number(builtins.int(value), kind)
 
 
 # ---- limits -------------------------------------------------------------------------------------

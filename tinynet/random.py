@@ -136,6 +136,34 @@ class _Default(Generator):
 default_generator = _Default()
 
 
+class _Fork:
+    """Keeps other threads from drawing while the process forks.
+
+    In the child, a lock that one of them held would never be released.
+    """
+
+    def __init__(self) -> None:
+        self.held: list[Any] = []
+
+    def before(self) -> None:
+        """Wait until no thread draws from the shared stream."""
+        made = default_generator._shared.numpy
+        lock = contextlib.nullcontext() if made is None else made.bit_generator.lock
+        lock.__enter__()
+        self.held.append(lock)
+
+    def after(self) -> None:
+        """Let the threads draw again."""
+        self.held.pop().__exit__(None, None, None)
+
+
+if hasattr(os, "register_at_fork"):
+    _fork = _Fork()
+    os.register_at_fork(
+        before=_fork.before, after_in_parent=_fork.after, after_in_child=_fork.after
+    )
+
+
 def manual_seed(seed: int) -> Generator:
     """Seed the default generator and return it.
 

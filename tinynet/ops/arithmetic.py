@@ -129,7 +129,7 @@ number_minus.grad(self=lambda g: -g)
 def scaled(self: Array, /, alpha: float) -> Array:
     """Return the product with a number that is not saved: the ``alpha`` of add and sub."""
     kind = dtypes.result_type((self, alpha))
-    return self.astype(kind, copy=False) * dtypes.number(alpha, kind)
+    return self.astype(kind, copy=False) * dtypes.representable(alpha, kind)
 
 
 scaled.grad(self=lambda g, alpha: g * alpha)
@@ -142,7 +142,11 @@ def _number_times(self: Any, other: Any, alpha: Any) -> Any:
         )
     if alpha == 1:
         return other
-    return scaled.function(other, alpha) if isinstance(other, Tensor) else other * alpha
+    if isinstance(other, Tensor):
+        return scaled.function(other, alpha)
+    if isinstance(self, Tensor):
+        dtypes.representable(alpha, self._array.dtype)  # refuses what is too large
+    return other * alpha
 
 
 def reflected(by_number: Any, op: Any) -> Any:

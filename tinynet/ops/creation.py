@@ -40,7 +40,7 @@ def _array_of(data: Any, dtype: Any) -> Array:
         array = np.array(_plain(data))
     except ValueError:
         raise ValueError(_ragged(data)) from None
-    if array.dtype.kind in "OUS":
+    if array.dtype.kind in "US" or array.dtype.kind == "O" and not _numbers_only(array):
         raise _not_numbers(data)
     if kind is None:
         kind = {
@@ -48,14 +48,35 @@ def _array_of(data: Any, dtype: Any) -> Array:
             "i": np.dtype(np.int64),
             "u": np.dtype(np.int64),
             "b": np.dtype(bool),
+            "O": np.dtype(np.int64),  # integers of more than 64 bits
         }.get(array.dtype.kind)
+        if array.dtype.kind == "O" and any(type(x) is float for x in array.flat):
+            kind = dtypes.default_float()
         if _holds_arrays(data) and array.dtype.kind == "f":
             kind = array.dtype if array.dtype in dtypes.FLOATS else kind
         if array.size == 0 and array.dtype == np.float64:
             kind = dtypes.default_float()
     if kind is None:
         raise TypeError(f"can't make a tensor of {array.dtype}")
+    if kind.kind in "iu":
+        _refuse_overflow(array, kind)
     return array.astype(kind, copy=False)
+
+
+def _numbers_only(array: Array) -> bool:
+    """Return whether an array of objects holds Python numbers, some too large for a dtype."""
+    return all(type(x) in (int, float, bool) for x in array.flat)
+
+
+def _refuse_overflow(array: Array, kind: np.dtype[Any]) -> None:
+    """Raise for Python numbers, as numpy read them, that an integer dtype cannot hold."""
+    if array.size == 0 or array.dtype.kind == "b":
+        return
+    low, high = np.asarray(array.min()).item(), np.asarray(array.max()).item()
+    if array.dtype.kind != "f" and not -(2**63) <= low <= high < 2**63:
+        raise ValueError("Overflow when unpacking long long")
+    if not (dtypes.fits(low, kind) and dtypes.fits(high, kind)):
+        raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")
 
 
 def _holds_arrays(data: Any) -> bool:
@@ -203,7 +224,14 @@ def shape_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
             raise RuntimeError(
                 f"Trying to create tensor with negative dimension {n}: {list(shape)}"
             )
+    refuse_huge(shape)
     return shape
+
+
+def refuse_huge(shape: Sequence[int]) -> None:
+    """Raise RuntimeError for a shape of so many elements that no memory can have them."""
+    if math.prod(shape) >= 2**61:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
 
 
 def float_kind(dtype: Any) -> Any:
@@ -263,34 +291,6 @@ def empty(
     return finish(np.empty(shape_of(size, "empty"), float_kind(dtype)), requires_grad)
 
 
-_C_TYPES = {
-    "float16": "c10::Half", "float32": "float", "int8": "int8_t", "int16": "int16_t",
-    "int32": "int", "int64": "int64_t", "uint8": "uint8_t",
-}  # fmt: skip
-
-
-def representable(value: Any, kind: np.dtype[Any]) -> Any:
-    """Return a number as it is, fractions cut off for integers; refuse what overflows the dtype."""
-    if isinstance(value, Tensor):
-        value = value.item()
-    if isinstance(value, np.generic):
-        value = value.item()
-    if not isinstance(value, (int, float)) or kind.kind == "b":
-        return value
-    if kind.kind == "f":
-        limit = float(np.finfo(kind).max)
-        fits = not math.isfinite(value) or -limit <= value <= limit
-    else:
-        info = np.iinfo(kind)
-        low = -int(info.max) if kind.kind == "u" else int(info.min)  # below zero it wraps around
-        fits = math.isfinite(value) and low <= value <= int(info.max)
-    if not fits:
-        raise RuntimeError(
-            f"value cannot be converted to type {_C_TYPES[kind.name]} without overflow"
-        )
-    return value if kind.kind == "f" else dtypes.number(int(value), kind)
-
-
 def refuse_no_number(function: str, value: Any) -> None:
     """Raise TypeError for a value to fill with that is none."""
     if not isinstance(value, (int, float, np.generic, Tensor)):
@@ -327,7 +327,7 @@ def full(
         raise TypeError(
             f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
         )
-    value = representable(fill_value, kind)
+    value = dtypes.representable(fill_value, kind)
     return finish(np.full(shape_of((size,), "full"), value, kind), requires_grad)
 
 

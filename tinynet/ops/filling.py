@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
@@ -21,7 +22,7 @@ def zeros_instead(self: Array, /) -> Array:
 @operation(methods=False, node="FillBackward2")
 def filled(self: Array, /, value: Any) -> Array:
     """Return the shape of ``self`` full of one value."""
-    return np.full(self.shape, value, self.dtype)
+    return np.full(self.shape, dtypes.representable(value, self.dtype), self.dtype)
 
 
 filled.grad(self=lambda g: zeros_instead(g))
@@ -105,7 +106,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
 def diagonal_filled(self: Array, /, value: float, wrap: bool) -> Array:
     """Return a copy with one value on the main diagonal."""
     whole = np.array(self, order="C")
-    np.fill_diagonal(whole, value, wrap)
+    np.fill_diagonal(whole, dtypes.representable(value, self.dtype), wrap)
     return whole
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core.inplace import run_inplace
 from tinynet.core.modes import mode
 from tinynet.core.operation import operation, public
@@ -68,7 +68,9 @@ def _checked(
 
 def number_as(value: Any, kind: np.dtype[Any]) -> Any:
     """Return a number in a dtype, fractions cut off for integers."""
-    return np.asarray(value).astype(kind)
+    if isinstance(value, np.ndarray):
+        return value.astype(kind)
+    return np.asarray(dtypes.representable(value, kind)).astype(kind)
 
 
 # ---- gather and scatter -------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core.callsite import here
 from tinynet.core.inplace import permit, rebase_part, run_inplace, wrote
 from tinynet.core.modes import mode
@@ -156,7 +156,10 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
             raise TypeError(
                 f"can't assign a {type(value).__name__} to a tinynet.{self.dtype.tensor_name}"
             )
-        value = wrap(np.asarray(value, self._array.dtype))
+        kind = self._array.dtype
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError("Overflow when unpacking long long")
+        value = wrap(np.asarray(dtypes.representable(value, kind), kind))
     if key is False:
         return
     refuse_inference(self._counter)

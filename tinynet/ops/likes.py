@@ -17,7 +17,6 @@ from tinynet.ops.creation import (
     full,
     ones,
     refuse_no_number,
-    representable,
     shape_of,
     tensor,
 )
@@ -117,7 +116,7 @@ def full_like(
         require_cpu(device)
     kind = _kind_like("full_like", input, dtype)
     refuse_no_number("full_like", fill_value)
-    value = representable(fill_value, kind)
+    value = dtypes.representable(fill_value, kind)
     return finish(np.full(input._array.shape, value, kind), requires_grad)
 
 

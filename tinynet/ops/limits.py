@@ -118,8 +118,8 @@ def clamp_numbers(self: Array, /, min: float | None = None, max: float | None = 
     if self.dtype.kind != "f" and (isinstance(min, float) or isinstance(max, float)):
         self = self.astype(dtypes.default_float())
     if min is not None:
-        self = np.maximum(self, min)
-    return self if max is None else np.minimum(self, max)
+        self = np.maximum(self, dtypes.representable(min, self.dtype))
+    return self if max is None else np.minimum(self, dtypes.representable(max, self.dtype))
 
 
 clamp_numbers.grad(self=lambda g, self, min, max: g * _inside(self, min, max))

@@ -12,7 +12,7 @@ from tinynet import dtypes
 from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.creation import as_tensor, finish, float_kind, shape_of, tensor
+from tinynet.ops.creation import as_tensor, finish, float_kind, refuse_huge, shape_of, tensor
 from tinynet.ops.windows import storage_needed
 from tinynet.strides import array_in, integers
 
@@ -64,7 +64,10 @@ def arange(
         )
     else:
         kind = dtypes.as_numpy(dtype)
+    if kind.kind in "iu" and dtype is None:
+        start, end, step = (dtypes.representable(x, kind).item() for x in (start, end, step))
     count = math.ceil((end - start) / step)
+    refuse_huge((count,))
     return finish((start + step * np.arange(count)).astype(kind), requires_grad)
 
 
@@ -72,6 +75,7 @@ def _steps(start: float, end: float, steps: int, wide: np.dtype[Any]) -> Array:
     """Return evenly spaced values, counted from the nearer end, as PyTorch rounds them."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    refuse_huge((steps,))
     if steps < 2:
         return np.full(steps, start, wide)
     step = wide.type((end - start) / (steps - 1))
@@ -109,7 +113,8 @@ def linspace(
     if device is not None:
         require_cpu(device)
     kind = float_kind(dtype)
-    found = _steps(_number(start), _number(end), steps, _wide(kind))
+    first, last = (dtypes.representable(_number(x), kind) for x in (start, end))
+    found = _steps(first, last, steps, _wide(kind))
     return finish(found.astype(kind), requires_grad)
 
 

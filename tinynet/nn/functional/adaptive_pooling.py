@@ -13,6 +13,7 @@ from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.pooling_ops import adaptive_max_pools
 from tinynet.nn.functional.ranks import Ints, spatial
 from tinynet.nn.functional.windows import check_1d, ints
+from tinynet.ops.creation import refuse_huge
 from tinynet.ops.refuse import name_of
 
 Size = int | Sequence[int | None] | None
@@ -73,6 +74,10 @@ def _check(title: str, x: Any, outputs: Ints, rank: int) -> None:
         raise RuntimeError(
             f"Trying to create tensor with negative dimension {min(outputs)}: {made}"
         )
+    # Windows are counted in Python, which would take memory until none is left.
+    result = (*shape[: len(shape) - rank], *outputs)
+    refuse_huge(result)
+    np.empty(result, x.dtype)
 
 
 # ---- averages -----------------------------------------------------------------------------------

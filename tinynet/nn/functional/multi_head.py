@@ -114,7 +114,8 @@ class MultiHead:
         extra = self.extra
         if w is not None and extra.key is None and query is key and key is value:
             parts = linear(query, w, b)  # all three at once
-            parts = parts.reshape(*parts.shape[:2], 3, self.num_heads, -1)
+            size = parts.shape[2] // 3 // self.num_heads  # not -1: the batch may be empty
+            parts = parts.reshape(*parts.shape[:2], 3, self.num_heads, size)
             order = (2, 0, 3, 1, 4) if self.batch_first else (2, 1, 3, 0, 4)
             q, k, v = parts.permute(*order).unbind(0)
             return q, k, v

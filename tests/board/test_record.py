@@ -13,6 +13,7 @@ from tinynet import board, nn, optim
 from tinynet.board.assemble import BACKWARD, FORWARD, OPTIMIZER
 from tinynet.board.graph import SOURCES, problems
 from tinynet.core import engine, observe, passes, scope
+from tinynet.core.modes import mode
 from tinynet.core.observe import observing
 
 FILES = ("steps.py", "models.py")
@@ -176,7 +177,7 @@ def test_nothing_is_left_behind(example):
     before = (*_swapped(),)
     _, model = recorded(example)
     assert (*_swapped(),) == before
-    assert not observe.observers and not scope.stack
+    assert not observe.observers and mode.scope is None
     for module in model.modules():
         assert "_hooks" not in vars(module)
 
@@ -199,7 +200,7 @@ def test_the_outside_of_a_recorded_forward_is_the_same():
         else:
             model(x)
         found = fingerprint(model, x)
-        return identities, {key: found[key] for key in ("rng", "numpy", "python", "state", "stack")}
+        return identities, {key: found[key] for key in ("rng", "numpy", "python", "state", "scope")}
 
     plain, looked = after(False)[1], after(True)[1]
     assert plain == looked

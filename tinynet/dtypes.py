@@ -259,6 +259,12 @@ def refuse_large(value: builtins.int) -> None:
         raise OverflowError("int too big to convert")
 
 
+def refuse_longer(*values: builtins.int) -> None:
+    """Raise ValueError for an integer that int64 cannot hold."""
+    if not all(-(2**63) <= value < 2**63 for value in values):
+        raise ValueError("Overflow when unpacking long long")
+
+
 def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:
     """Return whether a dtype can hold a Python number, with its fraction cut off for integers.
 

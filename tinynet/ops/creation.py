@@ -73,8 +73,8 @@ def _refuse_overflow(array: Array, kind: np.dtype[Any]) -> None:
     if array.size == 0 or array.dtype.kind == "b":
         return
     low, high = np.asarray(array.min()).item(), np.asarray(array.max()).item()
-    if array.dtype.kind != "f" and not -(2**63) <= low <= high < 2**63:
-        raise ValueError("Overflow when unpacking long long")
+    if array.dtype.kind != "f":
+        dtypes.refuse_longer(low, high)
     if not (dtypes.fits(low, kind) and dtypes.fits(high, kind)):
         raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")
 

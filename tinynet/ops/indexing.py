@@ -157,8 +157,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
                 f"can't assign a {type(value).__name__} to a tinynet.{self.dtype.tensor_name}"
             )
         kind = self._array.dtype
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise ValueError("Overflow when unpacking long long")
+        if isinstance(value, int):
+            dtypes.refuse_longer(value)
         value = wrap(np.asarray(dtypes.representable(value, kind), kind))
     if key is False:
         return

@@ -139,7 +139,8 @@ def randint(
 
 
 def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
-    """Refuse whole numbers that the dtype does not have."""
+    """Refuse whole numbers that the dtype, or C, does not have."""
+    dtypes.refuse_longer(low, high)
     if kind.kind not in "iu":
         return
     info = np.iinfo(kind)

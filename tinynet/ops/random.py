@@ -141,11 +141,9 @@ def randint(
 def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
     """Refuse whole numbers that the dtype, or C, does not have."""
     dtypes.refuse_longer(low, high)
-    if kind.kind not in "iu":
-        return
-    info = np.iinfo(kind)
+    info = np.iinfo(kind) if kind.kind in "iu" else None
     for name, bound in (("from", low), ("to - 1", high - 1)):
-        if not info.min <= bound <= info.max:
+        if info is not None and not info.min <= bound <= info.max:
             raise RuntimeError(f"{name} is out of bounds for {c_name(np.empty(0, kind))}")
 
 

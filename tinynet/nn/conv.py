@@ -123,14 +123,16 @@ class _Convolution(_ConvNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the weight times each window of the input, plus the bias."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """Convolve with the given weight and bias; subclasses call it, or override it."""
         convolve = (F.conv1d, F.conv2d, F.conv3d)[self.rank - 1]
         padding: Any = self.padding
         if self.padding_mode != "zeros":
             input = F.pad(input, self._frame(), mode=self.padding_mode)
             padding = 0
-        return convolve(
-            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
-        )
+        return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def _frame(self) -> list[int]:
         """Return the padding as ``F.pad`` takes it: the last dimension first, before and after."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -439,3 +439,21 @@ def sparse_(
     draw = random.numbers_of(generator, "sparse_")
     zero = draw.permuted(places, axis=0) < math.ceil(sparsity * rows)
     return _fill(tensor, np.where(zero, 0, tensor._array), "sparse_")
+
+
+def _deprecated(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    name = function.__name__.removesuffix("_")
+
+    def renamed(*args: Any, **kwargs: Any) -> Tensor:
+        warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning)
+        return function(*args, **kwargs)
+
+    renamed.__name__ = renamed.__qualname__ = name
+    renamed.__doc__ = f"Deprecated: call ``{name}_``, which does the same."
+    return renamed
+
+
+uniform, normal, constant = map(_deprecated, (uniform_, normal_, constant_))
+eye, dirac, orthogonal, sparse = map(_deprecated, (eye_, dirac_, orthogonal_, sparse_))
+xavier_uniform, xavier_normal = map(_deprecated, (xavier_uniform_, xavier_normal_))
+kaiming_uniform, kaiming_normal = map(_deprecated, (kaiming_uniform_, kaiming_normal_))

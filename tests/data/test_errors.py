@@ -456,7 +456,11 @@ OURS = {
     ),
     "collate numbers and strings": (collated(1, "a"), TypeError, "can't convert np.ndarray"),
     "collate uint16": (collated(np.uint16(1)), TypeError, "can't convert np.ndarray"),
-    "collate big-endian": (collated(np.zeros(1, ">f4")), TypeError, "can't convert np.ndarray"),
+    "collate big-endian": (
+        collated(np.zeros(1, np.dtype("f4").newbyteorder())),
+        ValueError,
+        "given numpy array has byte order different from the native byte order",
+    ),  # fmt: skip
     "collate nothing": (collated(), IndexError, "default_collate: the batch is empty"),
 }
 CASES = [*AS_IN_PYTORCH.items(), *OURS.items()]

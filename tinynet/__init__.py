@@ -19,6 +19,7 @@ from tinynet import exchange as exchange
 from tinynet import func as func
 from tinynet import nn as nn
 from tinynet import optim as optim
+from tinynet import serialization as serialization
 from tinynet import utils as utils
 from tinynet.amp import autocast as autocast
 from tinynet.autograd.anomaly import (

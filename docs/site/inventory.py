@@ -67,7 +67,7 @@ MODULES = {
     "autograd": ["autograd", "autograd.functional", "autograd.graph", "utils.checkpoint"],
     "board": ["board"],
     "train": ["train"],
-    "exchange": ["exchange"],
+    "exchange": ["exchange", "serialization"],
     "errors": ["errors", "func", "amp", "cuda", "backends"],
 }
 """Page -> modules whose names it has, as users write them after ``tinynet.``."""

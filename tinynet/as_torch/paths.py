@@ -28,7 +28,7 @@ _SAME = """
     nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.adadelta optim.adagrad
     optim.adam optim.adamax optim.asgd optim.lbfgs optim.lr_scheduler optim.nadam
     optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd optim.sparse_adam
-    optim.swa_utils utils utils.checkpoint utils.data utils.hooks utils.tensorboard
+    optim.swa_utils serialization utils utils.checkpoint utils.data utils.hooks utils.tensorboard
 """.split()
 PATHS: dict[str, str] = {
     **{f"torch.{path}": path for path in _SAME},
@@ -95,7 +95,6 @@ PATHS: dict[str, str] = {
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "compat.onnx",
     "torch.optim.adamw": "optim.adam",
-    "torch.serialization": "exchange",
     "torch.special": "ops.special",
     "torch.torch_version": "compat.version",
     "torch.types": "compat.types",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import pickle
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
@@ -43,6 +44,35 @@ class ExchangeError(FormatError):
         ...
         tinynet.exchange.files.ExchangeError: a.safetensors, tensor 'x': expected 8 bytes, found 3
     """
+
+
+class UnsafeError(ExchangeError, pickle.UnpicklingError):
+    """A file names a class or function that is not data, and is not allowed to.
+
+    Attributes:
+        path, expected, found, where: as in ``ExchangeError``.
+        name: the full name.
+
+    Example:
+        >>> raise tn.exchange.UnsafeError("a.pt", "data", "the name __main__.Net", "__main__.Net")
+        Traceback (most recent call last):
+        ...
+        tinynet.exchange.files.UnsafeError: Weights only load failed. a.pt: expected data, found ...
+    """
+
+    def __init__(self, path: str, expected: str, found: str, name: str):
+        super().__init__(path, expected, found)
+        self.args = (path, expected, found, name)  # as they are: so it can be pickled
+        self.name = name
+
+    def __str__(self) -> str:
+        last = self.name.rpartition(".")[2]
+        return (
+            f"Weights only load failed. {super().__str__()}. If you trust the file, load it with "
+            "weights_only=False, or allow what it names: "
+            f"tinynet.serialization.add_safe_globals([{last}]). Or store what has no classes in "
+            "it, such as the state_dict() of a module."
+        )
 
 
 def described(head: bytes) -> str:

@@ -1,4 +1,4 @@
-"""``save`` and ``load``: nested data and tensors in one .npz file, without pickle anywhere.
+"""tinynet's own format: nested data and tensors in one .npz file, without pickle anywhere.
 
 The file is a zip archive: one JSON member holds the structure, each array is an .npy member beside
 it, so `numpy.load` and `unzip` can look into it. Nothing in it can run code. Every member has a
@@ -16,101 +16,23 @@ from typing import IO, Any
 
 import numpy as np
 
-from tinynet.core.device import require_cpu
 from tinynet.dtypes import Array
 from tinynet.exchange.decoder import Decoder
 from tinynet.exchange.files import (
     ExchangeError,
-    StrPath,
     check_sizes,
     described,
-    name_of,
-    opened,
     reason,
-    write_to,
 )
-from tinynet.exchange.structure import Encoder
 from tinynet.strides import array_in
 
 KIND = "tinynet.save"
 STRUCTURE = "structure.json"
 CHECKPOINT_KIND, CHECKPOINT = "tinynet checkpoint", "checkpoint.json"  # of tinynet.train
-_KINDS = {STRUCTURE: KIND, CHECKPOINT: CHECKPOINT_KIND}
+KINDS = {STRUCTURE: KIND, CHECKPOINT: CHECKPOINT_KIND}
 
 VERSIONS = {KIND: 1, CHECKPOINT_KIND: 2}
 """The version of each format that is written; older ones are still read, newer ones refused."""
-
-
-def save(obj: Any, f: StrPath | IO[bytes]) -> None:
-    """Write data with tensors in it to a file; until it is complete, an old one stays.
-
-    Stored are dicts, OrderedDicts, Counters, lists, tuples, numbers, strings, bytes, None, Tensors,
-    Parameters, Buffers, numpy arrays and numbers, dtypes and Sizes, nested in any way: what the
-    ``state_dict()`` of a module, optimizer, scheduler or loader and a generator's state consist of.
-    Tensors that share memory are stored once and share it again after ``load``; one object that
-    stands in two places is one object again. ``requires_grad`` is kept, gradients and history are
-    not.
-
-    Args:
-        obj: the data.
-        f: a path, or a file open for writing in binary mode.
-
-    Raises:
-        TypeError: something in ``obj`` could only be pickled; the message has its path inside.
-        OSError: the file cannot be written; an old one is as it was.
-
-    Example:
-        >>> path = getfixture("tmp_path") / "model.npz"
-        >>> model = nn.Linear(2, 1)
-        >>> tn.save({"epoch": 3, "model": model.state_dict()}, path)
-        >>> state = tn.load(path)
-        >>> model.load_state_dict(state["model"])
-        <All keys matched successfully>
-    """
-    encoder = Encoder()
-    content = encoder.encode(obj)
-    write_to(f, lambda file: write_archive(file, KIND, STRUCTURE, content, encoder.arrays))
-
-
-def load(
-    f: StrPath | IO[bytes],
-    map_location: Any = None,
-    *,
-    weights_only: bool = True,
-    mmap: bool | None = None,
-) -> Any:
-    """Return what ``save`` was given: equal values of the same types, tensors as new leaves.
-
-    Checkpoints of ``tinynet train`` are read, too.
-
-    Args:
-        f: a path, or a file open for reading in binary mode, which is read from its beginning.
-        map_location: only the cpu; there for PyTorch's signature.
-        weights_only: the same either way, since a file cannot contain anything that runs.
-        mmap: only False: a mapped file would not be compared with its checksums. Use
-            ``tinynet.exchange.safe_open`` for large files.
-
-    Raises:
-        OSError: there is no such file, or it may not be read.
-        ExchangeError: it is damaged, of a newer format, or something else; says what was expected
-            and found.
-
-    Example:
-        >>> import io
-        >>> file = io.BytesIO()
-        >>> tn.save([tn.ones(2), (1, None)], file)
-        >>> tn.load(file)
-        [tensor([1., 1.]), (1, None)]
-    """
-    if map_location is not None:
-        require_cpu(map_location)
-    if mmap:
-        raise ValueError(
-            "The 'mmap' parameter of load must be False. Got True instead. "
-            "tinynet.exchange.safe_open maps .safetensors files."
-        )
-    with opened(f) as file:
-        return read_archive(file, name_of(f), _KINDS)
 
 
 # ---- the archive, also that of a checkpoint -----------------------------------------------------
@@ -199,8 +121,6 @@ def _structure(archive: zipfile.ZipFile, path: str, kinds: Mapping[str, str]) ->
 
 
 def _other_archive(names: list[str]) -> str:
-    if any(name.endswith("data.pkl") for name in names):
-        return "a file of torch.save: tinynet.exchange.load_pytorch reads it"
     if names and all(name.endswith(".npy") for name in names):
         return "an .npz file of numpy: numpy.load reads it"
     return f"a zip archive with {', '.join(map(repr, names[:3])) or 'nothing'} in it"

@@ -10,12 +10,13 @@ Source: the documentation of the instructions in Python's ``pickletools``.
 from __future__ import annotations
 
 import pickletools
-import reprlib
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import IO, Any
+
+from tinynet.exchange.costs import Costs, RefusedError, RefusedNameError, brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,64 +25,6 @@ class Function:
 
     name: str
     call: Callable[..., Any]
-
-
-class RefusedError(ValueError):
-    """A file wants something that is not on the list; the message says what, and where."""
-
-
-_SIZED = (str, bytes, list, tuple, set, dict)
-_short = reprlib.Repr()
-_short.maxlevel = 3
-
-
-def brief(value: Any) -> str:
-    """Return a value for a message: a whole ``repr`` may be without end where parts are shared."""
-    return _short.repr(value)[:200]
-
-
-class _Costs:
-    """How much work the keys and calls of a pickle are, compared with its length.
-
-    The hash of a tuple is that of all its items. A tuple of pairs of pairs of the same tuple takes
-    two bytes for each level, and twice the time; one of 100,000 levels needs more stack than there
-    is. What costs no more than a pickler's own output is never refused.
-    """
-
-    def __init__(self) -> None:
-        self._tuples: dict[int, tuple[int, int, Any]] = {}  # id -> depth, items in all, the tuple
-        self._spent = 0
-
-    def made(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Remember a tuple, and return it."""
-        nested = [self._tuples[id(item)] for item in items if id(item) in self._tuples]
-        depth = 1 + max((depth for depth, _, _ in nested), default=0)
-        count = sum(count for _, count, _ in nested) + sum(map(_weight, items)) + 1
-        self._tuples[id(items)] = depth, count, items
-        return items
-
-    def spend(self, value: Any, place: int, levels: int = 0) -> None:
-        """Count the work of hashing a value, or of going through so many levels of containers.
-
-        Raises:
-            RefusedError: it is too much for a pickle that has been read up to ``place``.
-        """
-        depth, count, _ = self._tuples.get(id(value), (0, _weight(value), None))
-        if depth > DEPTH:
-            raise RefusedError(f"a key or an argument that is nested in {depth} levels")
-        self._spent += count
-        if self._spent > _FREE + _WORK * place:
-            raise RefusedError("keys or arguments that are much larger than the pickle itself")
-        if levels and isinstance(value, (list, tuple, dict, set)):
-            for item in value:
-                self.spend(item, place, levels - 1)
-
-
-def _weight(value: Any) -> int:
-    """Return about how long it takes to hash or copy a value."""
-    if isinstance(value, int):
-        return 1 + value.bit_length() // 500
-    return 1 + (len(value) if isinstance(value, _SIZED) else 0)
 
 
 class Reader:
@@ -102,7 +45,7 @@ class Reader:
         >>> reader.read(io.BytesIO(pickle.dumps(print)))
         Traceback (most recent call last):
         ...
-        tinynet.exchange.opcodes.RefusedError: the name builtins.print (at byte ...)
+        tinynet.exchange.costs.RefusedNameError: the name builtins.print (at byte ...)
     """
 
     def __init__(
@@ -130,7 +73,7 @@ class Reader:
                 no pickler wrote it.
         """
         self._stack, self._marks, self._memo = [], [], {}
-        self._costs = _Costs()
+        self._costs = Costs()
         for opcode, argument, place in pickletools.genops(file):
             self._place = place or 0
             try:
@@ -139,11 +82,12 @@ class Reader:
                 elif opcode.name in _EMPTY:
                     self._stack.append(_EMPTY[opcode.name]())
                 elif opcode.name in _OPERATIONS:
-                    _OPERATIONS[opcode.name](self, argument)
+                    getattr(self, _OPERATIONS[opcode.name])(argument)
                 elif opcode.name not in _IGNORED:
                     raise RefusedError(f"the instruction {opcode.name}")
             except RefusedError as error:
-                raise RefusedError(f"{error} (at byte {place})") from None
+                error.args = (f"{error} (at byte {place})",)
+                raise
         return self._plain(self._stack.pop())
 
     # ---- instructions -----------------------------------------------------------------------
@@ -165,9 +109,24 @@ class Reader:
     def _get(self, number: int) -> None:
         self._stack.append(self._memo[number])
 
+    def _pop(self, _: Any) -> None:
+        self._stack.pop()
+
+    def _pop_mark(self, _: Any) -> None:
+        self._since_mark()
+
     def _tuple(self, _: Any) -> None:
         items = self._since_mark()
         self._stack.append(self._costs.made(tuple(items)))
+
+    def _tuple_of_1(self, _: Any) -> None:
+        self._tuple_of(1)
+
+    def _tuple_of_2(self, _: Any) -> None:
+        self._tuple_of(2)
+
+    def _tuple_of_3(self, _: Any) -> None:
+        self._tuple_of(3)
 
     def _tuple_of(self, count: int) -> None:
         items = tuple(self._stack[-count:])
@@ -176,27 +135,38 @@ class Reader:
 
     def _append(self, _: Any) -> None:
         item = self._stack.pop()
-        self._target(list).append(item)
+        self._target(list, deque).append(item)
 
     def _appends(self, _: Any) -> None:
         items = self._since_mark()
-        self._target(list).extend(items)
+        self._target(list, deque).extend(items)
 
     def _add(self, _: Any) -> None:
         items = self._since_mark()
         self._hashed(items)
         self._target(set).update(items)
 
+    def _frozenset(self, _: Any) -> None:
+        items = self._since_mark()
+        self._hashed(items)
+        self._stack.append(self._costs.made(frozenset(items)))
+
+    def _bytearray(self, argument: bytes) -> None:
+        self._stack.append(bytearray(argument))
+
     def _set_item(self, _: Any) -> None:
         value, key = self._stack.pop(), self._stack.pop()
-        self._hashed([key])
-        self._target(dict, OrderedDict, Counter)[key] = value
+        self._set_pairs([(key, value)])
 
     def _set_items(self, _: Any) -> None:
         items = self._since_mark()
-        self._hashed(items[::2])
-        pairs = zip(items[::2], items[1::2], strict=True)
-        self._target(dict, OrderedDict, Counter).update(dict(pairs))
+        self._set_pairs(zip(items[::2], items[1::2], strict=True))
+
+    def _set_pairs(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+        target = self._target(dict, OrderedDict, Counter, defaultdict)
+        for key, value in pairs:
+            self._hashed([key])
+            target[key] = value
 
     def _hashed(self, keys: list[Any]) -> None:
         for key in keys:
@@ -210,28 +180,52 @@ class Reader:
         return target
 
     def _global(self, argument: str) -> None:
-        self._name(argument.replace(" ", "."))
+        module, _, name = argument.partition(" ")
+        self._name(module, name)
 
     def _stack_global(self, _: Any) -> None:
         name, module = self._stack.pop(), self._stack.pop()
         if not isinstance(name, str) or not isinstance(module, str):
             raise RefusedError(f"the name {brief((module, name))}")
-        self._name(f"{module}.{name}")
+        self._name(module, name)
 
-    def _name(self, name: str) -> None:
+    def _is_listed(self, name: str) -> bool:
+        return name in self._values or name in self._names
+
+    def _name(self, module: str, name: str) -> None:
+        name = f"{module}.{name}"
         if name in self._values:
             self._stack.append(self._values[name])
         elif name in self._names:
             self._stack.append(self._names[name])
         else:
-            raise RefusedError(f"the name {name[:200]}")
+            raise RefusedNameError(name)
 
     def _reduce(self, _: Any) -> None:
         arguments, function = self._stack.pop(), self._stack.pop()
+        self._stack.append(self._called(function, arguments))
+
+    def _called(self, function: Any, arguments: Any) -> Any:
+        """Return what a function of the list makes."""
         if not isinstance(function, Function) or not isinstance(arguments, tuple):
             raise RefusedError(f"a call of a {type(function).__name__}")
         self._costs.spend(arguments, self._place, levels=3)  # such as OrderedDict([[key, value]])
-        self._stack.append(function.call(*arguments))
+        made = function.call(*arguments)
+        return self._costs.made(made) if isinstance(made, frozenset) else made
+
+    def _new_object(self, _: Any) -> None:
+        arguments, kind = self._stack.pop(), self._stack.pop()
+        self._stack.append(self._made(kind, arguments, {}))
+
+    def _new_object_ex(self, _: Any) -> None:
+        named, arguments, kind = self._stack.pop(), self._stack.pop(), self._stack.pop()
+        self._stack.append(self._made(kind, arguments, named))
+
+    def _made(self, kind: Any, arguments: Any, named: Any) -> Any:
+        """Return a new object of a class of the list; its state comes later."""
+        if named:
+            raise RefusedError(f"a new {type(kind).__name__} with names")
+        return self._called(kind, arguments)
 
     def _persistent_id(self, _: Any) -> None:
         if self._persistent is None:
@@ -255,22 +249,28 @@ class Reader:
             if id(item) in seen:
                 continue
             seen.add(id(item))
-            if type(item) not in self._kinds:
+            if self._is_named(item):
+                continue
+            if not self._is_plain(item):
                 raise RefusedError(getattr(item, "name", type(item).__name__) + " as a value")
             stack += getattr(item, "__dict__", {}).values()
             if isinstance(item, dict):
                 stack += [*item.keys(), *item.values()]
-            elif isinstance(item, (list, tuple, set)):
+            elif isinstance(item, (list, tuple, set, frozenset, deque)):
                 stack += item
         return data
 
+    def _is_plain(self, item: Any) -> bool:
+        return type(item) in self._kinds
 
-DEPTH = 100  # levels of tuples in a key
-_FREE, _WORK = 100_000, 30  # items; items per byte of a pickle
+    def _is_named(self, item: Any) -> bool:
+        """Return whether a class or function is a value of its own."""
+        return False
+
 
 _PLAIN = (
     *(type(None), bool, int, float, complex, str, bytes),
-    *(list, tuple, set, dict, OrderedDict, Counter),
+    *(bytearray, list, tuple, set, frozenset, deque, dict, OrderedDict, Counter, defaultdict),
 )
 _LITERALS = frozenset(
     "NONE NEWTRUE NEWFALSE BININT BININT1 BININT2 LONG1 LONG4 BINFLOAT BINUNICODE SHORT_BINUNICODE "
@@ -284,25 +284,31 @@ _EMPTY: dict[str, Callable[[], Any]] = {
     "EMPTY_SET": set,
 }
 _IGNORED = frozenset({"PROTO", "FRAME", "STOP"})
-_OPERATIONS: dict[str, Callable[[Reader, Any], None]] = {
-    "MARK": Reader._mark,
-    "BINPUT": Reader._put,
-    "LONG_BINPUT": Reader._put,
-    "MEMOIZE": Reader._memoize,
-    "BINGET": Reader._get,
-    "LONG_BINGET": Reader._get,
-    "TUPLE": Reader._tuple,
-    "TUPLE1": lambda reader, _: reader._tuple_of(1),
-    "TUPLE2": lambda reader, _: reader._tuple_of(2),
-    "TUPLE3": lambda reader, _: reader._tuple_of(3),
-    "APPEND": Reader._append,
-    "APPENDS": Reader._appends,
-    "ADDITEMS": Reader._add,
-    "SETITEM": Reader._set_item,
-    "SETITEMS": Reader._set_items,
-    "GLOBAL": Reader._global,
-    "STACK_GLOBAL": Reader._stack_global,
-    "REDUCE": Reader._reduce,
-    "BINPERSID": Reader._persistent_id,
-    "BUILD": Reader._build,
+_OPERATIONS = {
+    "MARK": "_mark",
+    "BINPUT": "_put",
+    "LONG_BINPUT": "_put",
+    "MEMOIZE": "_memoize",
+    "BINGET": "_get",
+    "LONG_BINGET": "_get",
+    "POP": "_pop",
+    "POP_MARK": "_pop_mark",
+    "TUPLE": "_tuple",
+    "TUPLE1": "_tuple_of_1",
+    "TUPLE2": "_tuple_of_2",
+    "TUPLE3": "_tuple_of_3",
+    "APPEND": "_append",
+    "APPENDS": "_appends",
+    "ADDITEMS": "_add",
+    "FROZENSET": "_frozenset",
+    "BYTEARRAY8": "_bytearray",
+    "SETITEM": "_set_item",
+    "SETITEMS": "_set_items",
+    "GLOBAL": "_global",
+    "STACK_GLOBAL": "_stack_global",
+    "REDUCE": "_reduce",
+    "NEWOBJ": "_new_object",
+    "NEWOBJ_EX": "_new_object_ex",
+    "BINPERSID": "_persistent_id",
+    "BUILD": "_build",
 }

@@ -18,52 +18,59 @@ import numpy as np
 
 from tinynet.core.device import require_cpu
 from tinynet.dtypes import Array
+from tinynet.exchange.costs import RefusedError, RefusedNameError, brief
 from tinynet.exchange.files import (
     ExchangeError,
     StrPath,
+    UnsafeError,
     check_sizes,
     described,
     name_of,
     opened,
     reason,
 )
-from tinynet.exchange.opcodes import Reader, RefusedError, brief
-from tinynet.exchange.pytorch_names import (
-    BFLOAT16,
-    BUILDERS,
-    FUNCTIONS,
-    KINDS,
-    VALUES,
-    Storage,
-    StorageType,
-)
+from tinynet.exchange.objects import ObjectReader
+from tinynet.exchange.opcodes import Reader
+from tinynet.exchange.pytorch_names import BFLOAT16, Storage, StorageType
+from tinynet.exchange.safe_globals import Allowed, imported
 from tinynet.exchange.safetensors import warn_of_bfloat16
 
-_EXPECTED = "a file of torch.save with tensors, numbers, texts and containers of them"
+_EXPECTED = "a file of torch.save with tensors and plain data"
 _MAGIC = 0x1950A86A20F9469CFC6C  # the number that files of PyTorch up to 1.5 begin with
 _PROTOCOL = 1001
 
 
 def load_pytorch(
-    f: StrPath | IO[bytes], map_location: Any = "cpu", *, inflated: int = 2**30
+    f: StrPath | IO[bytes],
+    map_location: Any = "cpu",
+    *,
+    weights_only: bool = True,
+    inflated: int = 2**30,
 ) -> Any:
-    """Return what ``torch.save`` wrote: state_dicts, with tinynet's tensors in them.
+    """Return what ``torch.save`` wrote, with tinynet's tensors and modules in it.
 
-    No code of the file is run, whatever it contains: names of functions and classes that are not
-    on a short list are refused. Of a module, store the ``state_dict()``. All tensors come to the
-    cpu; those that share memory share it again. bfloat16, which tinynet has not, is read as
-    float32, exactly, with a warning.
+    With ``weights_only=True``, no code of the file is run, whatever it contains: it may name
+    PyTorch's functions that make tensors, the classes of Python and numpy whose objects are data,
+    and what ``tinynet.serialization.add_safe_globals`` was given. All tensors come to the cpu;
+    those that share memory share it again. bfloat16, which tinynet has not, is read as float32,
+    exactly, with a warning.
 
     Args:
         f: a path, or a file open for reading in binary mode.
         map_location: only the cpu.
+        weights_only: False also reads whole modules and objects of any class, as ``pickle`` does:
+            the file may then import and call anything. PyTorch's modules become tinynet's of the
+            same name; a class of your own is found by its import path.
         inflated: the most bytes that a compressed file may hold. PyTorch compresses nothing, and a
             file that is not compressed may have any size.
 
     Raises:
         OSError: there is no such file, or it may not be read.
-        ExchangeError: it is damaged, holds more than ``inflated`` bytes, or has something in it
-            that is not on the list; the message names it.
+        UnsafeError: it names something that is not on the list.
+        ExchangeError: it is damaged, holds more than ``inflated`` bytes, or tinynet has not what is
+            in it.
+        ImportError, AttributeError: with ``weights_only=False``, if a class is no longer where it
+            was.
 
     Example:
         >>> import io
@@ -72,8 +79,7 @@ def load_pytorch(
         >>> tn.exchange.load_pytorch(file)
         {'w': tensor([1., 1.]), 'epoch': 3}
     """
-    if map_location is not None:
-        require_cpu(map_location)
+    check_location(map_location)
     path = name_of(f)
     with opened(f) as file:
         head = file.read(16)
@@ -82,27 +88,66 @@ def load_pytorch(
             if head.startswith(b"PK"):
                 with zipfile.ZipFile(file) as archive:
                     check_sizes(archive, path, inflated)
-                    return _read_zip(archive, path)
+                    return _read_zip(archive, path, not weights_only)
             if head.startswith(b"\x80"):
-                return _read_legacy(file, path)
-        except ExchangeError:
+                return _read_legacy(file, path, not weights_only)
+        except (ExchangeError, MemoryError):
             raise
+        except RefusedNameError as error:
+            raise UnsafeError(path, _EXPECTED, str(error), error.name) from None
         except RefusedError as error:
-            raise ExchangeError(path, _EXPECTED, _explained(str(error))) from None
+            raise ExchangeError(path, _EXPECTED, str(error)) from None
         except Exception as error:  # damage shows in as many ways as there are bytes
+            if not weights_only and not isinstance(error, _DAMAGE):
+                raise  # of the classes that were called
             raise ExchangeError(path, _EXPECTED, f"damage ({reason(error)})") from error
     raise ExchangeError(path, _EXPECTED, described(head))
 
 
-def _explained(found: str) -> str:
-    """Return what was refused, and what to do where somebody stored a whole object."""
-    name = found.removeprefix("the name ")
-    if name == found:
-        return found
-    known = ("numpy", "torch", *sys.stdlib_module_names)
-    if name.partition(".")[0] in known and not name.startswith(("torch.nn.", "torch.optim.")):
-        return f"{found}, which is not on the list of what is read"
-    return f"{found}, which is not on the list: in PyTorch, store the state_dict() of the object"
+_DAMAGE = (zipfile.BadZipFile, ValueError, IndexError, KeyError, EOFError, NotImplementedError)
+
+
+def check_location(map_location: Any) -> None:
+    """Refuse a place that is not here; a function or dictionary may say anything of other places.
+
+    Raises:
+        RuntimeError: it is another device than the cpu.
+    """
+    if map_location is not None and not callable(map_location) and type(map_location) is not dict:
+        require_cpu(map_location)
+
+
+def default_restore_location(storage: Any, location: str) -> Any:
+    """Return the storage that was at a place: what ``map_location`` may be, or call.
+
+    Args:
+        storage: comes back as it is.
+        location: the name of a device, as a file has it.
+
+    Raises:
+        RuntimeError: the place is another device than the cpu.
+
+    Example:
+        >>> tn.serialization.default_restore_location("a storage", "cpu")
+        'a storage'
+    """
+    require_cpu(location)
+    return storage
+
+
+def is_pytorch(file: IO[bytes]) -> bool:
+    """Return whether a file looks like one of ``torch.save``; it stands at its beginning again."""
+    head = file.read(4)
+    file.seek(0)
+    if not head.startswith(b"PK"):
+        return head.startswith(b"\x80")
+    try:
+        with zipfile.ZipFile(file) as archive:
+            found = any(name.endswith("data.pkl") for name in archive.namelist())
+    except Exception:  # damage shows in as many ways as there are bytes
+        found = False
+    file.seek(0)
+    return found
 
 
 class _Storages:
@@ -110,18 +155,23 @@ class _Storages:
 
     Args:
         memory: returns the elements of a storage by key, dtype and count.
+        trusted: the pickle may name anything.
     """
 
-    def __init__(self, memory: Callable[[str, str, int], Array]):
+    def __init__(self, memory: Callable[[str, str, int], Array], trusted: bool):
         self._memory = memory
+        self._trusted = trusted
         self._known: dict[str, tuple[Storage, str]] = {}
 
     def unpickle(self, file: IO[bytes]) -> Any:
         """Return the data of a pickle."""
-        return Reader(FUNCTIONS, VALUES, self.get, KINDS, BUILDERS).read(file)
+        find = imported if self._trusted else Allowed()
+        return ObjectReader(self.get, find, self._trusted).read(file)
 
-    def get(self, reference: Any) -> Storage:
-        """Return the storage that a pickle refers to."""
+    def get(self, reference: Any) -> Any:
+        """Return the storage that a pickle refers to (or, in old files, the class of a module)."""
+        if reference[0] == "module":
+            return reference[1]
         word, kind, key, _location, count, *view = reference
         if word != "storage" or not isinstance(kind, StorageType) or not isinstance(key, str):
             raise RefusedError(f"the persistent id {brief(reference)}")
@@ -166,7 +216,7 @@ def _item_size(dtype: str) -> int:
 # ---- a zip archive: PyTorch 1.6 and later -------------------------------------------------------
 
 
-def _read_zip(archive: zipfile.ZipFile, path: str) -> Any:
+def _read_zip(archive: zipfile.ZipFile, path: str, trusted: bool) -> Any:
     names = set(archive.namelist())
     pickles = [name for name in names if name.rpartition("/")[2] == "data.pkl"]
     if len(pickles) != 1:
@@ -192,7 +242,7 @@ def _read_zip(archive: zipfile.ZipFile, path: str) -> Any:
         _fill(array, archive.read(name), dtype, order)
         return array
 
-    storages = _Storages(memory)
+    storages = _Storages(memory, trusted)
     data = storages.unpickle(io.BytesIO(archive.read(pickles[0])))
     storages.warn(path)
     return data
@@ -201,8 +251,13 @@ def _read_zip(archive: zipfile.ZipFile, path: str) -> Any:
 # ---- pickles, then bytes: up to PyTorch 1.5, and later on request -------------------------------
 
 
-def _read_legacy(file: IO[bytes], path: str) -> Any:
-    magic = Reader().read(file)
+def _check_beginning(file: IO[bytes], path: str) -> None:
+    """Read the pickles that all files begin with."""
+    try:
+        magic = Reader().read(file)
+    except RefusedError as error:
+        found = f"a pickle that torch.save did not write, with {error}"
+        raise ExchangeError(path, _EXPECTED, found) from None
     if magic != _MAGIC:
         found = f"a pickle of {brief(magic)}, not of torch.save"
         raise ExchangeError(path, _EXPECTED, found)
@@ -210,6 +265,10 @@ def _read_legacy(file: IO[bytes], path: str) -> Any:
     if protocol != _PROTOCOL or not system["little_endian"]:
         found = f"version {brief(protocol)} of {brief(system)}"
         raise ExchangeError(path, f"version {_PROTOCOL}, written little-endian", found)
+
+
+def _read_legacy(file: IO[bytes], path: str, trusted: bool) -> Any:
+    _check_beginning(file, path)
     place = file.tell()
     left = file.seek(0, 2) - place
     file.seek(place)
@@ -223,7 +282,7 @@ def _read_legacy(file: IO[bytes], path: str) -> Any:
         arrays[key] = _empty(dtype, count), dtype
         return arrays[key][0]
 
-    storages = _Storages(memory)
+    storages = _Storages(memory, trusted)
     data = storages.unpickle(file)
     keys = Reader().read(file)
     texts = isinstance(keys, list) and all(isinstance(key, str) for key in keys)

@@ -1,27 +1,25 @@
-"""What files of ``torch.save`` may name: the functions that make tensors, and a few types.
+"""What files of ``torch.save`` may name: the functions that make tensors, and classes of data.
 
-Nothing else can be reached from such a file. All functions here check their arguments: they come
-from the file, too.
+Nothing else can be reached from such a file, unless its reader is told to trust it. All functions
+here check their arguments: they come from the file, too.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.device import CPU, device
 from tinynet.core.size import Size
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensor import Tensor, _rebuild, wrap
 from tinynet.core.version import new_version
 from tinynet.core.views import set_requires_grad
 from tinynet.dtypes import Array
-from tinynet.exchange.opcodes import Function, RefusedError, brief
-from tinynet.exchange.structure import hides
+from tinynet.exchange import python_names
+from tinynet.exchange.costs import RefusedError, brief
+from tinynet.exchange.opcodes import Function
+from tinynet.exchange.python_names import set_attributes
 from tinynet.nn.parameter import Parameter
 from tinynet.strides import array_in, integers
 
@@ -85,29 +83,24 @@ def _parameter(
     if hooks or not isinstance(data, Tensor):
         raise RefusedError("a parameter with hooks, or of no tensor")
     p = Parameter(data, requires_grad)
-    _set_attributes(p, state or {})
+    set_attributes(p, state or {})
     return p
 
 
-def _of_type(make: Function, kind: Any, arguments: tuple[Any, ...], state: Any) -> Any:
-    """Return a tensor with attributes."""
-    makes_tensors = isinstance(make, Function) and make.call in (_tensor, _parameter)
-    if not makes_tensors or not isinstance(kind, Function):
+def _of_type(make: Any, kind: Any, arguments: tuple[Any, ...], state: Any) -> Any:
+    """Return a tensor with attributes, of a class of the user's if that is allowed."""
+    call = make.call if isinstance(make, Function) else make
+    known = isinstance(kind, Function) or (isinstance(kind, type) and issubclass(kind, Tensor))
+    if call not in (_tensor, _parameter) or not known:
         raise RefusedError("a tensor of an unknown type")
-    t = make.call(*arguments)
+    t = call(*arguments)
+    if isinstance(kind, type) and type(t) is not kind:
+        t = _rebuild(kind, t._array, t.requires_grad, {})
     attributes, slots = state if isinstance(state, tuple) else (state, None)
-    if slots or not isinstance(t, Tensor):
+    if slots:
         raise RefusedError(f"a {type(t).__name__} with slots")
-    _set_attributes(t, attributes or {})
+    set_attributes(t, attributes or {})
     return t
-
-
-def _set_attributes(target: Any, state: Mapping[str, Any]) -> None:
-    """Set attributes; none may hide what the class has."""
-    for name, value in state.items():
-        if hides(type(target), name):
-            raise RefusedError(f"the attribute {name!r} of a {type(target).__name__}")
-        target.__dict__[name] = value
 
 
 def _not_called(*arguments: Any) -> None:
@@ -117,39 +110,11 @@ def _not_called(*arguments: Any) -> None:
 # ---- other data ---------------------------------------------------------------------------------
 
 
-def _bytes(text: str, encoding: str) -> bytes:
-    """Return bytes, which old pickles keep as text."""
-    if encoding != "latin1":
-        raise RefusedError(f"the encoding {brief(encoding)}")
-    return text.encode("latin1")
-
-
 def _device(kind: str, index: int | None = None) -> Any:
     """Return the cpu; of other devices only the name is left."""
     if not isinstance(kind, str) or not isinstance(index, int | None):
         raise RefusedError(f"the device {brief((kind, index))}")
     return CPU if kind == "cpu" else kind if index is None else f"{kind}:{index}"
-
-
-class _NumpyType:
-    """A dtype of numpy; its order of bytes is set after it is made."""
-
-    __slots__ = ("dtype",)
-
-    def __init__(self, code: str, align: Any = False, copy: Any = True):
-        if not isinstance(code, str) or not re.fullmatch(r"[biuf]\d{1,2}", code):
-            raise RefusedError(f"numpy's dtype {brief(code)}")
-        self.dtype = np.dtype(code)
-
-    def set_state(self, state: Any) -> None:
-        """Take the order of bytes from the second item; the others say nothing of numbers."""
-        if state[1] == ">":
-            self.dtype = self.dtype.newbyteorder(">")
-
-
-def _numpy_number(kind: _NumpyType, data: bytes) -> Any:
-    """Return a number of numpy: metrics are often left as such."""
-    return array_in(data, (), kind.dtype).astype(kind.dtype.newbyteorder("="))[()]
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -161,29 +126,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "torch.Tensor": _not_called,
     "torch._tensor.Tensor": _not_called,
     "torch.nn.parameter.Parameter": _not_called,
+    "torch.nn.parameter.Buffer": _not_called,
     "torch.Size": Size,
     "torch.device": _device,
-    "collections.OrderedDict": OrderedDict,
-    "collections.Counter": Counter,
-    "_codecs.encode": _bytes,
-    "numpy.dtype": _NumpyType,
-    "numpy.core.multiarray.scalar": _numpy_number,
-    "numpy._core.multiarray.scalar": _numpy_number,
-    "__builtin__.set": set,
-    "builtins.set": set,
-    "__builtin__.complex": complex,
-    "builtins.complex": complex,
+    **python_names.FUNCTIONS,
 }
 VALUES: dict[str, Any] = {
+    **python_names.VALUES,
     **{f"torch.{d.name}": d for d in dtypes.ALL},
     **{name: StorageType(dtype) for name, dtype in STORAGES.items()},
     "torch.BFloat16Storage": StorageType(BFLOAT16),
 }
-BUILDERS: dict[type, Callable[[Any, Any], None]] = {
-    OrderedDict: _set_attributes,  # a state_dict's _metadata
-    _NumpyType: _NumpyType.set_state,
-}
-KINDS = (
-    *(Tensor, Parameter, Size, dtypes.dtype, device),
-    *(np.dtype(code).type for code in "?bhilqBHILQefd"),
-)
+KINDS = (Tensor, Parameter, Size, dtypes.dtype, device, *python_names.KINDS)

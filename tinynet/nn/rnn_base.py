@@ -71,8 +71,7 @@ class RNNBase(Module):
         self.proj_size = proj_size
         self._check()
         self.dropout = float(dropout)
-        directions = ("", "_reverse") if bidirectional else ("",)
-        self._suffixes = [f"_l{layer}{d}" for layer in range(num_layers) for d in directions]
+        directions = self._directions()
         for place, suffix in enumerate(self._suffixes):
             inputs = input_size if place < len(directions) else self._sizes()[0] * len(directions)
             for name, shape in self._shapes(inputs).items():
@@ -115,6 +114,14 @@ class RNNBase(Module):
 
     # ---- parameters -------------------------------------------------------------------------
 
+    def _directions(self) -> tuple[str, ...]:
+        return ("", "_reverse") if self.bidirectional else ("",)
+
+    @property
+    def _suffixes(self) -> list[str]:
+        """What the names of the parameters of each layer and direction end with."""
+        return [f"_l{layer}{d}" for layer in range(self.num_layers) for d in self._directions()]
+
     def _sizes(self) -> tuple[int, ...]:
         """Return the sizes of the states: hidden, and cell for LSTM."""
         hidden = self.proj_size or self.hidden_size
@@ -144,7 +151,11 @@ class RNNBase(Module):
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """All parameters, one list per layer and direction."""
-        return [[getattr(self, name + s) for name in self._shapes(0)] for s in self._suffixes]
+        return [[getattr(self, name) for name in names] for names in self._names()]
+
+    def _names(self) -> list[list[str]]:
+        """Return the names of the parameters of each layer and direction."""
+        return [[name + suffix for name in self._shapes(0)] for suffix in self._suffixes]
 
     def reset_parameters(self) -> None:
         """Draw new values for all parameters."""

@@ -1,0 +1,206 @@
+"""Which classes and functions files may name, beside those that are data and nothing else.
+
+The names are those of import paths. PyTorch's lead to tinynet's own classes, where it has them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import pickle
+import threading
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+from tinynet import data, dtypes, nn, ops, optim
+from tinynet.core.device import device
+from tinynet.core.size import Size
+from tinynet.core.tensor import Tensor
+from tinynet.exchange.costs import RefusedError, RefusedNameError
+from tinynet.exchange.pytorch_names import FUNCTIONS, VALUES
+from tinynet.nn import attention, functional, init, parallel
+from tinynet.nn.parameter import Buffer, Parameter
+from tinynet.optim import lr_scheduler
+
+Global = Any
+"""A class or function; or a pair of one and the full name that files have for it."""
+
+# PyTorch's import paths -> where tinynet has the same names; the first that has one wins.
+_HOMES: tuple[tuple[str, ModuleType], ...] = (
+    ("torch.optim.lr_scheduler", lr_scheduler),
+    ("torch.optim", optim),
+    ("torch.nn.functional", functional),
+    ("torch.nn.init", init),
+    ("torch.nn", nn),
+    ("torch.nn.parallel", parallel),
+    ("torch.nn.modules.linear", attention),
+    ("torch.utils.data", data),
+    ("torch._C._nn", functional),
+    ("torch", ops),
+)
+_lock = threading.Lock()
+_allowed: list[Global] = []
+
+
+def add_safe_globals(safe_globals: Sequence[Global]) -> None:
+    """Let files name classes and functions also with ``weights_only=True``, from now on.
+
+    Objects of these classes are made, and these functions called, as a file says.
+
+    Args:
+        safe_globals: classes and functions; or pairs of one and the full name in files.
+
+    Raises:
+        TypeError: something in it is neither.
+
+    Example:
+        >>> import io
+        >>> tn.save(nn.Identity(), file := io.BytesIO())
+        >>> tn.serialization.add_safe_globals([nn.Identity])
+        >>> tn.load(file)
+        Identity()
+        >>> tn.serialization.clear_safe_globals()
+    """
+    for item in safe_globals:
+        value, name = item if isinstance(item, tuple) and len(item) == 2 else (item, "")
+        if not callable(value) or not isinstance(name, str):
+            raise TypeError(
+                "The 'safe_globals' parameter must have classes and functions, or pairs of one and "
+                f"its full name. Got {item!r} instead."
+            )
+    with _lock:
+        _allowed.extend(item for item in safe_globals if item not in _allowed)
+
+
+def get_safe_globals() -> list[Global]:
+    """Return what ``add_safe_globals`` was given.
+
+    Example:
+        >>> tn.serialization.get_safe_globals()
+        []
+    """
+    return list(_allowed)
+
+
+def clear_safe_globals() -> None:
+    """Forget what ``add_safe_globals`` was given.
+
+    Example:
+        >>> tn.serialization.clear_safe_globals()
+    """
+    _allowed.clear()
+
+
+@contextlib.contextmanager
+def safe_globals(safe_globals: Sequence[Global]) -> Iterator[None]:
+    """Let files name classes and functions with ``weights_only=True``, inside a ``with`` block.
+
+    Args:
+        safe_globals: as in ``add_safe_globals``.
+
+    Example:
+        >>> import io
+        >>> tn.save(nn.Flatten(), file := io.BytesIO())
+        >>> with tn.serialization.safe_globals([nn.Flatten]):
+        ...     tn.load(file)
+        Flatten(start_dim=1, end_dim=-1)
+    """
+    before = get_safe_globals()
+    add_safe_globals(safe_globals)
+    try:
+        yield
+    finally:
+        with _lock:
+            _allowed[:] = before
+
+
+# ---- names --------------------------------------------------------------------------------------
+
+
+def full_name(value: Any) -> str:
+    """Return the name that files have for a class or function: PyTorch's, where it has it."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
+    last = name.rpartition(".")[2]
+    if id(value) in _NAMES:
+        return _NAMES[id(value)]
+    if str(module).partition(".")[0] == "tinynet":
+        for path, home in _HOMES:
+            if vars(home).get(last) is value:
+                return f"{path}.{last}"
+    return f"{module}.{name}"
+
+
+def own(name: str) -> Any:
+    """Return what tinynet has under a full name of PyTorch; None if there is no such thing."""
+    if name in _TYPES:
+        return _TYPES[name]
+    last = name.rpartition(".")[2]
+    for path, home in _HOMES:
+        if name.startswith(f"{path}."):
+            found = vars(home).get(last)
+            if found is not None and not isinstance(found, ModuleType):
+                return found
+    return None
+
+
+class Allowed:
+    """What a file may name if only the user's list is trusted."""
+
+    def __init__(self) -> None:
+        self._named: dict[str, Any] = {}
+        for item in get_safe_globals():
+            value, name = item if isinstance(item, tuple) else (item, full_name(item))
+            self._named[name] = value
+
+    def __call__(self, module: str, name: str) -> Any:
+        """Return a class or function of the list.
+
+        Raises:
+            RefusedError: it is not on it.
+        """
+        full = f"{module}.{name}"
+        found = own(full) if module.startswith("torch") else None
+        if full in self._named:
+            return self._named[full]
+        if found is None and module.partition(".")[0] == "torch":
+            raise _absent(full)
+        if found is None or not any(found is value for value in self._named.values()):
+            raise RefusedNameError(full)
+        return found
+
+
+def imported(module: str, name: str) -> Any:
+    """Return anything by its import path, as ``pickle`` does; PyTorch's is tinynet's own.
+
+    Raises:
+        ImportError, AttributeError: there is no such thing.
+        RefusedError: it is PyTorch's, and tinynet has it not.
+    """
+    full = f"{module}.{name}"
+    if module.partition(".")[0] == "torch":
+        found = VALUES.get(full, own(full)) or FUNCTIONS.get(full)
+        if found is None:
+            raise _absent(full)
+        return found
+    first, *rest = name.split(".")
+    return functools.reduce(getattr, rest, _FINDER.find_class(module, first))
+
+
+def _absent(name: str) -> RefusedError:
+    return RefusedError(f"the name {name[:200]}, which tinynet has not")
+
+
+_FINDER = pickle.Unpickler(io.BytesIO())
+_TYPES: dict[str, Any] = {
+    "torch._tensor.Tensor": Tensor,
+    "torch.Tensor": Tensor,
+    "torch.nn.parameter.Parameter": Parameter,
+    "torch.nn.parameter.Buffer": Buffer,
+    "torch.Size": Size,
+    "torch.dtype": dtypes.dtype,
+    "torch.device": device,
+    "torch._C._VariableFunctionsClass": ops,  # torch.relu is an attribute of it
+}
+_NAMES = {id(value): name for name, value in _TYPES.items()}

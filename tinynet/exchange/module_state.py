@@ -1,8 +1,4 @@
-"""The state of modules in files: as PyTorch has it, so that each library reads the other's.
-
-PyTorch keeps the parameters, buffers and modules of a module in dictionaries of their own;
-tinynet's are plain attributes, and ``_registry`` names them.
-"""
+"""The state of modules in files: as PyTorch has it, so that each library reads the other's."""
 
 from __future__ import annotations
 
@@ -10,13 +6,10 @@ from collections import OrderedDict
 from typing import Any
 
 from tinynet.exchange.costs import RefusedError
-from tinynet.nn.members import BUFFER, BUFFERS, MODULE, PARAMETER, TRANSIENT
+from tinynet.nn.members import TABLES, Table, set_up
 from tinynet.nn.module import Module
 from tinynet.nn.rnn_base import RNNBase
 
-_REGISTRY = "_registry"
-_TABLES = {"_parameters": {PARAMETER}, "_buffers": BUFFERS, "_modules": {MODULE}}
-_TRANSIENT = "_non_persistent_buffers_set"
 # Hooks in PyTorch's state; those that a function of tinynet can register again.
 _REGISTERED = {
     "_forward_pre_hooks": Module.register_forward_pre_hook,
@@ -37,24 +30,24 @@ _UNUSED = (
 
 def pytorch_state(target: Any, state: Any) -> Any:
     """Return the state of an object as PyTorch has it, if it is a module."""
-    if not isinstance(target, Module) or not isinstance(state, dict) or _REGISTRY not in state:
+    if not _is_state(target, state):
         return state
-    rest = dict(state)
-    registry: dict[str, str] = rest.pop(_REGISTRY)
-    members = {name: rest.pop(name) for name in registry}
-    made: dict[str, Any] = {"training": rest.pop("training", True)}
-    for table, kinds in _TABLES.items():
-        made[table] = {name: members[name] for name, kind in registry.items() if kind in kinds}
-    made[_TRANSIENT] = {name for name, kind in registry.items() if kind == TRANSIENT}
-    made |= {name: OrderedDict() for name in _HOOKS}
+    members = {name for table in TABLES for name in state[table]}
+    made: dict[str, Any] = {"training": state.get("training", True)}
+    made |= {name: OrderedDict() for name in _HOOKS} | {"_is_full_backward_hook": None}
+    made |= {name: value for name, value in state.items() if name not in members}
     if hasattr(target, "padding_mode"):
-        rest["_reversed_padding_repeated_twice"] = _both_sides(target)
+        made["_reversed_padding_repeated_twice"] = _both_sides(target)
     if isinstance(target, RNNBase):
         names = target._names()
         flat = [name for layer in names for name in layer]
-        rest |= {"_all_weights": names, "_flat_weights_names": flat}
-        rest["_flat_weights"] = [members[name] for name in flat]
-    return made | {"_is_full_backward_hook": None} | rest
+        made |= {"_all_weights": names, "_flat_weights_names": flat}
+        made["_flat_weights"] = [state["_parameters"][name] for name in flat]
+    return made
+
+
+def _is_state(target: Any, state: Any) -> bool:
+    return isinstance(target, Module) and isinstance(state, dict) and set(TABLES) <= set(state)
 
 
 def _both_sides(convolution: Any) -> tuple[int, ...]:
@@ -72,26 +65,31 @@ def _both_sides(convolution: Any) -> tuple[int, ...]:
 def own_state(target: Any, state: Any) -> Any:
     """Return PyTorch's state of an object as tinynet has it, if it is a module.
 
+    Its members are attributes, too, for classes that set their state by themselves.
+
     Raises:
         RefusedError: it has hooks of a kind that cannot be registered again.
     """
-    if not isinstance(target, Module) or not isinstance(state, dict) or "_parameters" not in state:
+    if not _is_state(target, state):
         return state
-    rest = {name: value for name, value in state.items() if name not in _UNUSED}
-    transient = rest.pop(_TRANSIENT, ())
-    registry: dict[str, str] = {}
-    members: dict[str, Any] = {}
-    for table, kind in (("_parameters", PARAMETER), ("_buffers", BUFFER), ("_modules", MODULE)):
-        for name, value in rest.pop(table, {}).items():
-            registry[name] = TRANSIENT if kind == BUFFER and name in transient else kind
-            members[name] = value
-    hooks = {name: rest.pop(name, None) for name in _HOOKS}
+    made = {name: value for name, value in state.items() if name not in _UNUSED}
+    hooks = {name: made.pop(name, None) for name in _HOOKS}
     wrong = [name for name, found in hooks.items() if found and name not in _REGISTERED]
     if wrong:
         raise RefusedError(f"a {type(target).__name__} with hooks: {', '.join(wrong)}")
-    made = Module.__new__(Module)
-    made.__dict__[_REGISTRY] = {}
+    for table in TABLES:
+        made |= state[table]
+    registered = Module()
     for name, register in _REGISTERED.items():
         for hook in (hooks[name] or {}).values():
-            register(made, hook)
-    return rest | members | {_REGISTRY: registry} | {k: v for k, v in vars(made).items() if v}
+            register(registered, hook)
+    if registered._hooks is not None:
+        made["_hooks"] = registered._hooks
+    return made
+
+
+def complete(target: Any) -> None:
+    """Give a module its tables if its class has set the state by itself."""
+    own = getattr(target, "__dict__", {})
+    if isinstance(target, Module) and TABLES[0] in own and not isinstance(own[TABLES[0]], Table):
+        set_up(target, dict(own))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tinynet.exchange.module_state import own_state
+from tinynet.exchange.module_state import complete, own_state
 from tinynet.exchange.opcodes import Function, Reader
 from tinynet.exchange.python_names import BUILDERS
 from tinynet.exchange.pytorch_names import FUNCTIONS, KINDS, VALUES
+from tinynet.nn.members import Table
 
 
 class ObjectReader(Reader):
@@ -28,7 +29,7 @@ class ObjectReader(Reader):
         find: Callable[[str, str], Any],
         trusted: bool = False,
     ):
-        super().__init__(FUNCTIONS, VALUES, persistent, KINDS, BUILDERS)
+        super().__init__(FUNCTIONS, VALUES, persistent, (*KINDS, Table), BUILDERS)
         self._find = find
         self._trusted = trusted
         self._found: dict[int, Any] = {}
@@ -68,6 +69,7 @@ class ObjectReader(Reader):
             super()._build(_)
             return
         set_state(target, own_state(target, self._stack.pop()))
+        complete(target)
 
     def _plain(self, data: Any) -> Any:
         if self._trusted:

@@ -60,6 +60,7 @@ DATA = [
     random.Random(0).getstate(),
     np.random.RandomState(0).get_state(),
     tn.device("cpu"),
+    tn.device("cuda", 1),
 ]
 
 

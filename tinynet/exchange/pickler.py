@@ -316,7 +316,7 @@ _SIMPLE: dict[type, Callable[[Any], bytes]] = {
     str: write.text,
     bytes: write.octets,
     dtypes.dtype: lambda value: write.named(f"torch.{value.name}"),
-    device: lambda _: write.call("torch.device", write.text("cpu")),
+    device: lambda value: write.call("torch.device", write.text(str(value))),
 }
 # Type -> the instructions before its items, and after the tuple or dictionary of them.
 _ITEMS: dict[type, tuple[bytes, bytes]] = {

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.core.device import CPU, device
+from tinynet.core.device import device
 from tinynet.core.size import Size
 from tinynet.core.tensor import Tensor, _rebuild, wrap
 from tinynet.core.version import new_version
@@ -110,11 +110,10 @@ def _not_called(*arguments: Any) -> None:
 # ---- other data ---------------------------------------------------------------------------------
 
 
-def _device(kind: str, index: int | None = None) -> Any:
-    """Return the cpu; of other devices only the name is left."""
+def _device(kind: str, index: int | None = None) -> device:
     if not isinstance(kind, str) or not isinstance(index, int | None):
         raise RefusedError(f"the device {brief((kind, index))}")
-    return CPU if kind == "cpu" else kind if index is None else f"{kind}:{index}"
+    return device(kind, index)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -200,6 +200,7 @@ _TYPES: dict[str, Any] = {
     "torch.nn.parameter.Buffer": Buffer,
     "torch.Size": Size,
     "torch.dtype": dtypes.dtype,
+    "torch.device": device,
     "torch._C._VariableFunctionsClass": ops,  # torch.relu is an attribute of it
 }
-_NAMES = {id(value): name for name, value in [*_TYPES.items(), ("torch.device", device)]}
+_NAMES = {id(value): name for name, value in _TYPES.items()}

@@ -11,6 +11,8 @@ ALMOST_ALL = (
     "torch.optim.lr_scheduler",
     "torch.optim.swa_utils",
     "torch.utils.data",
+    "torch.distributions",
+    "torch.distributions.constraints",
 )
 
 

@@ -29,6 +29,8 @@ NAMESPACES = {
     "torch.optim.lr_scheduler": "classes",
     "torch.optim.swa_utils": "all",
     "torch.utils.data": "all",
+    "torch.distributions": "all",
+    "torch.distributions.constraints": "all",
 }
 # Helpers that these modules import or define for themselves.
 INTERNAL = set(

@@ -238,6 +238,8 @@ def members(name: Name) -> Iterator[str]:
         overrides = any(hasattr(base, member) for base in name.value.__mro__[1:])
         if member.startswith("_") or member in SKIPPED or overrides or not doc:
             continue
+        if isinstance(seen := getattr(name.value, member), property):
+            value = seen  # a lazy attribute, too, which the class shows as a property
         if isinstance(value, property) or inspect.isroutine(value):
             yield method(name, member, value, doc)
 

@@ -16,7 +16,7 @@ from tinynet.core.operation import REGISTRY, Operation
 PACKAGE = Path(tinynet.__file__).parent
 
 OPERATIONS = {
-    "making": "creation likes ranges legacy random random_fills grids combining conversion memory"
+    "making": "creation likes ranges legacy random random_fills sampling grids combining conversion memory"
     " copying filling",
     "elementwise": "arithmetic exponential trigonometry powers logarithms rounding division limits"
     " fused comparison error_function gamma bessel special",
@@ -43,6 +43,7 @@ TITLES = {
     "init": "nn.init and nn.utils",
     "optim": "optim",
     "data": "data",
+    "distributions": "distributions",
     "autograd": "autograd",
     "board": "board",
     "train": "train",
@@ -64,6 +65,7 @@ MODULES = {
     ],
     "optim": ["optim", "optim.lr_scheduler", "optim.swa_utils"],
     "data": ["data", "data.transforms"],
+    "distributions": ["distributions", "distributions.constraints"],
     "autograd": ["autograd", "autograd.functional", "autograd.graph", "utils.checkpoint"],
     "board": ["board"],
     "train": ["train"],
@@ -121,6 +123,8 @@ SOUGHT = {
     "optim": "SGD Adam AdamW RMSprop Optimizer",
     "optim.lr_scheduler": "StepLR CosineAnnealingLR OneCycleLR ReduceLROnPlateau LambdaLR",
     "data": "Dataset DataLoader TensorDataset random_split Subset",
+    "distributions": "Distribution Normal Categorical Bernoulli MultivariateNormal Independent "
+    "TransformedDistribution kl_divergence Beta Gamma Dirichlet Uniform",
 }
 """Module: what most readers look for; it comes first on the module's page."""
 

@@ -219,7 +219,21 @@ class _Several(Constraint):
 
 
 class _Cat(_Several):
-    """Parts of given lengths along ``dim``, as ``cat`` joins them."""
+    """Parts of given lengths along a dimension, as ``cat`` joins them.
+
+    Args:
+        cseq: the constraint of each part.
+        dim: the dimension.
+        lengths: the length of each part; 1 unless given.
+
+    Raises:
+        AssertionError: no constraints, or not as many as lengths; a value has no dimension ``dim``.
+
+    Example:
+        >>> c = tn.distributions.constraints
+        >>> c.cat([c.positive, c.real], lengths=[1, 2]).check(tn.tensor([1.0, -1.0, 2.0]))
+        tensor([True, True, True])
+    """
 
     def __init__(self, cseq: Sequence[Any], dim: int = 0, lengths: Sequence[int] | None = None):
         self.cseq = _of_class(cseq)
@@ -238,7 +252,20 @@ class _Cat(_Several):
 
 
 class _Stack(_Several):
-    """Slices along ``dim``, as ``stack`` joins them."""
+    """Slices along a dimension, as ``stack`` joins them.
+
+    Args:
+        cseq: the constraint of each slice.
+        dim: the dimension.
+
+    Raises:
+        AssertionError: no constraints; a value has no dimension ``dim``.
+
+    Example:
+        >>> c = tn.distributions.constraints
+        >>> c.stack([c.positive, c.real]).check(tn.tensor([1.0, -1.0]))
+        tensor([True, True])
+    """
 
     def __init__(self, cseq: Sequence[Any], dim: int = 0):
         self.cseq = _of_class(cseq)

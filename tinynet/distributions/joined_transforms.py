@@ -124,7 +124,7 @@ class CatTransform(_Several):
         cache_size: as in Transform.
 
     Raises:
-        AssertionError: the dimension is not as long as the parts are.
+        AssertionError: an input has no dimension ``dim``, or not as long a one as the parts are.
 
     Example:
         >>> D = tn.distributions
@@ -197,7 +197,7 @@ class StackTransform(_Several):
         cache_size: as in Transform.
 
     Raises:
-        AssertionError: the dimension has not one slice for each transform.
+        AssertionError: the dimension ``dim`` of an input has not one slice for each transform.
 
     Example:
         >>> D = tn.distributions

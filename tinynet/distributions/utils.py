@@ -145,11 +145,15 @@ class lazy_property:  # noqa: N801  PyTorch's name
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
-            return self
+            return _ReadFromClass(self.wrapped)
         with enable_grad():
             value = self.wrapped(instance)
         instance.__dict__[self.name] = value  # found before this descriptor from now on
         return value
+
+
+class _ReadFromClass(property, lazy_property):
+    """What the class shows of a lazy attribute: a property, as documentation expects one."""
 
 
 class ProbsOrLogits:

@@ -268,7 +268,8 @@ def facts(name: Name, others: list[Name]) -> str:
     if op is not None:
         said += of_operation(op, name)
     said += [f"Raises {plain(error)}" for error in raises.of(name.value)]
-    path = file_of(name.value) if callable(name.value) else None
+    written = inspect.isclass(name.value) or inspect.isroutine(name.value)
+    path = file_of(name.value) if written else None
     if path is not None:
         said.append(f"In `tinynet/{path}`.")
     lines = [text if text.startswith("    ") else f"- {text}" for text in said]

@@ -1,7 +1,6 @@
 """Probability distributions: densities, samples with gradients, transforms and divergences.
 
-The names, arguments and semantics are those of ``torch.distributions``. ``README.md`` says which
-file holds what.
+The names, arguments and semantics are those of ``torch.distributions``.
 """
 
 from tinynet.distributions import constraints as constraints

@@ -151,6 +151,10 @@ def main(arguments: list[str]) -> int:
     chosen = [p for p in listed() if not options.names or any(n in p.name for n in options.names)]
     if options.new:
         chosen = [p for p in chosen if p.name not in answers]
+    if not options.record:  # what does not run on PyTorch says nothing
+        chosen = [
+            p for p in chosen if answers.get(p.name, {"status": "error"})["status"] != "error"
+        ]
     good = 0
     with tempfile.TemporaryDirectory() as work:
         repositories = Repositories(options.repositories, Path(work))

@@ -95,6 +95,7 @@ PATHS: dict[str, str] = {
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "compat.onnx",
     "torch.optim.adamw": "optim.adam",
+    "torch.sparse": "ops.sparse",
     "torch.special": "ops.special",
     "torch.torch_version": "compat.version",
     "torch.types": "compat.types",
@@ -145,7 +146,7 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.utils\.(mobile_optimizer|bundled_inputs|mkldnn)", _QUANTIZED),
     (r"torch\.storage", _MEMORY),
     (r"torch\.(monitor|futures|numa(\..+)?|contrib|library|multiprocessing\..+)", _INTERNAL),
-    (r"torch\.sparse(\..+)?", "there are sparse gradients of embeddings only"),
+    (r"torch\.sparse\..+", "there are products of sparse with dense matrices only"),
     (r"torch\.(nn\.(backends(\..+)?|cpp)|utils\..+)", _INTERNAL),
 ]
 NAMES: list[tuple[str, str]] = [

@@ -1371,6 +1371,16 @@ class TensorMethods:
     def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
         """Return the logarithm of the sum of the exponentials over the dimensions, without
         overflow."""
+    def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Any = None) -> Tensor:
+        """Return the tensor with its nonzero entries only."""
+    def to_sparse_coo(
+        self, sparse_dim: builtins.int | None = None, *, layout: Any = None
+    ) -> Tensor:
+        """Return the tensor with its nonzero entries only."""
+    def to_sparse_csr(
+        self, sparse_dim: builtins.int | None = None, *, layout: Any = None
+    ) -> Tensor:
+        """Return the tensor with its nonzero entries only."""
     def sin(self) -> Tensor:
         """Return the sine of angles in radians."""
     def sin_(self) -> Self:

@@ -1,0 +1,205 @@
+"""Names and arguments that PyTorch programs use, in the forms that PyTorch takes."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tinynet import nn
+from tinynet.autograd import Variable
+from tinynet.compat import jit, multiprocessing, pytree
+from tinynet.compat.version import TorchVersion
+from tinynet.ops import sparse
+
+A = tn.arange(6.0).view(2, 3)
+
+
+def same(one, other):
+    return tn.equal(one, other) and one.dtype == other.dtype
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (A.sum(axis=0, keepdims=True), A.sum(0, True)),
+        (tn.sum(input=A, axis=1), A.sum(1)),
+        (tn.mean(A, dim=0, keepdims=True), A.mean(0, True)),
+        (tn.cat([A, A], axis=1), tn.cat([A, A], 1)),
+        (tn.softmax(input=A, axis=0), A.softmax(0)),
+        (A.argmax(axis=1), A.argmax(1)),
+        (A.std(axis=0), A.std(0)),
+        (tn.exp(input=A), A.exp()),
+        (tn.mul(input=A, other=A), A * A),
+        (tn.flatten(input=A, start_dim=0), A.flatten()),
+        (tn.permute(input=A, dims=(1, 0)), A.t()),
+        (tn.reshape(input=A, shape=(3, 2)), A.view(3, 2)),
+        (A.flip(dims=[0]), A.flip(0)),
+        (tn.zeros(size=(2,)), tn.zeros(2)),
+        (tn.zeros(2, layout=tn.strided, pin_memory=False), tn.zeros(2)),
+        (tn.ones_like(A, memory_format=tn.preserve_format), tn.ones(2, 3)),
+        (A.clone(memory_format=tn.contiguous_format), A),
+        (A.float(memory_format=tn.preserve_format), A),
+        (A.clamp(np.float32(1), np.float64(3)), A.clamp(1, 3)),
+        (tn.LongTensor(range(3)), tn.arange(3)),
+        (A.type(tn.LongTensor), A.long()),
+    ],
+)
+def test_other_names_of_arguments(one, other):
+    assert same(one, other)
+
+
+def test_random_numbers_of_a_size_by_name():
+    for make in (tn.randn, tn.rand):
+        assert make(size=(2, 3)).shape == (2, 3)
+    for made in (tn.randint(5, size=(9,)), tn.randint(high=5, size=(9,))):
+        assert made.shape == (9,) and 0 <= made.min() and made.max() < 5
+
+
+def test_unknown_names_are_still_refused():
+    for wrong in (
+        lambda: A.sum(axes=0),
+        lambda: A.sum(dim=0, axis=0),
+        lambda: tn.exp(self=A),
+        lambda: tn.zeros(2, axis=0),
+    ):
+        with pytest.raises(TypeError, match="unexpected keyword argument"):
+            wrong()
+    with pytest.raises(RuntimeError, match="dense tensors only"):
+        tn.zeros(2, layout=tn.sparse_coo)
+
+
+def test_memory_formats():
+    x = tn.ones(2, 3, 4, 4)
+    assert tn.equal(x.contiguous(memory_format=tn.channels_last), x)
+    assert x.is_contiguous(memory_format=tn.contiguous_format)
+    assert not x.is_contiguous(memory_format=tn.channels_last)
+    assert x.permute(0, 3, 1, 2).is_contiguous(memory_format=tn.channels_last)
+    assert nn.Conv2d(1, 1, 1).to(memory_format=tn.channels_last).weight.shape == (1, 1, 1, 1)
+    assert (repr(tn.channels_last), repr(A.layout)) == ("tinynet.channels_last", "tinynet.strided")
+
+
+def test_variables():
+    x = tn.tensor([1, 2])
+    v = Variable(x, volatile=True)
+    assert same(v, x) and v.data_ptr() == x.data_ptr() and not v.requires_grad
+    assert Variable(A, requires_grad=True).requires_grad and isinstance(A, Variable)
+    w = tn.ones(1, requires_grad=True)
+    assert Variable(w * 2).grad_fn is None and issubclass(nn.Parameter, Variable)
+    with pytest.raises(TypeError, match="has to be a tensor, but got list"):
+        Variable([1])
+    with pytest.raises(RuntimeError, match="(?i)only Tensors of floating point"):
+        Variable(x, requires_grad=True)
+
+
+def test_tensor_types():
+    assert isinstance(A, tn.FloatTensor) and not isinstance(A, tn.LongTensor)
+    assert not isinstance(A, tn.cuda.FloatTensor) and tn.FloatTensor.dtype is tn.float32
+    with pytest.raises(TypeError, match="cuda.FloatTensor not available"):
+        tn.cuda.FloatTensor(2)
+    try:
+        tn.set_default_tensor_type("torch.DoubleTensor")
+        assert tn.ones(1).dtype is tn.float64
+    finally:
+        tn.set_default_tensor_type(tn.FloatTensor)
+    for wrong in ("torch.Nothing", tn.LongTensor):
+        with pytest.raises(TypeError, match="only floating-point types"):
+            tn.set_default_tensor_type(wrong)
+
+
+def test_a_gradient_with_the_arguments_of_pytorch():
+    x = tn.tensor(2.0, requires_grad=True)
+    assert tn.autograd.grad(x * x, x, None, None, False, True, True)[0] == 4
+    with pytest.warns(FutureWarning, match="only_inputs argument is deprecated"):
+        tn.autograd.grad(x * x, x, only_inputs=False)
+
+
+# ---- sparse -------------------------------------------------------------------------------------
+
+INDEX = [[0, 1, 1, 0], [2, 0, 2, 2]]
+
+
+def parts():
+    values = tn.tensor([3.0, 4.0, 5.0, 1.0], dtype=tn.float64, requires_grad=True)
+    dense = tn.arange(6.0).view(3, 2).double().requires_grad_()
+    return values, dense
+
+
+def test_a_sparse_matrix_is_the_dense_one():
+    values, _ = parts()
+    made = tn.sparse_coo_tensor(INDEX, values, (2, 3))
+    whole = tn.tensor([[0.0, 0, 4], [4, 0, 5]], dtype=tn.float64)
+    assert made.is_sparse and made.layout is tn.sparse_coo and made.shape == (2, 3)
+    assert tn.equal(made.to_dense(), whole) and tn.equal(made.t().to_dense(), whole.t())
+    assert tn.equal((made + 1).detach(), whole + 1) and tn.equal(
+        made.float().to_dense(), whole.float()
+    )
+    united = made.coalesce()
+    assert united.values().tolist() == [4, 4, 5] and united.is_coalesced()
+    assert not made.is_coalesced() and made._nnz() == 4 and "sparse_coo" in repr(made)
+    assert tn.equal(whole.to_sparse().to_dense(), whole)
+    csr = tn.sparse_csr_tensor([0, 1, 3], [2, 0, 2], [4.0, 4.0, 5.0])
+    assert tn.equal(csr.to_dense(), whole.float())
+    assert csr.crow_indices().tolist() == [0, 1, 3] and csr.col_indices().tolist() == [2, 0, 2]
+
+
+def test_products_and_their_gradients():
+    def product(values, dense):
+        return sparse.mm(tn.sparse_coo_tensor(INDEX, values, (2, 3)), dense)
+
+    values, dense = parts()
+    whole = tn.sparse_coo_tensor(INDEX, values, (2, 3)).to_dense()
+    assert tn.equal(product(values, dense), whole @ dense)
+    assert tn.autograd.gradcheck(product, (values, dense))
+    assert tn.autograd.gradgradcheck(product, (values, dense))
+    made = tn.sparse_coo_tensor(INDEX, values, (2, 3))
+    for other in (made @ dense, made.mm(dense), tn.spmm(made, dense)):
+        assert tn.equal(other, whole @ dense)
+    assert tn.equal(made @ dense[:, 0], whole @ dense[:, 0])
+
+
+def test_entries_that_do_not_fit():
+    for index, values, size in (
+        ([[0, 5], [0, 0]], [1.0, 1.0], (2, 2)),
+        ([[0], [-1]], [1.0], None),
+        ([[0], [0]], [1.0, 2.0], None),
+    ):
+        with pytest.raises(RuntimeError, match="inconsistent|as many as"):
+            tn.sparse_coo_tensor(index, values, size)
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        tn.sparse_coo_tensor(INDEX, [1.0] * 4) @ tn.ones(2, 2)
+
+
+# ---- other packages -----------------------------------------------------------------------------
+
+
+def test_trees():
+    tree = {"a": [1, (2, 3)], "b": 4}
+    leaves, spec = pytree.tree_flatten(tree)
+    assert leaves == [1, 2, 3, 4] and pytree.tree_unflatten(leaves, spec) == tree
+    assert pytree.tree_map(lambda x: -x, tree) == {"a": [-1, (-2, -3)], "b": -4}
+    shape = pytree.tree_map(lambda x: x, tn.ones(2).max(0))
+    assert type(shape) is type(tn.ones(2).max(0))
+    with pytest.raises(ValueError, match="holds 4 items"):
+        pytree.tree_unflatten([1], spec)
+
+
+def test_versions_compare_by_their_numbers():
+    version = TorchVersion("2.13.0+tinynet")
+    assert version > "2.2" and version >= (2, 13) and version == "2.13" and version < "10"
+    assert version != "2.12" and not version <= "2.9.1" and version.split(".")[0] == "2"
+
+
+def test_scripting_and_a_model_in_parallel_change_nothing():
+    net = nn.Linear(2, 1)
+    assert jit.script(net) is net and jit.trace(net, tn.ones(1, 2)) is net
+    wrapped = nn.DataParallel(net)
+    assert tn.equal(wrapped(tn.ones(3, 2)), net(tn.ones(3, 2)))
+    assert list(wrapped.state_dict()) == ["module.weight", "module.bias"]
+    assert tn.equal(nn.parallel.data_parallel(net, tn.ones(3, 2)), net(tn.ones(3, 2)))
+
+
+def test_other_processes_are_refused_or_python_s_own():
+    assert multiprocessing.spawn(print, nprocs=0) is None
+    with warnings.catch_warnings(), pytest.raises(NotImplementedError, match="one process"):
+        nn.parallel.DistributedDataParallel(nn.Linear(1, 1))

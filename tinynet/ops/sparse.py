@@ -1,0 +1,355 @@
+"""Sparse matrices times dense ones, as networks on graphs need: ``torch.sparse``.
+
+A sparse tensor knows where its entries are (``Places``) and keeps their values as a tensor, with
+its history. Products with dense matrices work on the entries alone, forward and backward; all else
+is computed on the dense array that it turns into.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, layouts
+from tinynet.core.operation import operation
+from tinynet.core.tensor import Tensor, fill, method, wrap
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.conversion import converted
+from tinynet.ops.creation import as_tensor, zeros
+from tinynet.ops.legacy import TensorKind
+from tinynet.ops.putting import index_put
+
+
+class Places:
+    """Where the entries of a sparse tensor are.
+
+    Attributes:
+        index: ``[dimensions, entries]``.
+        shape: that of the whole.
+    """
+
+    def __init__(self, index: Array, shape: tuple[int, ...]):
+        self.index, self.shape = index, shape
+
+    @functools.cached_property
+    def transposed(self) -> Places:
+        """The same with rows and columns exchanged."""
+        return Places(self.index[::-1], self.shape[::-1])
+
+    @functools.cached_property
+    def by_row(self) -> tuple[Array, Array, Array]:
+        """The order that sorts the entries by row, where each row begins in it, and its number."""
+        rows = self.index[0]
+        order = np.argsort(rows, kind="stable")
+        sorted_rows = rows[order]
+        starts = np.flatnonzero(np.diff(sorted_rows, prepend=-1))
+        return order, starts, sorted_rows[starts]
+
+
+@operation(methods=False, node="SparseAddmmBackward0")
+def sparse_product(values: Array, dense: Array, /, places: Places) -> Array:
+    """Return the product of a sparse matrix and a dense one."""
+    order, starts, numbers = places.by_row
+    result = np.zeros((places.shape[0], dense.shape[1]), np.result_type(values, dense))
+    if len(order):
+        parts = values[order, None] * dense[places.index[1][order]]
+        result[numbers] = np.add.reduceat(parts, starts, axis=0)
+    return result
+
+
+sparse_product.grad(
+    values=lambda g, dense, places: (g[places.index[0]] * dense[places.index[1]]).sum(1),
+    dense=lambda g, values, places: sparse_product(values, g, places.transposed),
+)
+
+
+class Entries:
+    """What stands in a sparse tensor's place of an array: it turns into the dense one by itself."""
+
+    strides = ()
+
+    def __init__(self, places: Places, values: Tensor):
+        self.places, self.values = places, values
+        self.shape, self.dtype = places.shape, values._array.dtype
+        self.ndim, self.size = len(self.shape), int(np.prod(self.shape, dtype=int))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        whole = np.zeros(self.shape, self.dtype)
+        np.add.at(whole, tuple(self.places.index), self.values._array)
+        return whole if dtype is None else whole.astype(dtype)
+
+    def __array_ufunc__(self, ufunc: Any, how: str, *inputs: Any, **options: Any) -> Any:
+        dense = [np.asarray(x) if isinstance(x, Entries) else x for x in inputs]
+        return getattr(ufunc, how)(*dense, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(np.asarray(self), name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.asarray(self)[key]
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+
+class SparseTensor(Tensor):
+    """A sparse tensor, made by ``sparse_coo_tensor``, ``sparse_csr_tensor`` or ``to_sparse``.
+
+    Example:
+        >>> adjacency = tn.sparse_coo_tensor([[0, 1, 1], [1, 0, 2]], [1.0, 2.0, 3.0], (2, 3))
+        >>> adjacency @ tn.ones(3, 1)
+        tensor([[1.],
+                [5.]])
+    """
+
+    _array: Any
+    is_sparse = True  # type: ignore[assignment]
+    layout = layouts.sparse_coo  # type: ignore[assignment]
+
+    def to_dense(self, dtype: DtypeLike = None) -> Tensor:
+        """Return the tensor with all its zeros."""
+        places, values = self._array.places, self._array.values
+        index = tuple(wrap(np.ascontiguousarray(i)) for i in places.index)
+        whole = index_put(zeros(places.shape, dtype=values.dtype), index, values, accumulate=True)
+        return whole if dtype is None else converted(whole, dtypes.as_numpy(dtype))
+
+    def coalesce(self) -> Tensor:
+        """Return the same with each place once, in ascending order."""
+        places = self._array.places
+        flat = np.ravel_multi_index(tuple(places.index), places.shape)
+        there, number = np.unique(flat, return_inverse=True)
+        index = np.stack(np.unravel_index(there, places.shape)).astype(np.int64)
+        values = zeros(len(there), dtype=self._array.values.dtype)
+        summed = index_put(values, (wrap(number),), self._array.values, accumulate=True)
+        return _sparse(Places(index, places.shape), summed)
+
+    def is_coalesced(self) -> bool:
+        """Return whether each place stands there once, in ascending order."""
+        flat = np.ravel_multi_index(tuple(self._array.places.index), self._array.shape)
+        return bool((np.diff(flat) > 0).all())
+
+    def indices(self) -> Tensor:
+        """Return where the entries are, ``[dimensions, entries]``."""
+        return wrap(np.ascontiguousarray(self._array.places.index))
+
+    def values(self) -> Tensor:
+        """Return the entries, with their history."""
+        values: Tensor = self._array.values
+        return values
+
+    _indices, _values = indices, values
+
+    def _nnz(self) -> int:
+        return self._array.places.index.shape[1]  # type: ignore[no-any-return]
+
+    def sparse_dim(self) -> int:
+        """Return the number of dimensions: all are sparse."""
+        return self._array.ndim  # type: ignore[no-any-return]
+
+    def dense_dim(self) -> int:
+        """Return 0."""
+        return 0
+
+    def t(self) -> Tensor:
+        """Return the transposed matrix."""
+        return _sparse(self._array.places.transposed, self._array.values)
+
+    def transpose(self, dim0: int, dim1: int) -> Tensor:
+        """Return the matrix with two dimensions exchanged."""
+        return self.t() if dim0 % 2 != dim1 % 2 else self
+
+    def mm(self, mat2: Tensor) -> Tensor:
+        """Return the product with a dense matrix."""
+        return mm(self, mat2)
+
+    def matmul(self, other: Tensor) -> Tensor:
+        """Return the product with a dense matrix or vector."""
+        return mm(self, other) if other.dim() == 2 else mm(self, other.unsqueeze(1)).squeeze(1)
+
+    __matmul__ = matmul
+
+    def to(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Return the tensor in another dtype."""
+        return _sparse(self._array.places, self._array.values.to(*args, **kwargs))
+
+    def float(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as float32."""
+        return self.to(dtypes.float32)
+
+    def double(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as float64."""
+        return self.to(dtypes.float64)
+
+    def detach(self) -> Tensor:
+        """Return the tensor without history."""
+        return _sparse(self._array.places, self._array.values.detach())
+
+    def clone(self, *, memory_format: Any = None) -> Tensor:
+        """Return a copy with the same history."""
+        return _sparse(self._array.places, self._array.values.clone())
+
+    def _shown(self) -> str:
+        parts = f"indices={self.indices()!r}, values={self._array.values!r}"
+        return f"tensor({parts}, size={self._array.shape}, nnz={self._nnz()}, layout={self.layout})"
+
+    def crow_indices(self) -> Tensor:
+        """Return where the rows begin, as the compressed form has it."""
+        counts = np.bincount(self._array.places.index[0], minlength=self._array.shape[0])
+        return wrap(np.concatenate([[0], np.cumsum(counts)]))
+
+    def col_indices(self) -> Tensor:
+        """Return the columns of the entries, row by row."""
+        order, _, _ = self._array.places.by_row
+        return wrap(self._array.places.index[1][order])
+
+
+def _sparse(places: Places, values: Tensor) -> Tensor:
+    made: Tensor = object.__new__(SparseTensor)
+    fill(made, Entries(places, values))  # type: ignore[arg-type]
+    return made
+
+
+def sparse_coo_tensor(
+    indices: Any,
+    values: Any,
+    size: Any = None,
+    *,
+    dtype: DtypeLike = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    is_coalesced: bool | None = None,
+    check_invariants: bool | None = None,
+) -> Tensor:
+    """Return a sparse tensor of the given entries.
+
+    Products with dense matrices differentiate to ``values``.
+
+    Args:
+        indices: ``[dimensions, entries]``.
+        values: ``[entries]``; those of one place are added.
+        size: the shape; just large enough unless given.
+        dtype: that of the values unless given.
+        device: only the cpu.
+        requires_grad: record what is done with the values.
+        is_coalesced, check_invariants: ignored: indices are always checked.
+
+    Raises:
+        RuntimeError: an index outside of the shape; numbers of entries that differ.
+
+    Example:
+        >>> tn.sparse_coo_tensor([[0, 1], [1, 0]], [3.0, 4.0]).to_dense()
+        tensor([[0., 3.],
+                [4., 0.]])
+    """
+    index = np.asarray(as_tensor(indices)._array, np.int64)
+    made = as_tensor(values, dtype=dtype, device=device)
+    if index.ndim != 2 or made.dim() != 1 or index.shape[1] != made.shape[0]:
+        raise RuntimeError(
+            f"number of dimensions must be sparse_dim and the entries as many as the values, but "
+            f"got indices of shape {list(index.shape)} and values of shape {list(made.shape)}"
+        )
+    least = tuple(int(n) + 1 for n in index.max(1)) if index.size else (0,) * len(index)
+    shape = least if size is None else tuple(int(n) for n in size)
+    if index.size and (index.min() < 0 or any(a > b for a, b in zip(least, shape, strict=True))):
+        raise RuntimeError(
+            f"size is inconsistent with indices: {list(least)} exceeds {list(shape)}"
+        )
+    if requires_grad:
+        made = made.detach().requires_grad_()
+    return _sparse(Places(index, shape), made)
+
+
+def sparse_csr_tensor(
+    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **options: Any
+) -> Tensor:
+    """Return a sparse matrix of the given entries, row by row.
+
+    Args:
+        crow_indices: ``[rows + 1]``, where each row begins among the entries.
+        col_indices: ``[entries]``, their columns.
+        values: ``[entries]``.
+        size: the shape; just large enough unless given.
+        **options: see ``sparse_coo_tensor``.
+
+    Raises:
+        RuntimeError: an index outside of the shape; numbers of entries that differ.
+
+    Example:
+        >>> tn.sparse_csr_tensor([0, 1, 2], [1, 0], [3.0, 4.0]).to_dense()
+        tensor([[0., 3.],
+                [4., 0.]])
+    """
+    begins, columns = (np.asarray(as_tensor(x)._array) for x in (crow_indices, col_indices))
+    rows = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    shape = (len(begins) - 1, int(columns.max(initial=-1)) + 1) if size is None else size
+    return sparse_coo_tensor(wrap(np.stack([rows, columns])), values, shape, **options)
+
+
+def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """Return the product of a sparse matrix and a dense one, ``mat1 @ mat2``.
+
+    The gradients are ``g @ mat2.T`` at the entries, and ``mat1.T @ g``.
+
+    Args:
+        mat1: ``[n, m]``, sparse; a dense one is multiplied as such.
+        mat2: ``[m, k]``; a sparse one turns into a dense one.
+
+    Raises:
+        RuntimeError: shapes that do not fit.
+
+    Example:
+        >>> from tinynet.ops import sparse
+        >>> sparse.mm(tn.eye(2).to_sparse(), tn.tensor([[1.0], [2.0]]))
+        tensor([[1.],
+                [2.]])
+    """
+    dense = mat2.to_dense() if isinstance(mat2, SparseTensor) else mat2
+    if not isinstance(mat1, SparseTensor):
+        return mat1 @ dense
+    places, values = mat1._array.places, mat1._array.values
+    if len(places.shape) != 2 or dense.dim() != 2 or places.shape[1] != dense.shape[0]:
+        raise RuntimeError(
+            "mat1 and mat2 shapes cannot be multiplied "
+            f"({'x'.join(map(str, places.shape))} and {'x'.join(map(str, dense.shape))})"
+        )
+    return sparse_product.function(values, dense, places)  # type: ignore[no-any-return]
+
+
+@method
+def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None) -> Tensor:
+    """Return the tensor with its nonzero entries only.
+
+    Args:
+        sparse_dim, layout: accepted: all dimensions are sparse.
+
+    Example:
+        >>> tn.tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse().values()
+        tensor([2.])
+    """
+    if isinstance(self, SparseTensor):
+        return self
+    index = np.stack(np.nonzero(self._array))
+    values = self[tuple(wrap(i) for i in index)]
+    return _sparse(Places(index, tuple(self._array.shape)), values)
+
+
+method(to_sparse, "to_sparse_coo")
+method(to_sparse, "to_sparse_csr")
+
+
+def _of_entries(dtype: dtypes.dtype) -> Any:
+    def make(cls: Any, indices: Any, values: Any, size: Any = None) -> Tensor:
+        return sparse_coo_tensor(indices, values, size, dtype=dtype)
+
+    doc = f"Return a sparse {dtype.name} tensor of indices, values and a size."
+    return TensorKind(dtype.tensor_name, (), {"__new__": make, "__doc__": doc, "dtype": dtype})
+
+
+FloatTensor = _of_entries(dtypes.float32)
+DoubleTensor = _of_entries(dtypes.float64)
+LongTensor = _of_entries(dtypes.int64)
+IntTensor = _of_entries(dtypes.int32)

@@ -1,5 +1,7 @@
 """Samplers."""
 
+import itertools
+
 import pytest
 
 import tinynet as tn
@@ -115,3 +117,13 @@ def test_batches_of_any_iterable():
 def test_sampler_must_be_subclassed():
     with pytest.raises(NotImplementedError, match="Subclasses of Sampler should implement"):
         iter(Sampler())
+
+
+def test_more_draws_than_anyone_takes_are_drawn_a_part_at_a_time():
+    tn.manual_seed(0)
+    sampler = RandomSampler(range(7), replacement=True, num_samples=10**10)
+    first = list(itertools.islice(sampler, 5))
+    tn.manual_seed(0)
+    assert first == list(itertools.islice(sampler, 5)) and all(0 <= i < 7 for i in first)
+    loader = tn.data.DataLoader(tn.arange(7), batch_size=2, sampler=sampler)
+    assert len(loader) == 5 * 10**9 and next(iter(loader)).shape == (2,)

@@ -97,6 +97,15 @@ class SequentialSampler(Sampler[int]):
         return len(self.data_source)
 
 
+_AT_ONCE = 2**20
+
+
+def _endless(source: np.random.Generator, n: int, wanted: int) -> Iterator[int]:
+    """Draw ``wanted`` numbers below ``n``, a part at a time."""
+    for start in range(0, wanted, _AT_ONCE):
+        yield from source.integers(n, size=min(_AT_ONCE, wanted - start)).tolist()
+
+
 class RandomSampler(Sampler[int]):
     """Indices of a dataset in random order, drawn anew in each iteration.
 
@@ -149,8 +158,11 @@ class RandomSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         n, wanted = len(self.data_source), self.num_samples
         if self.replacement:
-            source = random_source(self.generator, "RandomSampler")
-            return iter(source.numpy.integers(n, size=wanted).tolist())
+            source = random_source(self.generator, "RandomSampler").numpy
+            if wanted <= _AT_ONCE:
+                return iter(source.integers(n, size=wanted).tolist())
+            # An endless stream, in effect: its draws must not come between those of the model.
+            return _endless(np.random.default_rng(source.integers(2**63)), n, wanted)
         order: list[int] = []
         while len(order) < wanted:
             order += permutation(n, self.generator, "RandomSampler")

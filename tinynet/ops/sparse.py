@@ -107,8 +107,8 @@ class SparseTensor(Tensor):
     """
 
     _array: Any
-    is_sparse = True  # type: ignore[assignment]
-    layout = layouts.sparse_coo  # type: ignore[assignment]
+    is_sparse = True
+    layout = layouts.sparse_coo
 
     def to_dense(self, dtype: DtypeLike = None) -> Tensor:
         """Return the tensor with all its zeros."""
@@ -144,11 +144,11 @@ class SparseTensor(Tensor):
     _indices, _values = indices, values
 
     def _nnz(self) -> int:
-        return self._array.places.index.shape[1]  # type: ignore[no-any-return]
+        return self._array.places.index.shape[1]
 
     def sparse_dim(self) -> int:
         """Return the number of dimensions: all are sparse."""
-        return self._array.ndim  # type: ignore[no-any-return]
+        return self._array.ndim
 
     def dense_dim(self) -> int:
         """Return 0."""
@@ -316,7 +316,7 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
             "mat1 and mat2 shapes cannot be multiplied "
             f"({'x'.join(map(str, places.shape))} and {'x'.join(map(str, dense.shape))})"
         )
-    return sparse_product.function(values, dense, places)  # type: ignore[no-any-return]
+    return sparse_product.function(values, dense, places)
 
 
 @method

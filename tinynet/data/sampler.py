@@ -1,5 +1,7 @@
 """Samplers: in which order, and in which groups, a DataLoader asks for samples."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar

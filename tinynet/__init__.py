@@ -19,7 +19,11 @@ from tinynet import exchange as exchange
 from tinynet import func as func
 from tinynet import nn as nn
 from tinynet import optim as optim
+<<<<<<< HEAD
 from tinynet import serialization as serialization
+=======
+from tinynet import sparse as sparse
+>>>>>>> adba9b4 (tinynet.sparse stands where PyTorch has it)
 from tinynet import utils as utils
 from tinynet.amp import autocast as autocast
 from tinynet.autograd.anomaly import (
@@ -98,5 +102,8 @@ from tinynet.runtime import set_num_threads as set_num_threads
 from tinynet.runtime import set_warn_always as set_warn_always
 from tinynet.runtime import typename as typename
 from tinynet.runtime import use_deterministic_algorithms as use_deterministic_algorithms
+from tinynet.sparse import mm as spmm  # noqa: F401
+from tinynet.sparse import sparse_coo_tensor as sparse_coo_tensor
+from tinynet.sparse import sparse_csr_tensor as sparse_csr_tensor
 
 __version__ = "0.1.0"

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet import nn
+from tinynet import nn, sparse
 from tinynet.autograd import Variable
 from tinynet.compat import jit, multiprocessing, pytree
 from tinynet.compat.version import TorchVersion
-from tinynet.ops import sparse
 
 A = tn.arange(6.0).view(2, 3)
 

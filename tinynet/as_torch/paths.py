@@ -96,6 +96,7 @@ PATHS: dict[str, str] = {
     "torch.onnx": "compat.onnx",
     "torch.optim.adamw": "optim.adam",
     "torch.sparse": "ops.sparse",
+    "torch.sparse": "sparse",
     "torch.special": "ops.special",
     "torch.torch_version": "compat.version",
     "torch.types": "compat.types",

@@ -1371,16 +1371,6 @@ class TensorMethods:
     def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
         """Return the logarithm of the sum of the exponentials over the dimensions, without
         overflow."""
-    def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Any = None) -> Tensor:
-        """Return the tensor with its nonzero entries only."""
-    def to_sparse_coo(
-        self, sparse_dim: builtins.int | None = None, *, layout: Any = None
-    ) -> Tensor:
-        """Return the tensor with its nonzero entries only."""
-    def to_sparse_csr(
-        self, sparse_dim: builtins.int | None = None, *, layout: Any = None
-    ) -> Tensor:
-        """Return the tensor with its nonzero entries only."""
     def sin(self) -> Tensor:
         """Return the sine of angles in radians."""
     def sin_(self) -> Self:
@@ -1546,6 +1536,16 @@ class TensorMethods:
         self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
     ) -> Self:
         """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+    def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Any = None) -> Tensor:
+        """Return the tensor with its nonzero entries only."""
+    def to_sparse_coo(
+        self, sparse_dim: builtins.int | None = None, *, layout: Any = None
+    ) -> Tensor:
+        """Return the tensor with its nonzero entries only."""
+    def to_sparse_csr(
+        self, sparse_dim: builtins.int | None = None, *, layout: Any = None
+    ) -> Tensor:
+        """Return the tensor with its nonzero entries only."""
     def set_(self, source: Tensor) -> Self:
         """Let the tensor use the memory, and take the shape, of another one, and return it."""
     def resize_(self, *sizes: Any) -> Self:

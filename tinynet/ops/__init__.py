@@ -65,7 +65,6 @@ from tinynet.ops import scattering as scattering
 from tinynet.ops import selecting as selecting
 from tinynet.ops import softmaxes as softmaxes
 from tinynet.ops import sorting as sorting
-from tinynet.ops import sparse as sparse
 from tinynet.ops import special as special
 from tinynet.ops import statistics as statistics
 from tinynet.ops import trigonometry as trigonometry
@@ -130,9 +129,6 @@ functions = {
     "is_tensor": conversion.is_tensor,
     "numel": conversion.numel,
     "result_type": conversion.result_type,
-    "sparse_coo_tensor": sparse.sparse_coo_tensor,
-    "sparse_csr_tensor": sparse.sparse_csr_tensor,
-    "spmm": sparse.mm,
     "is_floating_point": conversion.is_floating_point,
 }
 functions |= aliases.functions()
@@ -145,4 +141,4 @@ for _name, _method in [*METHODS.items()]:
     if inspect.isfunction(_method) and _name not in _FAST:
         method(keywords(_method), _name)
 globals().update(functions)
-__all__ = sorted([*functions, "sparse", "special"])
+__all__ = sorted([*functions, "special"])

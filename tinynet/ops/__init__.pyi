@@ -386,11 +386,8 @@ __all__ = [
     "slogdet",
     "softmax",
     "sort",
-    "sparse_coo_tensor",
-    "sparse_csr_tensor",
     "split",
     "split_with_sizes",
-    "spmm",
     "sqrt",
     "sqrt_",
     "square",
@@ -1869,33 +1866,12 @@ def sort(
 ) -> ValuesAndIndices:
     """Return the elements in order along a dimension, and the indices they come from."""
 
-def sparse_coo_tensor(
-    indices: Any,
-    values: Any,
-    size: Any = None,
-    *,
-    dtype: DtypeLike = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    is_coalesced: bool | None = None,
-    check_invariants: bool | None = None,
-) -> Tensor:
-    """Return a sparse tensor of the given entries."""
-
-def sparse_csr_tensor(
-    crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **options: Any
-) -> Tensor:
-    """Return a sparse matrix of the given entries, row by row."""
-
 def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of consecutive parts: of one size (the last may be smaller), or of given
     sizes."""
 
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of consecutive parts of given sizes."""
-
-def spmm(mat1: Tensor, mat2: Tensor) -> Tensor:
-    """Return the product of a sparse matrix and a dense one, ``mat1 @ mat2``."""
 
 def sqrt(self: Tensor) -> Tensor:
     """Return the square root; NaN below zero."""

@@ -302,8 +302,7 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
         RuntimeError: shapes that do not fit.
 
     Example:
-        >>> from tinynet.ops import sparse
-        >>> sparse.mm(tn.eye(2).to_sparse(), tn.tensor([[1.0], [2.0]]))
+        >>> tn.sparse.mm(tn.eye(2).to_sparse(), tn.tensor([[1.0], [2.0]]))
         tensor([[1.],
                 [2.]])
     """

@@ -19,11 +19,8 @@ from tinynet import exchange as exchange
 from tinynet import func as func
 from tinynet import nn as nn
 from tinynet import optim as optim
-<<<<<<< HEAD
 from tinynet import serialization as serialization
-=======
 from tinynet import sparse as sparse
->>>>>>> adba9b4 (tinynet.sparse stands where PyTorch has it)
 from tinynet import utils as utils
 from tinynet.amp import autocast as autocast
 from tinynet.autograd.anomaly import (

@@ -95,7 +95,6 @@ PATHS: dict[str, str] = {
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "compat.onnx",
     "torch.optim.adamw": "optim.adam",
-    "torch.sparse": "ops.sparse",
     "torch.sparse": "sparse",
     "torch.special": "ops.special",
     "torch.torch_version": "compat.version",

@@ -5,6 +5,7 @@
 They are what ``test_fixtures.py`` reads, so that it needs neither.
 """
 
+import argparse
 from collections import Counter, OrderedDict
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import numpy as np
 import safetensors.torch
 import torch
 
-from tests.exchange import nets
+from tests.exchange import nets, objects
 
 FILES = Path(__file__).parent / "files"
 
@@ -59,6 +60,36 @@ def shared():
     }
 
 
+def whole():
+    """Save whole modules, an optimizer, and objects of other classes; what the modules compute."""
+    torch.manual_seed(7)
+    objects.Net = objects.net_of(torch.nn)  # where the file looks for it
+    tokens = torch.tensor([[1, 2, 3], [4, 5, 6]])
+    net = objects.Net()
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
+    net(tokens[0]).sum().backward()
+    optimizer.step()
+    made = {"own": net.eval(), **{name: nets.make(torch.nn, name) for name in ("cnn",)}}
+    made["lstm"] = torch.nn.LSTM(4, 3, num_layers=2, bidirectional=True)
+    made["encoder"] = torch.nn.TransformerEncoderLayer(4, 2, 6, activation="gelu").eval()
+    made["circular"] = torch.nn.Conv2d(1, 2, 3, padding="same", padding_mode="circular")
+    x, image = torch.randn(3, 2, 4).double(), torch.randn(2, 1, 8, 8).double()
+    inputs = {"own": tokens[0], "cnn": image, "lstm": x, "encoder": x, "circular": image}
+    outputs = {}
+    for name, module in made.items():
+        y = module.double().eval()(inputs[name])
+        outputs[name] = (y[0] if isinstance(y, tuple) else y).detach().numpy()
+    return {
+        "modules": made,
+        "optimizer": optimizer,
+        "inputs": {name: x.numpy() for name, x in inputs.items()},
+        "outputs": outputs,
+        "args": argparse.Namespace(lr=0.01, config=objects.Config(0.5, [1])),
+        "functions": [torch.relu, torch.nn.functional.gelu, torch.nn.init.normal_, torch.nn.Linear],
+        "device": torch.device("cuda", 1),
+    }
+
+
 def networks():
     """Train the networks for a few steps and save them in the middle."""
     for name in nets.NAMES:
@@ -97,6 +128,7 @@ def main():
     torch.save({"z": torch.ones(1, dtype=torch.complex64)}, FILES / "complex.pt")
     torch.save({"s": torch.eye(2).to_sparse()}, FILES / "sparse.pt")
     torch.save(torch.nn.Linear(2, 1), FILES / "module.pt")
+    torch.save(whole(), FILES / "whole.pt")  # the old format has the source of the classes in it
     networks()
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tests.exchange import nets
+from tests.exchange import nets, objects
 from tests.rounding import bound
 from tinynet import nn
 from tinynet.exchange import (
     ExchangeError,
+    UnsafeError,
     load_file,
     load_model,
     load_pytorch,
@@ -131,6 +132,30 @@ def test_pytorch_with_shared_memory(name):
 
 def without_numpy(data):
     return {k: v for k, v in data.items() if k not in ("numpy", "set", "device")}
+
+
+def test_whole_modules_of_pytorch():
+    with pytest.raises(UnsafeError, match="the name tests.exchange.objects.Net"):
+        tn.load(FILES / "whole.pt")
+    back = tn.load(FILES / "whole.pt", weights_only=False)
+    again = io.BytesIO()
+    tn.save(back, again)  # and through what tinynet writes
+    for data in (back, tn.load(again, weights_only=False)):
+        modules = data["modules"]
+        assert type(modules["own"]) is objects.Net
+        assert type(modules["encoder"]) is nn.TransformerEncoderLayer
+        for key, module in modules.items():
+            made = module(tn.tensor(data["inputs"][key]))
+            made = made[0] if isinstance(made, tuple) else made
+            assert np.allclose(made.detach().numpy(), data["outputs"][key], rtol=0, atol=1e-12), key
+        optimizer = data["optimizer"]
+        assert type(optimizer) is tn.optim.AdamW
+        weight = modules["own"].embedding.weight
+        assert optimizer.param_groups[0]["params"][0] is weight
+        assert optimizer.state[weight]["step"].item() == 1
+        assert data["args"].config == objects.Config(0.5, [1])
+        assert data["functions"] == [tn.relu, nn.functional.gelu, nn.init.normal_, nn.Linear]
+        assert data["device"] == tn.device("cuda:1")
 
 
 @pytest.mark.parametrize(

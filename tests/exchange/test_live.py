@@ -1,13 +1,17 @@
 """With PyTorch and safetensors at hand: both ways, byte for byte, and training that goes on."""
 
+import argparse
+import datetime
 import io
 import os
+import pathlib
+from collections import defaultdict, deque
 
 import numpy as np
 import pytest
 
 import tinynet as tn
-from tests.exchange import nets
+from tests.exchange import nets, objects
 from tinynet import nn
 from tinynet.exchange import (
     load_file,
@@ -163,3 +167,66 @@ def test_training_begun_here_goes_on_in_pytorch(torch, package, tmp_path, name, 
     with torch.no_grad():
         output = theirs.eval()(x_there).numpy()
     assert np.abs(net.eval()(x).detach().numpy() - output).max() < 1e-9
+
+
+# ---- whole modules and other objects ------------------------------------------------------------
+
+LAYERS = {
+    "linear": lambda nn: nn.Sequential(nn.Linear(4, 3, bias=False), nn.Tanh()),
+    "norm": lambda nn: nn.Sequential(nn.BatchNorm1d(2), nn.LayerNorm(4), nn.PReLU()),
+    "lstm": lambda nn: nn.LSTM(4, 3, 2, bidirectional=True),
+    "gru": lambda nn: nn.GRU(4, 3),
+    "attention": lambda nn: nn.TransformerEncoderLayer(4, 2, 6, dropout=0.0),
+    "circular": lambda nn: nn.Conv1d(2, 3, 2, padding="same", padding_mode="circular"),
+    "transposed": lambda nn: nn.ConvTranspose1d(2, 3, 2),
+}
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+@pytest.mark.parametrize("name", LAYERS)
+def test_whole_modules_both_ways(torch, name, legacy):
+    x = np.random.default_rng(0).standard_normal((3, 2, 4))
+    theirs = LAYERS[name](torch.nn).double().eval()
+    torch.save(theirs, file := io.BytesIO(), _use_new_zipfile_serialization=not legacy)
+    ours = tn.load(file, weights_only=False)
+    save_pytorch({"model": ours, "state": ours.state_dict()}, file := io.BytesIO())
+    file.seek(0)
+    back = torch.load(file, weights_only=False)
+    assert type(back["model"]) is type(theirs)
+    assert repr(back["model"]) == repr(ours) == repr(theirs)
+    results = [m(torch.tensor(x)) for m in (theirs, back["model"])] + [ours(tn.tensor(x))]
+    results = [y[0] if isinstance(y, tuple) else y for y in results]
+    for y in results:
+        assert np.allclose(y.detach().numpy(), results[0].detach().numpy(), rtol=0, atol=1e-12)
+    theirs.load_state_dict(back["state"])
+
+
+def test_checkpoints_of_scripts_both_ways(torch):
+    data = {
+        "args": argparse.Namespace(lr=0.1, layers=[1]),
+        "history": defaultdict(list, loss=[0.5]),
+        "config": objects.Config(0.5, [1]),
+        "array": np.arange(6.0).reshape(2, 3),
+        "number": np.float32(0.5),
+        "when": datetime.datetime(2020, 1, 1),
+        "path": pathlib.Path("a"),
+        "others": [range(3), {1}, frozenset({2}), 1j, slice(1), deque([1], 2), bytearray(b"x")],
+    }
+    data["again"] = data["history"]["loss"]
+    torch.save(data, theirs := io.BytesIO())
+    tn.save(data, ours := io.BytesIO())
+    ours.seek(0)
+    for back in (tn.load(theirs, weights_only=False), torch.load(ours, weights_only=False)):
+        assert repr(back) == repr(data)
+        assert back["again"] is back["history"]["loss"]
+
+
+def test_what_pytorch_reads_by_default(torch):
+    data = {"a": [1, {2}, (3.5, None)], "b": bytearray(b"x"), "c": 1j, "w": tn.ones(2)}
+    data["again"] = data["a"]
+    save_pytorch(data, file := io.BytesIO())
+    file.seek(0)
+    back = torch.load(file)
+    assert back["again"] is back["a"]
+    assert back["a"] == data["a"]
+    assert back["w"].tolist() == [1, 1]

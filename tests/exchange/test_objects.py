@@ -168,6 +168,12 @@ def test_one_object_is_one_afterwards():
 
 # ---- modules ------------------------------------------------------------------------------------
 
+COPIES = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
+    "process": lambda x: pickle.loads(ForkingPickler.dumps(x)),  # what multiprocessing sends
+}
+
 
 def check_equal_modules(a, b):
     assert repr(a) == repr(b)
@@ -227,10 +233,26 @@ def test_modules_and_optimizers_stay_together():
     check_equal_modules(back["net"], net)
 
 
-def test_states_that_a_module_sets_itself_and_hooks():
+def test_states_that_a_module_sets_itself():
     net = objects.Assigning(2, 1)
+    for copied in (*COPIES.values(), copy.copy, trusted):
+        back = copied(net)
+        assert back(tn.ones(1, 2)).item() == net(tn.ones(1, 2)).item()
+        back = copied(net)
+        back.weight = nn.Parameter(tn.zeros(1, 2))
+        assert back.weight is back._parameters["weight"]
+        assert not back.state_dict()["weight"].any()
+        assert net.weight.any()
+
+
+def trusted(obj):
+    return round_trip(obj, weights_only=False)
+
+
+def test_hooks_of_a_module():
+    net = nn.Linear(2, 1)
     net.register_forward_pre_hook(shifted)
-    back = round_trip(net, weights_only=False)
+    back = trusted(net)
     x = tn.ones(1, 2)
     assert back(x).item() == net(x).item() != nn.Linear.forward(net, x).item()
 
@@ -246,13 +268,6 @@ def test_recurrent_layers_and_lazy_ones():
     assert np.array_equal(back(x)[0].detach().numpy(), net(x)[0].detach().numpy())
     lazy = round_trip(nn.LazyLinear(2), weights_only=False)
     assert lazy(tn.ones(1, 3)).shape == (1, 2)
-
-
-COPIES = {
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
-    "process": lambda x: pickle.loads(ForkingPickler.dumps(x)),  # what multiprocessing sends
-}
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)

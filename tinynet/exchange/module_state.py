@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import Any
 
 from tinynet.exchange.costs import RefusedError
-from tinynet.nn.members import TABLES, Table, set_up
+from tinynet.nn.members import TABLES
 from tinynet.nn.module import Module
 from tinynet.nn.rnn_base import RNNBase
 
@@ -65,8 +65,6 @@ def _both_sides(convolution: Any) -> tuple[int, ...]:
 def own_state(target: Any, state: Any) -> Any:
     """Return PyTorch's state of an object as tinynet has it, if it is a module.
 
-    Its members are attributes, too, for classes that set their state by themselves.
-
     Raises:
         RefusedError: it has hooks of a kind that cannot be registered again.
     """
@@ -77,8 +75,6 @@ def own_state(target: Any, state: Any) -> Any:
     wrong = [name for name, found in hooks.items() if found and name not in _REGISTERED]
     if wrong:
         raise RefusedError(f"a {type(target).__name__} with hooks: {', '.join(wrong)}")
-    for table in TABLES:
-        made |= state[table]
     registered = Module()
     for name, register in _REGISTERED.items():
         for hook in (hooks[name] or {}).values():
@@ -86,10 +82,3 @@ def own_state(target: Any, state: Any) -> Any:
     if registered._hooks is not None:
         made["_hooks"] = registered._hooks
     return made
-
-
-def complete(target: Any) -> None:
-    """Give a module its tables if its class has set the state by itself."""
-    own = getattr(target, "__dict__", {})
-    if isinstance(target, Module) and TABLES[0] in own and not isinstance(own[TABLES[0]], Table):
-        set_up(target, dict(own))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tinynet.exchange.module_state import complete, own_state
+from tinynet.exchange.module_state import own_state
 from tinynet.exchange.opcodes import Function, Reader
 from tinynet.exchange.python_names import BUILDERS
 from tinynet.exchange.pytorch_names import FUNCTIONS, KINDS, VALUES
@@ -69,7 +69,6 @@ class ObjectReader(Reader):
             super()._build(_)
             return
         set_state(target, own_state(target, self._stack.pop()))
-        complete(target)
 
     def _plain(self, data: Any) -> Any:
         if self._trusted:

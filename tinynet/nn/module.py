@@ -226,6 +226,10 @@ class Module:
 
         A subclass's ``__getattr__`` may call it, as in a wrapper that looks into what it wraps.
         """
+        own = self.__dict__
+        if PARAMETERS in own and not isinstance(own[PARAMETERS], members.Table):
+            members.set_up(self, own)  # a __setstate__ has only updated __dict__
+            return getattr(self, name)
         return object.__getattribute__(self, name)
 
     def __dir__(self) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core.device import require_cpu
 
 
@@ -162,6 +163,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_fork.before, after_in_parent=_fork.after, after_in_child=_fork.after
     )
+
+
+def numbers_of(generator: Generator | None, name: str) -> np.random.Generator:
+    """Return the source of random numbers of a function: the default one unless given."""
+    if generator is None:
+        return default_generator.numpy
+    if not isinstance(generator, Generator):
+        raise errors.must_be_generator(name, generator)
+    return generator.numpy
 
 
 def manual_seed(seed: int) -> Generator:

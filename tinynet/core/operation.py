@@ -8,6 +8,7 @@ than importing numpy).
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from tinynet import dtypes, errors
 from tinynet.core import compiler
 from tinynet.core.inplace import run_inplace
 from tinynet.core.observe import observable
+from tinynet.core.out import with_out
 from tinynet.core.source import parameters
 from tinynet.core.tensor import Tensor, method, wrap
 
@@ -67,6 +69,7 @@ class Operation:
         many: bool = False,
         mixed: Callable[[Any, Any], None] | None = None,
         numbers: bool = True,
+        out: bool = False,
     ):
         self.name = declared.__name__
         self.declared = declared
@@ -76,14 +79,13 @@ class Operation:
         self.ints = ints
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
         self.differentiable = differentiable
-        self.frees = frozenset(frees)
+        self.frees, self.exempt = frozenset(frees), frozenset(exempt)
         self.result = result
-        self.exempt = frozenset(exempt)
         self.many = many
         self.mixed, self.numbers = mixed, numbers
         self.multiple = bool(outputs) or many
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
-        self.takes_out = methods and kind != "view" and not many
+        self.takes_out = out or (methods and kind != "view" and not many)
         self.formulas: dict[str, Callable[..., Any]] | None = None
         self.joint: Callable[..., Any] | None = None
         self._install(methods, operator, inplace)
@@ -308,7 +310,8 @@ def pointwise(
         operator: Python's operator, such as ``"mul"`` for ``*``.
         node: name of the node class; from the operation's name unless given.
         exempt: inputs that take no part in promotion (the condition of ``where``).
-        methods: whether it is a Tensor method too.
+        methods: whether it is a Tensor method too; if so, the function takes ``out=``.
+        out: whether a function that is no method takes ``out=``.
         mixed: called with the arrays where dtypes differ, to refuse what PyTorch refuses.
         numbers: whether an input may be a Python number.
     """
@@ -347,10 +350,18 @@ def sequence(**options: Any) -> Callable[[Any], Operation]:
     return lambda declared: Operation(declared, "sequence", None, **options)
 
 
-def public(function: Any, *, as_method: bool = True) -> Any:
-    """Declare a composite: a function on tensors built from operations, and a Tensor method."""
+def public(function: Any = None, *, as_method: bool = True, out: bool = False) -> Any:
+    """Declare a composite: a function on tensors built from operations, and a Tensor method.
+
+    Args:
+        function: the composite.
+        as_method: whether it is a Tensor method too.
+        out: whether the function (not the method) takes ``out=``.
+    """
+    if function is None:
+        return functools.partial(public, as_method=as_method, out=out)
     compiler.call_input(function)
-    COMPOSITES[function.__name__] = function
+    COMPOSITES[function.__name__] = with_out(function) if out else function
     if as_method:
         method(function)
     return function

@@ -88,21 +88,6 @@ _ONLY_METHODS = {
     "to", "type_as", "getitem", "setitem", "fill_diagonal",
 }  # fmt: skip
 _FUNCTIONS_OF_OPERATIONS = ("cat", "stack", "_standard_gamma_grad", "_dirichlet_grad")
-# PyTorch's functions with ``out=`` that no operation declares as such (those have it anyway).
-_COMPOSITES_WITH_OUT = (
-    "add addbmm addcdiv addcmul addmm addmv addr aminmax arange baddbmm bitwise_left_shift "
-    "bitwise_right_shift bucketize cat cholesky cholesky_inverse cholesky_solve clamp clip "
-    "column_stack concat concatenate conj_physical copysign cosh cross cummax cummin cumprod "
-    "deg2rad diag digamma div divide dstack empty erfc erfinv exp2 eye fix float_power fmax "
-    "fmin fmod frac frexp full gather gcd ger greater greater_equal heaviside histc histogram "
-    "histogramdd hstack hypot i0 igamma igammac index_select inner inverse isneginf isposinf "
-    "kron kthvalue lcm ldexp lerp less less_equal lgamma linspace logaddexp logaddexp2 "
-    "logcumsumexp logit logspace lu_solve lu_unpack matmul matrix_power max min mode "
-    "multinomial multiply mvlgamma nan_to_num nanmean nanquantile narrow_copy negative "
-    "nextafter nonzero normal not_equal ones outer polygamma pow quantile rand randint randn "
-    "randperm range renorm row_stack searchsorted sgn signbit sinc sinh stack std std_mean sub "
-    "subtract svd take_along_dim var var_mean vdot vstack where xlogy zeros "
-).split()
 
 # Composites that look at no argument themselves; as methods they have a tensor anyway.
 _TENSOR_FIRST = (
@@ -117,7 +102,7 @@ _FAST = ("view", "expand", "reshape")
 
 functions = {
     **{name: op.function for name, op in REGISTRY.items() if hasattr(Tensor, name)},
-    **{name: REGISTRY[name].function for name in _FUNCTIONS_OF_OPERATIONS},
+    **{name: with_out(REGISTRY[name].function) for name in _FUNCTIONS_OF_OPERATIONS},
     **{name: f for name, f in COMPOSITES.items() if not name.endswith("_")},
     **{
         name: getattr(module, name)
@@ -134,7 +119,6 @@ functions = {
 functions |= aliases.functions()
 for _name in _ONLY_METHODS:
     functions.pop(_name, None)
-functions |= {name: with_out(functions[name]) for name in _COMPOSITES_WITH_OUT if name in functions}
 functions |= {name: tensor_first(functions[name]) for name in _TENSOR_FIRST}
 functions = {name: keywords(f) for name, f in functions.items()}
 for _name, _method in [*METHODS.items()]:

@@ -11,6 +11,7 @@ from tinynet import dtypes
 from tinynet.core.compiler import lazy_inplace
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, pointwise, public
+from tinynet.core.out import with_out
 from tinynet.core.overlap import refuse_partial_overlap
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
@@ -196,7 +197,7 @@ def _with_alpha(name: str, op: Any) -> Any:
     inplace.__name__ = inplace.__qualname__ = f"{name}_"
     inplace.__doc__ = f"Write ``self {sign} alpha * other`` to this tensor and return it."
     public(inplace)
-    return public(function)
+    return public(function, out=True)
 
 
 tensor_add = _with_alpha("add", add)
@@ -250,7 +251,7 @@ def _check_rounding(mode: str) -> None:
 
 
 tensor_div.__name__ = tensor_div.__qualname__ = "div"
-public(tensor_div)
+public(tensor_div, out=True)
 
 
 @public
@@ -265,6 +266,7 @@ def div_(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = Non
 _MISSING = object()
 
 
+@with_out
 def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> Any:
     """Return ``self`` where the condition holds and ``other`` elsewhere.
 

@@ -54,7 +54,7 @@ def i0(self: Array, /) -> Array:
     return _bessel(self, 0, False)
 
 
-@pointwise(ints="float", methods=False, node="SpecialI0EBackward0")
+@pointwise(ints="float", methods=False, out=True, node="SpecialI0EBackward0")
 def i0e(self: Array, /) -> Array:
     """Return ``exp(-|x|) * i0(x)``.
 
@@ -65,7 +65,7 @@ def i0e(self: Array, /) -> Array:
     return _bessel(self, 0, True)
 
 
-@pointwise(ints="float", methods=False, node="SpecialI1Backward0")
+@pointwise(ints="float", methods=False, out=True, node="SpecialI1Backward0")
 def i1(self: Array, /) -> Array:
     """Return the modified Bessel function of order 1.
 
@@ -76,7 +76,7 @@ def i1(self: Array, /) -> Array:
     return _bessel(self, 1, False)
 
 
-@pointwise(ints="float", methods=False, node="SpecialI1EBackward0")
+@pointwise(ints="float", methods=False, out=True, node="SpecialI1EBackward0")
 def i1e(self: Array, /) -> Array:
     """Return ``exp(-|x|) * i1(x)``.
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet.core.operation import public
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.ops.copying import clone
 from tinynet.ops.products import mm, unsafe_view
@@ -40,6 +41,7 @@ def _contracted(dims: Any, a: Tensor, b: Tensor) -> tuple[list[int], list[int]]:
     return first, second
 
 
+@with_out
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Return the sums of products over dimensions of two tensors.
 
@@ -103,7 +105,7 @@ def _multiplied(a: Tensor, b: Tensor, one: list[int], two: list[int]) -> Tensor:
 public(tensordot, as_method=False)
 
 
-@public
+@public(out=True)
 def inner(self: Tensor, other: Tensor) -> Tensor:
     """Return the sums of products over the last dimensions; with a scalar, the product.
 
@@ -131,7 +133,7 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
 # ---- all products -------------------------------------------------------------------------------
 
 
-@public
+@public(out=True)
 def kron(self: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: each element of ``self`` times all of ``other``.
 
@@ -211,6 +213,7 @@ def _best_splits(lengths: list[int]) -> list[list[int]]:
     return split
 
 
+@with_out
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Return the product of matrices, multiplied in the order that needs the fewest operations.
 

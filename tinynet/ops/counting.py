@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.operation import operation, public
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.reduction import Dims, axes_of
@@ -18,7 +19,7 @@ from tinynet.ops.shape import axis_of
 # ---- where --------------------------------------------------------------------------------------
 
 
-@public
+@public(out=True)
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the indices of the nonzero elements, one row each, or one tensor per dimension.
 
@@ -221,6 +222,7 @@ def unique_consecutive(
 # ---- membership ---------------------------------------------------------------------------------
 
 
+@with_out
 def isin(
     elements: Tensor | float,
     test_elements: Tensor | float,

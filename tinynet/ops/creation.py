@@ -11,6 +11,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike, require_cpu
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.shape import Ints, sizes
@@ -239,6 +240,7 @@ def float_kind(dtype: Any) -> Any:
     return dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
 
 
+@with_out
 def zeros(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
@@ -256,6 +258,7 @@ def zeros(
     return finish(np.zeros(shape_of(size, "zeros"), float_kind(dtype)), requires_grad)
 
 
+@with_out
 def ones(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
@@ -274,6 +277,7 @@ def ones(
     return finish(np.ones(shape_of(size, "ones"), float_kind(dtype)), requires_grad)
 
 
+@with_out
 def empty(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
@@ -300,6 +304,7 @@ def refuse_no_number(function: str, value: Any) -> None:
         )
 
 
+@with_out
 def full(
     size: Sequence[int],
     fill_value: Any,
@@ -331,6 +336,7 @@ def full(
     return finish(np.full(shape_of((size,), "full"), value, kind), requires_grad)
 
 
+@with_out
 def eye(
     n: int,
     m: int | None = None,

@@ -217,7 +217,7 @@ def _part(x: Tensor, axis: int, start: int, stop: int | None) -> Tensor:
     return cut.function(x, axis, slice(start, stop))
 
 
-@public
+@public(out=True)
 def diff(
     self: Tensor,
     n: int = 1,

@@ -95,7 +95,7 @@ def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
     return diagonal_matrix.function(self, offset, one, two)
 
 
-@public
+@public(out=True)
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a diagonal.
 

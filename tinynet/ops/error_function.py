@@ -52,7 +52,7 @@ def _erfcx(x: Array) -> Array:
     return np.where(size <= 0.46875, small, np.where(x < 0, 2 * square - _far(size), _far(size)))
 
 
-@pointwise(ints="float", methods=False, node="SpecialErfcxBackward0")
+@pointwise(ints="float", methods=False, out=True, node="SpecialErfcxBackward0")
 def erfcx(self: Array, /) -> Array:
     """Return ``exp(x^2) * erfc(x)``, without overflow for large x.
 
@@ -131,7 +131,7 @@ erfinv.grad(self=lambda g, result: g * (exp(result * result) / _SLOPE))
 _ROOT = math.sqrt(0.5)
 
 
-@pointwise(ints="float", methods=False, node="SpecialNdtrBackward0")
+@pointwise(ints="float", methods=False, out=True, node="SpecialNdtrBackward0")
 def ndtr(self: Array, /) -> Array:
     """Return the area below the standard normal density, from minus infinity to x.
 
@@ -142,7 +142,7 @@ def ndtr(self: Array, /) -> Array:
     return (0.5 * _erfc(self.astype(np.float64) * -_ROOT)).astype(self.dtype)
 
 
-@pointwise(ints="float", methods=False, node="SpecialNdtriBackward0")
+@pointwise(ints="float", methods=False, out=True, node="SpecialNdtriBackward0")
 def ndtri(self: Array, /) -> Array:
     """Return where the area below the standard normal density is x: the inverse of ``ndtr``.
 
@@ -155,7 +155,7 @@ def ndtri(self: Array, /) -> Array:
     return (_inverse(2 * p - 1, rest) / _ROOT).astype(self.dtype)
 
 
-@pointwise(ints="float", methods=False, node="SpecialLogNdtrBackward0")
+@pointwise(ints="float", methods=False, out=True, node="SpecialLogNdtrBackward0")
 def log_ndtr(self: Array, /) -> Array:
     """Return the logarithm of ``ndtr``, exact also far below zero.
 

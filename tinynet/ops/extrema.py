@@ -187,7 +187,7 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
         >>> values
         {"tensor([3., 2.])" if name == "max" else "tensor([1., 0.])"}
     """
-    return public(function)
+    return public(function, out=True)
 
 
 max = _face("max", max_all, max_dim, limits.maximum)
@@ -243,7 +243,7 @@ def _aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 
 _aminmax.__name__ = _aminmax.__qualname__ = "aminmax"
-public(_aminmax)
+public(_aminmax, out=True)
 
 # ---- indices only -------------------------------------------------------------------------------
 

@@ -121,7 +121,7 @@ def _weighted(name: str, self: Any, end: Any, weight: Any) -> Any:
     return lerp_tensor if isinstance(weight, Tensor) else lerp_number
 
 
-@public
+@public(out=True)
 def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """Return ``self + weight * (end - self)``: the points between two tensors.
 

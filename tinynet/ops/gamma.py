@@ -117,7 +117,7 @@ def _zeta(s: Array, q: Array) -> Array:
     return np.where(s == 1, np.inf, np.where(s < 1, np.nan, total))
 
 
-@pointwise(ints="float", methods=False, node="SpecialZetaBackward0")
+@pointwise(ints="float", methods=False, out=True, node="SpecialZetaBackward0")
 def zeta(self: Array, other: Array, /) -> Array:
     """Return Hurwitz' zeta function: the sum of ``(k + other) ** -self`` over k from 0 on.
 

@@ -104,7 +104,7 @@ gather_along.grad(self=lambda g, index, self_shape, dim: gather_sum(g, index, se
 gather_sum.grad(self=lambda g, index, dim: gather_along(g, index, dim))
 
 
-@public
+@public(out=True)
 def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """Return the elements that ``index`` chooses along a dimension.
 
@@ -125,7 +125,7 @@ def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) 
     return gather_along.function(self, index, dim)
 
 
-@public
+@public(out=True)
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Return the elements that ``indices`` chooses along a dimension, the others broadcast.
 
@@ -269,7 +269,7 @@ def _meant(
     return {None: scatter_source, "add": scatter_sum, "multiply": scatter_product}[reduce], source
 
 
-@public
+@public(out=True)
 def scatter(
     self: Tensor,
     dim: int,
@@ -318,7 +318,7 @@ def scatter_(
     return run_inplace(op, self, args, {}, what="scatter_")
 
 
-@public
+@public(out=True)
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy with elements of ``src`` added where ``index`` points to along a dimension.
 

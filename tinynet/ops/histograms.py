@@ -129,7 +129,7 @@ def _check(points: Array, weight: Tensor | None) -> None:
         )
 
 
-@public
+@public(out=True)
 def histogram(
     self: Tensor,
     bins: int | Tensor,
@@ -208,7 +208,7 @@ def histogramdd(
     return Histogram(wrap(counts), tuple(shown))
 
 
-public(histogramdd, as_method=False)
+public(histogramdd, as_method=False, out=True)
 
 # ---- the interval of a value --------------------------------------------------------------------
 
@@ -338,5 +338,5 @@ def bucketize(
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
-public(searchsorted, as_method=False)
-public(bucketize, as_method=False)
+public(searchsorted, as_method=False, out=True)
+public(bucketize, as_method=False, out=True)

@@ -147,7 +147,7 @@ clamp_tensors.grad(
 )
 
 
-@public
+@public(out=True)
 def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
 

@@ -84,7 +84,7 @@ xlogy.grad(
 )
 
 
-@pointwise(ints="float", methods=False, node="SpecialXlog1PyBackward0")
+@pointwise(ints="float", methods=False, out=True, node="SpecialXlog1PyBackward0")
 def xlog1py(self: Array, other: Array, /) -> Array:
     """Return ``self * log(1 + other)``, which is 0 where ``self`` is.
 
@@ -127,7 +127,7 @@ def _logit_slope(g: Any, x: Any, eps: float | None) -> Any:
 logit.grad(self=lambda g, self, eps: _logit_slope(g, self, eps))
 
 
-@pointwise(ints="float", methods=False, node="SpecialEntrBackward0")
+@pointwise(ints="float", methods=False, out=True, node="SpecialEntrBackward0")
 def entr(self: Array, /) -> Array:
     """Return ``-x * log(x)``: 0 at 0, and minus infinity below.
 

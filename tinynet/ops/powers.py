@@ -74,7 +74,7 @@ def _log_of(base: float) -> float:
 # ---- the public faces ---------------------------------------------------------------------------
 
 
-@public
+@public(out=True)
 def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor).
 
@@ -123,7 +123,7 @@ def _double(x: Any, name: str, position: int) -> Any:
     return converted(x, np.dtype(np.float64))
 
 
-@public
+@public(out=True)
 def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Return ``self`` to the power of ``exponent``, computed and returned as float64.
 

@@ -208,7 +208,7 @@ unsafe_view.grad(self=lambda g, self_shape: shape.reshape(g, self_shape))
 # ---- matmul -------------------------------------------------------------------------------------
 
 
-@public
+@public(out=True)
 def matmul(self: Tensor, other: Tensor) -> Tensor:
     """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the same.
 
@@ -331,7 +331,7 @@ method(_operator, "__matmul__")
 method(_reflected, "__rmatmul__")
 
 
-@public
+@public(out=True)
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
     """Return the matrix of the products of all pairs of elements of two vectors.
 
@@ -352,7 +352,7 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
     return shape.reshape(self, (self._array.size, 1)) * vec2
 
 
-@public
+@public(out=True)
 def ger(self: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it.
 

@@ -182,7 +182,7 @@ slices_copied.grad(
 )
 
 
-@public
+@public(out=True)
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return a copy with slices of ``source`` in the places that ``index`` names.
 

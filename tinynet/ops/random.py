@@ -6,25 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes
 from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.operation import operation
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation import float_kind, shape_of
 from tinynet.ops.grids import broadcast_tensors
 from tinynet.ops.refuse import c_name, refuse_others
 from tinynet.ops.shape import Ints
-from tinynet.random import Generator, default_generator
-
-
-def numbers_of(generator: Generator | None, name: str) -> np.random.Generator:
-    """Return the source of random numbers of a function: the default one unless given."""
-    if generator is None:
-        return default_generator.numpy
-    if not isinstance(generator, Generator):
-        raise errors.must_be_generator(name, generator)
-    return generator.numpy
+from tinynet.random import Generator, numbers_of
 
 
 def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
@@ -46,6 +38,7 @@ def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any)
     return np.asarray(numbers_of(generator, name).random(shape, dtype=drawn))
 
 
+@with_out
 def rand(
     *size: Ints,
     generator: Generator | None = None,
@@ -73,6 +66,7 @@ def rand(
     return _made(drawn, dtype, requires_grad)
 
 
+@with_out
 def randn(
     *size: Ints,
     generator: Generator | None = None,
@@ -99,6 +93,7 @@ def randn(
     return _made(drawn, dtype, requires_grad)
 
 
+@with_out
 def randint(
     low: int = 0,
     high: Any = None,
@@ -147,6 +142,7 @@ def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
             raise RuntimeError(f"{name} is out of bounds for {c_name(np.empty(0, kind))}")
 
 
+@with_out
 def randperm(
     n: int,
     *,
@@ -278,6 +274,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     return binomial_values.function(like, drawn)
 
 
+@with_out
 def normal(
     mean: Tensor | float = 0.0,
     std: Tensor | float = 1.0,

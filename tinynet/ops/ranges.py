@@ -10,6 +10,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike, require_cpu
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation import as_tensor, finish, float_kind, refuse_huge, shape_of, tensor
@@ -23,6 +24,7 @@ def _number(x: Any) -> Any:
     return x.item() if isinstance(x, Tensor) else x
 
 
+@with_out
 def arange(
     start: Any = 0,
     end: Any = None,
@@ -90,6 +92,7 @@ def _wide(kind: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float64 if kind.kind != "f" or kind.itemsize == 8 else np.float32)
 
 
+@with_out
 def linspace(
     start: Tensor | float,
     end: Tensor | float,
@@ -118,6 +121,7 @@ def linspace(
     return finish(found.astype(kind), requires_grad)
 
 
+@with_out
 def logspace(
     start: Tensor | float,
     end: Tensor | float,

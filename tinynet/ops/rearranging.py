@@ -152,7 +152,7 @@ def row_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 for _function in (hstack, vstack, dstack, column_stack, row_stack):
-    public(_function, as_method=False)
+    public(_function, as_method=False, out=True)
 
 # ---- in parts -----------------------------------------------------------------------------------
 

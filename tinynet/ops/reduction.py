@@ -101,7 +101,7 @@ def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike 
 sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim))
 
 
-@public
+@public(out=True)
 def sum(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -154,7 +154,7 @@ mean_dims.grad(
 )
 
 
-@public
+@public(out=True)
 def mean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -198,7 +198,7 @@ nansum_dims.grad(
 )
 
 
-@public
+@public(out=True)
 def nansum(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -212,7 +212,7 @@ def nansum(
     return nansum_dims.function(self, dim, keepdim, dtype)
 
 
-@public
+@public(out=True)
 def nanmean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -297,7 +297,7 @@ def _tree(x: Any, n: int) -> Any:
     return cat([both, outside[pairs:]], 0) if single else both
 
 
-@public
+@public(out=True)
 def prod(
     self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.random import numbers_of
@@ -49,6 +50,7 @@ def _indices(rows: Array, levels: Array) -> Array:
     return found.reshape(levels.shape) - number * rows.shape[1]
 
 
+@with_out
 def multinomial(
     input: Tensor,
     num_samples: int,

@@ -162,7 +162,7 @@ def _check_way(name: str, reduce: Any, ways: str) -> str:
     return str(reduce)
 
 
-@public
+@public(out=True)
 def scatter_reduce(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -274,7 +274,7 @@ def _slice_slopes(
 slices_reduced.grads(_slice_slopes)
 
 
-@public
+@public(out=True)
 def index_reduce(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:

@@ -59,7 +59,7 @@ select_slices.grad(self=lambda g, index, self_shape, dim: select_sum(g, index, s
 select_sum.grad(self=lambda g, index, dim: select_slices(g, index, dim))
 
 
-@public
+@public(out=True)
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices along a dimension that a vector of indices names, as a copy.
 
@@ -136,7 +136,7 @@ slices_added.grad(
 )
 
 
-@public
+@public(out=True)
 def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
     """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names them.
 

@@ -59,7 +59,7 @@ def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: boo
     return _order(self, dim, descending)
 
 
-@public
+@public(out=True)
 def msort(self: Tensor) -> Tensor:
     """Return the elements in order along the first dimension.
 

@@ -49,7 +49,7 @@ def _polygamma_(self: Tensor, n: int) -> Tensor:
     return run_inplace(gamma.higher_gamma, self, (n,), {}, what="polygamma_")
 
 
-public(polygamma, as_method=False)
+public(polygamma, as_method=False, out=True)
 method(_polygamma, "polygamma")
 method(_polygamma_, "polygamma_")
 

@@ -116,7 +116,7 @@ def _options(
     return dim, correction
 
 
-@public
+@public(out=True)
 def var(
     self: Tensor,
     dim: Dims = None,
@@ -146,7 +146,7 @@ def var(
     return variance.function(self, dim, correction, keepdim)
 
 
-@public
+@public(out=True)
 def std(
     self: Tensor,
     dim: Dims = None,
@@ -205,8 +205,8 @@ def std_mean(
     return deviation.function(self, dim, correction, keepdim), mean(self, dim, keepdim)
 
 
-public(var_mean, as_method=False)
-public(std_mean, as_method=False)
+public(var_mean, as_method=False, out=True)
+public(std_mean, as_method=False, out=True)
 
 # ---- norms --------------------------------------------------------------------------------------
 
@@ -283,7 +283,7 @@ vector_norm.grad(
 )
 
 
-@public
+@public(out=True)
 def norm(
     self: Tensor,
     p: float | str | None = "fro",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.operation import operation, public
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
@@ -53,6 +54,7 @@ determinant.grad(A=lambda g, A: unsqueeze(unsqueeze(g, -1), -1) * cofactors(A))
 cofactors.grad(A=_of_cofactors)
 
 
+@with_out
 def linalg_det(A: Tensor) -> Tensor:
     """Return the determinants of matrices.
 
@@ -106,6 +108,7 @@ _Slogdet = named("linalg_slogdet", ("sign", "logabsdet"))
 _SlogdetOfTensor = named("slogdet", ("sign", "logabsdet"))
 
 
+@with_out
 def linalg_slogdet(A: Tensor) -> Any:
     """Return the signs of determinants, and the logarithms of their absolute values.
 

@@ -17,7 +17,7 @@ from tinynet.ops.linalg.inverses import inv
 from tinynet.ops.products import matmul
 
 
-@public
+@public(out=True)
 def matrix_power(self: Tensor, n: int) -> Tensor:
     """Return the n-th powers of square matrices, by repeated squaring.
 

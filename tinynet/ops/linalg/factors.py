@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.operation import operation
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.copying import tril
@@ -72,6 +73,7 @@ cholesky_and_info.grad(A=lambda g, L, upper: _cholesky_gradient(g, L, upper))
 _CholeskyEx = named("linalg_cholesky_ex", ("L", "info"))
 
 
+@with_out
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """Return the Cholesky factors of matrices, and for each whether there is one.
 
@@ -95,6 +97,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     return _CholeskyEx(L, info)
 
 
+@with_out
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """Return the lower triangles L of symmetric positive-definite matrices ``A = L @ L.mT``.
 
@@ -163,6 +166,7 @@ orthogonal_triangular.grad(A=lambda g, Q, R, form: _qr_gradient(g, Q, R, form))
 _Qr = named("linalg_qr", ("Q", "R"))
 
 
+@with_out
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """Return orthogonal matrices Q and upper triangles R with ``A = Q @ R``.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.operation import operation, public
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.linalg.checks import (
@@ -72,6 +73,7 @@ def inverted(A: Any) -> Any:
 _InvEx = named("linalg_inv_ex", ("inverse", "info"))
 
 
+@with_out
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """Return the inverses of matrices, and for each whether there is one.
 
@@ -94,6 +96,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     return _InvEx(inverse, info)
 
 
+@with_out
 def inv(A: Tensor) -> Tensor:
     """Return the inverses of matrices.
 
@@ -122,7 +125,7 @@ def checked_inverse(A: Tensor, name: str) -> Tensor:
     return inverse
 
 
-@public
+@public(out=True)
 def inverse(self: Tensor) -> Tensor:
     """Return the inverses of matrices; ``linalg.inv`` does the same.
 
@@ -176,6 +179,7 @@ solution_and_info.grads(_solution_gradients)
 _SolveEx = named("linalg_solve_ex", ("result", "info"))
 
 
+@with_out
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """Return the solutions of equations, and for each matrix whether there is one.
 
@@ -200,6 +204,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     return _SolveEx(result, info)
 
 
+@with_out
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """Return the solutions of systems of linear equations.
 
@@ -226,6 +231,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 # ---- tensors as matrices ------------------------------------------------------------------------
 
 
+@with_out
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """Return the inverse of a tensor for ``tensordot``.
 
@@ -254,6 +260,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     return reshape(inverse, (*shape[ind:], *shape[:ind]))
 
 
+@with_out
 def tensorsolve(A: Tensor, B: Tensor, dims: tuple[int, ...] | None = None) -> Tensor:
     """Return X of ``tensordot(A, X, X.ndim) = B``.
 

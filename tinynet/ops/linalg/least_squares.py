@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.operation import operation
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.linalg.checks import named
@@ -87,6 +88,7 @@ def _check(A: Tensor, B: Tensor, driver: str) -> None:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
 
 
+@with_out
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """Return the solutions of least-squares problems: X for which ``|A X - B|`` is smallest.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.operation import operation
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.copying import tril, triu
@@ -105,6 +106,7 @@ def _pivoting(name: str, A: Any, pivot: bool) -> None:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
+@with_out
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """Return a permutation P, unit lower triangles L and upper triangles U: ``A = P @ L @ U``.
 
@@ -139,6 +141,7 @@ _SINGULAR = (
 )
 
 
+@with_out
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """Return what ``lu_factor`` does, and for each matrix whether U has an inverse.
 
@@ -167,6 +170,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     return _LuFactorEx(LU, pivots, info)
 
 
+@with_out
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """Return the factors of ``lu`` as ``lu_solve`` wants them.
 
@@ -192,6 +196,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     return _LuFactor(LU, pivots)
 
 
+@with_out
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:

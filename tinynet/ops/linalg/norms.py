@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.ops.arithmetic import where
 from tinynet.ops.conversion import converted
@@ -39,6 +40,7 @@ def _in_dtype(name: str, x: Tensor, dtype: Any) -> Tensor:
     return converted(x, kind)
 
 
+@with_out
 def vector_norm(
     x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -83,6 +85,7 @@ def _matrix_axes(dim: Any, ndim: int) -> tuple[int, int]:
     return one, two
 
 
+@with_out
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -149,6 +152,7 @@ def _by_singular_values(A: Tensor, ord: Any, one: int, two: int, keepdim: bool) 
     return found
 
 
+@with_out
 def norm(
     input: Tensor, ord: Order = None, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -192,6 +196,7 @@ def norm(
 # ---- condition numbers --------------------------------------------------------------------------
 
 
+@with_out
 def cond(A: Tensor, p: Order = None) -> Tensor:
     """Return the condition numbers of matrices: how much they magnify relative errors.
 

@@ -55,7 +55,7 @@ def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
 # ---- Cholesky -----------------------------------------------------------------------------------
 
 
-@public
+@public(out=True)
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """Return Cholesky factors; prefer ``linalg.cholesky``.
 
@@ -85,7 +85,7 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     return L
 
 
-@public
+@public(out=True)
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """Return X of ``A X = B``, given the Cholesky factor of A.
 
@@ -129,7 +129,7 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     return solve(L.mT, solve(L, self, False, True, False), True, True, False)
 
 
-@public
+@public(out=True)
 def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
     """Return the inverse of a matrix, given its Cholesky factor.
 
@@ -164,7 +164,7 @@ _Qr = named("qr", ("Q", "R"))
 _Svd = named("svd", ("U", "S", "V"))
 
 
-@public
+@public(out=True)
 def qr(self: Tensor, some: bool = True) -> Any:
     """Return Q and R; prefer ``linalg.qr``.
 
@@ -189,7 +189,7 @@ def qr(self: Tensor, some: bool = True) -> Any:
     return _Qr(*linalg_qr(self, "reduced" if some else "complete"))
 
 
-@public
+@public(out=True)
 def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``.
 
@@ -216,7 +216,7 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     return _Svd(empty[0], svdvals(self), empty[1])
 
 
-@public
+@public(out=True)
 def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``.
 
@@ -249,7 +249,7 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tenso
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
-@public
+@public(out=True)
 def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Return the solution with factored matrices; prefer ``linalg.lu_solve``.
 
@@ -275,4 +275,4 @@ def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     return linalg_lu_solve(LU_data, LU_pivots, self)
 
 
-public(lu_unpack, as_method=False)
+public(lu_unpack, as_method=False, out=True)

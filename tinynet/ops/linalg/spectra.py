@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet.core.modes import mode
 from tinynet.core.operation import operation
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
@@ -103,6 +104,7 @@ def _triangle(UPLO: str) -> str:
     return UPLO.upper()
 
 
+@with_out
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Return the eigenvalues and eigenvectors of symmetric matrices.
 
@@ -132,6 +134,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     return _Eigh(*eigen_system.function(A, _triangle(UPLO)))
 
 
+@with_out
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """Return the eigenvalues of symmetric matrices, in ascending order.
 
@@ -197,6 +200,7 @@ def _no_driver(name: str, driver: str | None) -> None:
         )
 
 
+@with_out
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """Return the singular value decomposition ``A = U @ diag(S) @ Vh``.
 
@@ -226,6 +230,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
     return _Svd(*singular_system.function(A, full_matrices))
 
 
+@with_out
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """Return the singular values of matrices, in descending order.
 
@@ -298,6 +303,7 @@ def pinv_gradient(g: Any, A: Any, P: Any) -> Any:
 pseudoinverse.grad(A=lambda g, A, result: pinv_gradient(g, A, result))
 
 
+@with_out
 def pinv(
     A: Tensor,
     rcond: float | Tensor | None = None,
@@ -346,6 +352,7 @@ def pinv(
     return pseudoinverse.function(A, _number(atol), _number(rtol), hermitian)
 
 
+@with_out
 def matrix_rank(
     A: Tensor,
     tol: float | Tensor | None = None,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.operation import operation
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.copying import tril, triu
@@ -81,6 +82,7 @@ def _triangular_gradients(
 triangular.grads(_triangular_gradients)
 
 
+@with_out
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:

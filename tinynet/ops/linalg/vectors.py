@@ -9,6 +9,7 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.operation import operation, public
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops import parts
@@ -42,6 +43,7 @@ cross_product.grad(
 )
 
 
+@with_out
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the cross products of vectors of three elements.
 
@@ -75,7 +77,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     return cross_product.function(input, other, axis)
 
 
-@public
+@public(out=True)
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the cross products of vectors of three elements.
 
@@ -104,6 +106,7 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     return linalg_cross(self, other, dim=dim)
 
 
+@with_out
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the inner products of vectors along a dimension.
 
@@ -207,6 +210,7 @@ def _check_reflectors(a: Any, tau: Any) -> None:
     floating(name, a)
 
 
+@with_out
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """Return the first n columns of a product of Householder reflections.
 

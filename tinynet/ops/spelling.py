@@ -31,10 +31,14 @@ _WITHOUT_EFFECT: dict[str, Callable[[Any], None]] = {
 
 def keywords(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let a function on tensors take such names; returned as it is if it has no use for them."""
-    own = inspect.signature(function).parameters
-    starred = next((name for name, p in own.items() if p.kind is p.VAR_POSITIONAL), "")
+    if isinstance(function, type):
+        return function
+    code = inspect.unwrap(function).__code__  # a signature of each would slow the import down
+    count = code.co_argcount + code.co_kwonlyargcount
+    own = {*code.co_varnames[:count]}
+    starred = code.co_varnames[count] if code.co_flags & inspect.CO_VARARGS else ""
     makes = "device" in own  # a tensor, with the arguments that all such functions take
-    if not (makes or {"dim", "keepdim"} & own.keys() or starred in _STARRED):
+    if not (makes or {"dim", "keepdim"} & own or starred in _STARRED):
         return function
 
     @functools.wraps(function)
@@ -44,7 +48,7 @@ def keywords(function: Callable[..., Any]) -> Callable[..., Any]:
                 if theirs in kwargs and ours not in kwargs:
                     kwargs[ours] = kwargs.pop(theirs)
             if makes:
-                for name in _WITHOUT_EFFECT.keys() & kwargs.keys() - own.keys():
+                for name in _WITHOUT_EFFECT.keys() & kwargs.keys() - own:
                     _WITHOUT_EFFECT[name](kwargs.pop(name))
             if "input" in kwargs:
                 args = (kwargs.pop("input"), *args)

@@ -17,7 +17,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ROWS = [
     ["invocation"],  # the first that is imported
     ["errors", "explanations"],
-    ["dtypes", "threads", "memory", "strides"],
+    ["dtypes", "printing", "threads", "memory", "strides"],
     ["layouts"],
     ["numba_kernels", "sums"],
     ["core"],

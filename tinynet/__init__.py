@@ -36,7 +36,6 @@ from tinynet.core.modes import enable_grad as enable_grad
 from tinynet.core.modes import is_grad_enabled as is_grad_enabled
 from tinynet.core.modes import no_grad as no_grad
 from tinynet.core.modes import set_grad_enabled as set_grad_enabled
-from tinynet.core.printing import set_printoptions as set_printoptions
 from tinynet.core.tensor import Size as Size
 from tinynet.core.tensor import Tensor as Tensor
 from tinynet.dtypes import bool as bool
@@ -75,6 +74,7 @@ from tinynet.layouts import strided as strided
 from tinynet.ops import *  # noqa: F403
 from tinynet.ops import linalg as linalg
 from tinynet.ops import special as special
+from tinynet.printing import set_printoptions as set_printoptions
 from tinynet.random import Generator as Generator
 from tinynet.random import default_generator as default_generator
 from tinynet.random import get_rng_state as get_rng_state

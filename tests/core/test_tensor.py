@@ -9,7 +9,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import dtypes
-from tinynet.core.printing import format_tensor
+from tinynet.printing import format_tensor
 
 
 def test_what_it_is():

@@ -93,9 +93,9 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        if "out" not in kwargs:
-            return function(*args, **kwargs)
-        out = kwargs.pop("out")
+        if not kwargs:
+            return function(*args)  # most calls, a little faster
+        out = kwargs.pop("out", None)
         if out is None:
             return function(*args, **kwargs)
         return written(function, args, kwargs, out)

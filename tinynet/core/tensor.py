@@ -17,10 +17,10 @@ import numpy as np
 from tinynet import dtypes, errors, layouts
 from tinynet.core.device import CPU, device
 from tinynet.core.modes import inference, mode
-from tinynet.core.printing import format_tensor, shows_dtype
 from tinynet.core.size import Size as Size
 from tinynet.core.version import INFERENCE, Version, new_version
 from tinynet.dtypes import Array
+from tinynet.printing import format_tensor, shows_dtype
 
 if TYPE_CHECKING:  # what the other files add, written out by ops/stubs.py
     from tinynet.core.methods import TensorMethods

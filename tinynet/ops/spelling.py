@@ -43,17 +43,18 @@ def keywords(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def respelled(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            for theirs, ours in _NAMES.items():
-                if theirs in kwargs and ours not in kwargs:
-                    kwargs[ours] = kwargs.pop(theirs)
-            if makes:
-                for name in _WITHOUT_EFFECT.keys() & kwargs.keys() - own:
-                    _WITHOUT_EFFECT[name](kwargs.pop(name))
-            if "input" in kwargs:
-                args = (kwargs.pop("input"), *args)
-            if starred in kwargs:
-                args = (*args, kwargs.pop(starred))
+        if not kwargs:
+            return function(*args)  # most calls, a little faster
+        for theirs, ours in _NAMES.items():
+            if theirs in kwargs and ours not in kwargs:
+                kwargs[ours] = kwargs.pop(theirs)
+        if makes:
+            for name in _WITHOUT_EFFECT.keys() & kwargs.keys() - own:
+                _WITHOUT_EFFECT[name](kwargs.pop(name))
+        if "input" in kwargs:
+            args = (kwargs.pop("input"), *args)
+        if starred in kwargs:
+            args = (*args, kwargs.pop(starred))
         return function(*args, **kwargs)
 
     return respelled

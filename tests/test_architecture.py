@@ -17,8 +17,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ROWS = [
     ["invocation"],  # the first that is imported
     ["errors", "explanations"],
-    ["dtypes", "printing", "threads", "memory", "strides"],
-    ["layouts"],
+    ["dtypes", "threads", "memory", "strides"],
+    ["layouts", "printing"],
     ["numba_kernels", "sums"],
     ["core"],
     ["random"],

@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -350,6 +350,10 @@ def sequence(**options: Any) -> Callable[[Any], Operation]:
     return lambda declared: Operation(declared, "sequence", None, **options)
 
 
+@overload
+def public(function: Any, *, as_method: bool = ..., out: bool = ...) -> Any: ...
+@overload
+def public(*, as_method: bool = ..., out: bool = ...) -> Callable[[Any], Any]: ...
 def public(function: Any = None, *, as_method: bool = True, out: bool = False) -> Any:
     """Declare a composite: a function on tensors built from operations, and a Tensor method.
 

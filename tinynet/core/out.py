@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from tinynet.core.overlap import refuse_overlap, refuse_partial_overlap
 from tinynet.core.tensor import Tensor
 from tinynet.core.version import refuse_inference
 from tinynet.core.views import requires_grad
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def written(
@@ -88,7 +90,7 @@ def _tensors(value: Any) -> Iterator[Tensor]:
         yield from _tensors(list(value.values()))
 
 
-def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
+def with_out(function: F) -> F:
     """Let a composite take ``out=``."""
 
     @functools.wraps(function)
@@ -100,4 +102,4 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         return written(function, args, kwargs, out)
 
-    return wrapped
+    return wrapped  # type: ignore[return-value]

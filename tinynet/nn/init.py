@@ -21,8 +21,7 @@ from tinynet.dtypes import Array
 from tinynet.nn.fans import _calculate_correct_fan as _calculate_correct_fan
 from tinynet.nn.fans import _calculate_fan_in_and_fan_out as _calculate_fan_in_and_fan_out
 from tinynet.nn.fans import calculate_gain as calculate_gain
-from tinynet.ops import random
-from tinynet.random import Generator
+from tinynet.random import Generator, numbers_of
 
 
 class _Mode(threading.local):
@@ -251,7 +250,7 @@ def trunc_normal_(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
             "values may be incorrect."
         )
-    draw = random.numbers_of(generator, "trunc_normal_")
+    draw = numbers_of(generator, "trunc_normal_")
     array = tensor._array
     drawn = _truncated(draw, array.size, mean, std, a, b).astype(array.dtype)
     return _fill(tensor, np.clip(drawn, a, b).reshape(array.shape), "trunc_normal_")
@@ -397,7 +396,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     if tensor._array.size == 0 or _mode.skip:
         return tensor
     rows, columns = shape[0], math.prod(shape[1:])
-    drawn = random.numbers_of(generator, "orthogonal_").standard_normal((rows, columns))
+    drawn = numbers_of(generator, "orthogonal_").standard_normal((rows, columns))
     q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
     q *= np.sign(np.diagonal(r))  # makes the distribution uniform
     with no_grad():
@@ -436,12 +435,12 @@ def sparse_(
     rows, columns = tensor._array.shape
     normal_(tensor, 0.0, std, generator)
     places = np.tile(np.arange(rows)[:, None], (1, columns))
-    draw = random.numbers_of(generator, "sparse_")
+    draw = numbers_of(generator, "sparse_")
     zero = draw.permuted(places, axis=0) < math.ceil(sparsity * rows)
     return _fill(tensor, np.where(zero, 0, tensor._array), "sparse_")
 
 
-def _deprecated(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def _deprecated(function: Any) -> Callable[..., Tensor]:
     name = function.__name__.removesuffix("_")
 
     def renamed(*args: Any, **kwargs: Any) -> Tensor:

@@ -15,14 +15,13 @@ from tinynet.ops.random import (
     bernoulli_values,
     check_range,
     drawn_uniform,
-    numbers_of,
     probabilities,
     probability,
     refuse_integers,
     values_op,
 )
 from tinynet.ops.refuse import c_name
-from tinynet.random import Generator
+from tinynet.random import Generator, numbers_of
 
 normal_values = values_op("normal_values", "NormalBackward0")
 uniform_values = values_op("uniform_values", "UniformBackward0")

@@ -18,9 +18,9 @@ from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.gamma import digamma
-from tinynet.ops.random import numbers_of, refuse_integers
+from tinynet.ops.random import refuse_integers
 from tinynet.ops.refuse import refuse_others
-from tinynet.random import Generator
+from tinynet.random import Generator, numbers_of
 
 _MOST_TERMS = 5000
 _LARGE = 1e4  # parameters from here on are expanded

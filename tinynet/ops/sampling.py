@@ -8,9 +8,8 @@ from tinynet import dtypes
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.random import numbers_of
 from tinynet.ops.refuse import refuse_others
-from tinynet.random import Generator
+from tinynet.random import Generator, numbers_of
 
 
 def _check_weights(weights: Array, count: int, replacement: bool) -> None:

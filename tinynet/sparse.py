@@ -75,6 +75,10 @@ class Entries:
         self.shape, self.dtype = places.shape, values._array.dtype
         self.ndim, self.size = len(self.shape), int(np.prod(self.shape, dtype=int))
 
+    def tensor(self) -> Tensor:
+        """Return the sparse tensor that has them."""
+        return _sparse(self.places, self.values)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         whole = np.zeros(self.shape, self.dtype)
         np.add.at(whole, tuple(self.places.index), self.values._array)

@@ -157,6 +157,22 @@ def test_products_and_their_gradients():
     assert tn.equal(made @ dense[:, 0], whole @ dense[:, 0])
 
 
+def test_a_function_that_saves_a_sparse_matrix():
+    class Product(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, values, dense):
+            made = tn.sparse_coo_tensor(INDEX, values, (2, 3))
+            ctx.save_for_backward(made, dense)
+            return tn.matmul(made, dense)
+
+        @staticmethod
+        def backward(ctx, g):
+            made, dense = ctx.saved_tensors
+            return (g @ dense.t())[tuple(made._indices())], made.t().matmul(g)
+
+    assert tn.autograd.gradcheck(Product.apply, parts())
+
+
 def test_entries_that_do_not_fit():
     for index, values, size in (
         ([[0, 5], [0, 0]], [1.0, 1.0], (2, 2)),

@@ -47,7 +47,7 @@ def tensor_at(array: Any, version: Any, edge: Edge | None) -> Tensor:
     """Return the tensor that a saved array belonged to: the leaf, or one with its history."""
     if edge is not None and isinstance(edge[0], Tensor) and edge[0]._array is array:
         return edge[0]
-    t = wrap(array)
+    t: Tensor = getattr(type(array), "tensor", wrap)(array)  # tensors of entries are made by these
     t._counter = version
     if edge:
         t._edge, t._requires_grad = edge, True

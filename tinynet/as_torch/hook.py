@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 from tinynet.as_torch.paths import PATHS, reason
 
 HERE = str(Path(__file__).parent)
-OWN = {*vars(ModuleType("")), "__all__", "__builtins__", "__cached__", "__file__", "__path__"}
+OWN = {
+    *vars(ModuleType("")),
+    "__all__",
+    "__builtins__",
+    "__getattr__",
+    "__cached__",
+    "__file__",
+    "__path__",
+}
 """What each module has of its own."""
 
 

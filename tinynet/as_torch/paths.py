@@ -28,7 +28,8 @@ _SAME = """
     nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.adadelta optim.adagrad
     optim.adam optim.adamax optim.asgd optim.lbfgs optim.lr_scheduler optim.nadam
     optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd optim.sparse_adam
-    optim.swa_utils serialization utils utils.checkpoint utils.data utils.hooks utils.tensorboard
+    optim.swa_utils serialization utils utils.checkpoint utils.data utils.data.dataloader
+    utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
 """.split()
 PATHS: dict[str, str] = {
     **{f"torch.{path}": path for path in _SAME},
@@ -99,10 +100,6 @@ PATHS: dict[str, str] = {
     "torch.special": "ops.special",
     "torch.torch_version": "compat.version",
     "torch.types": "compat.types",
-    "torch.utils.data.dataloader": "data.loader data.collate data.worker utils.data",
-    "torch.utils.data.dataset": "data.dataset data.subset data.stack utils.data",
-    "torch.utils.data.distributed": "data.distributed",
-    "torch.utils.data.sampler": "data.sampler",
     "torch.utils.model_zoo": "compat.hub",
     "torch.utils.tensorboard.writer": "utils.tensorboard",
     "torch.version": "compat.version",
@@ -110,7 +107,7 @@ PATHS: dict[str, str] = {
     "torch._tensor": "core.tensor",
     "torch._utils": "compat.rebuild",
     "torch.utils._pytree": "compat.pytree",
-    "torch.utils.data._utils": "utils.data",
+    "torch.utils.data._utils": "data.collate data.worker",
     "torch.utils.data._utils.collate": "data.collate",
 }
 

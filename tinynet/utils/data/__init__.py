@@ -20,3 +20,7 @@ from tinynet.data import default_collate as default_collate
 from tinynet.data import default_convert as default_convert
 from tinynet.data import get_worker_info as get_worker_info
 from tinynet.data import random_split as random_split
+from tinynet.utils.data import dataloader as dataloader
+from tinynet.utils.data import dataset as dataset
+from tinynet.utils.data import distributed as distributed
+from tinynet.utils.data import sampler as sampler

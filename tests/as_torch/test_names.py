@@ -78,6 +78,12 @@ def test_memory_formats():
     assert (repr(tn.channels_last), repr(A.layout)) == ("tinynet.channels_last", "tinynet.strided")
 
 
+def test_tensors_of_one_element_are_numbers_in_lists():
+    one = tn.tensor([1.5])
+    assert tn.tensor([one, one]).tolist() == [1.5, 1.5]
+    assert tn.tensor([[one], [one]]).shape == (2, 1)
+
+
 def test_variables():
     x = tn.tensor([1, 2])
     v = Variable(x, volatile=True)

@@ -107,7 +107,7 @@ PATHS: dict[str, str] = {
     "torch._tensor": "core.tensor",
     "torch._utils": "compat.rebuild",
     "torch.utils._pytree": "compat.pytree",
-    "torch.utils.data._utils": "data.collate data.worker",
+    "torch.utils.data._utils": "data.worker",
     "torch.utils.data._utils.collate": "data.collate",
 }
 

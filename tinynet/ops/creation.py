@@ -87,9 +87,9 @@ def _holds_arrays(data: Any) -> bool:
 
 
 def _plain(data: Any) -> Any:
-    """Replace tensors inside nested sequences by their values."""
+    """Replace tensors inside nested sequences by their values; those of one element are numbers."""
     if isinstance(data, Tensor):
-        return data._array
+        return data._array.reshape(()) if data._array.size == 1 else data._array
     if isinstance(data, (list, tuple)) and any(isinstance(x, (list, tuple, Tensor)) for x in data):
         return [_plain(x) for x in data]
     return data

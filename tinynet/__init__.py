@@ -31,6 +31,7 @@ from tinynet.autograd.inference import inference_mode as inference_mode
 from tinynet.autograd.inference import is_inference as is_inference
 from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from tinynet.compat import accelerator as accelerator
+from tinynet.compat import storage as storage
 from tinynet.core.device import device as device
 from tinynet.core.modes import enable_grad as enable_grad
 from tinynet.core.modes import is_grad_enabled as is_grad_enabled

@@ -194,6 +194,15 @@ def test_entries_that_do_not_fit():
 # ---- other packages -----------------------------------------------------------------------------
 
 
+def test_the_memory_of_a_tensor():
+    x = tn.arange(6.0).view(2, 3)
+    memory = x.t()[1:].storage()
+    assert memory.tolist() == [0, 1, 2, 3, 4, 5] and memory.size() == len(memory) == 6
+    memory[0] = 9
+    assert x[0, 0] == 9 and memory[1:3].tolist() == [1, 2] and memory.data_ptr() == x.data_ptr()
+    assert repr(memory[:1]).startswith(" 9.0\n[tinynet.storage.TypedStorage(dtype=tinynet.float32)")
+
+
 def test_trees():
     tree = {"a": [1, (2, 3)], "b": 4}
     leaves, spec = pytree.tree_flatten(tree)

@@ -98,6 +98,7 @@ PATHS: dict[str, str] = {
     "torch.optim.adamw": "optim.adam",
     "torch.sparse": "sparse",
     "torch.special": "ops.special",
+    "torch.storage": "compat.storage",
     "torch.torch_version": "compat.version",
     "torch.types": "compat.types",
     "torch.utils.model_zoo": "compat.hub",
@@ -141,7 +142,6 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.nn\.attention\.(bias|experimental|flex_attention|varlen)", _COMPILER),
     (r"torch\.utils\.data\.(datapipes.*|graph.*|backward_compatibility)", "data pipes are gone"),
     (r"torch\.utils\.(mobile_optimizer|bundled_inputs|mkldnn)", _QUANTIZED),
-    (r"torch\.storage", _MEMORY),
     (r"torch\.(monitor|futures|numa(\..+)?|contrib|library|multiprocessing\..+)", _INTERNAL),
     (r"torch\.sparse\..+", "there are products of sparse with dense matrices only"),
     (r"torch\.(nn\.(backends(\..+)?|cpp)|utils\..+)", _INTERNAL),
@@ -150,7 +150,7 @@ NAMES: list[tuple[str, str]] = [
     (r"torch\.((view_as_)?complex\w*|polar|view_as_real|i?stft|c(float|double|half))", _COMPLEX),
     (r"torch\.(fake_)?q(u?int|uantize)\w+", _QUANTIZED),
     (r"torch\.Tensor\.(rename_?|refine_names|align_\w+|names)", _NAMED),
-    (r"torch\.Tensor\.(storage|untyped_storage|share_memory_|pin_memory)", _MEMORY),
+    (r"torch\.Tensor\.(untyped_storage|share_memory_|pin_memory)", _MEMORY),
 ]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from tinynet import dtypes, layouts
+from tinynet.compat.storage import TypedStorage
 from tinynet.core.device import DeviceLike
 from tinynet.core.node import Edge, Node, RemovableHandle
 from tinynet.core.tensor import Tensor
@@ -1553,3 +1554,5 @@ class TensorMethods:
         it."""
     def resize_as_(self, the_template: Tensor) -> Self:
         """Give the tensor the shape of another one, see ``resize_``, and return it."""
+    def storage(self) -> TypedStorage:
+        """Return the memory that the tensor is a part of, as a list of numbers."""

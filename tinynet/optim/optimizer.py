@@ -29,6 +29,8 @@ from tinynet.optim.hooks import (
 )
 from tinynet.optim.options import Group, Params
 
+required: Any = object()  # as a default: the argument has to be given
+
 
 class Optimizer:
     """Base of all optimizers.

@@ -203,6 +203,24 @@ def test_the_memory_of_a_tensor():
     assert repr(memory[:1]).startswith(" 9.0\n[tinynet.storage.TypedStorage(dtype=tinynet.float32)")
 
 
+def test_the_reduction_of_a_loss_under_its_old_names():
+    x, y = tn.tensor([1.0, 3.0]), tn.zeros(2)
+    for given, reduction in (
+        ({"size_average": False}, "sum"),
+        ({"size_average": True}, "mean"),
+        ({"reduce": False}, "none"),
+        ({"reduce": True, "size_average": False}, "sum"),
+    ):
+        with pytest.warns(UserWarning, match=f"please use reduction='{reduction}' instead"):
+            loss = nn.functional.mse_loss(x, y, **given)
+        assert tn.equal(loss, nn.functional.mse_loss(x, y, reduction=reduction))
+        with pytest.warns(UserWarning, match=f"please use reduction='{reduction}' instead"):
+            assert nn.CrossEntropyLoss(**given).reduction == reduction
+    assert nn.functional.mse_loss(x, y, size_average=None) == 5
+    with pytest.raises(TypeError, match="size_average"):
+        nn.functional.huber_loss(x, y, size_average=True)
+
+
 def test_trees():
     tree = {"a": [1, (2, 3)], "b": 4}
     leaves, spec = pytree.tree_flatten(tree)

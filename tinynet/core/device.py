@@ -30,9 +30,8 @@ class device:
             raise RuntimeError("Cannot access accelerator device when none is available.")
         kind, colon, number = str(type).partition(":")
         if kind not in _TYPES:
-            names = ", ".join(_TYPES)
             raise RuntimeError(
-                f"Expected one of {names} device type at start of device string: {kind}"
+                f"Expected one of {', '.join(_TYPES)} device type at start of device string: {kind}"
             )
         if colon and (not number.isdecimal() or index is not None):
             raise RuntimeError(f"Invalid device string: '{type}'")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes, errors, layouts
-from tinynet.core.device import CPU, device
+from tinynet.core.device import CPU, device, require_cpu
 from tinynet.core.modes import inference, mode
 from tinynet.core.size import Size as Size
 from tinynet.core.version import INFERENCE, Version, new_version
@@ -81,8 +81,9 @@ class Tensor(TensorMethods):
     _array: Array
     __array_priority__ = 1000  # numpy leaves ``array * tensor`` to Tensor.__rmul__
 
-    def __new__(cls, *data: Any) -> Tensor:
+    def __new__(cls, *data: Any, device: Any = "cpu") -> Tensor:
         """Make a float tensor from nested sequences, or an empty one of a size."""
+        require_cpu(device)
         return wrap(legacy_array(data, dtypes.default_float()))
 
     # ---- what it is -------------------------------------------------------------------------

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.functional.checks import check_reduction
+from tinynet.nn.functional.legacy_reduction import legacy_reduction
 from tinynet.nn.module import Module
+
+_LEGACY = (  # those of PyTorch's losses that take size_average and reduce, without "Loss"
+    "BCE BCEWithLogits CosineEmbedding CrossEntropy HingeEmbedding KLDiv L1 MSE MarginRanking "
+    "MultiLabelMargin MultiLabelSoftMargin MultiMargin NLL PoissonNLL SmoothL1 SoftMargin "
+    "TripletMargin"
+).split()
 
 
 class _Loss(Module):
@@ -14,6 +23,11 @@ class _Loss(Module):
     Attributes:
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__name__.removesuffix("Loss") in _LEGACY and "__init__" in vars(cls):
+            cls.__init__ = legacy_reduction(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(self, reduction: str):
         super().__init__()

@@ -42,6 +42,7 @@ from tinynet.nn.functional.convolution import conv_transpose3d as conv_transpose
 from tinynet.nn.functional.ctc import ctc_loss as ctc_loss
 from tinynet.nn.functional.folding import fold as fold
 from tinynet.nn.functional.folding import unfold as unfold
+from tinynet.nn.functional.legacy_reduction import LOSSES, legacy_reduction
 from tinynet.nn.functional.likelihoods import gaussian_nll_loss as gaussian_nll_loss
 from tinynet.nn.functional.likelihoods import poisson_nll_loss as poisson_nll_loss
 from tinynet.nn.functional.linear_entropy import linear_cross_entropy as linear_cross_entropy
@@ -147,3 +148,5 @@ from tinynet.nn.functional.with_indices import (
 from tinynet.nn.functional.with_indices import max_pool1d_with_indices as max_pool1d_with_indices
 from tinynet.nn.functional.with_indices import max_pool2d_with_indices as max_pool2d_with_indices
 from tinynet.nn.functional.with_indices import max_pool3d_with_indices as max_pool3d_with_indices
+
+globals().update({name: legacy_reduction(globals()[name]) for name in LOSSES})

@@ -211,7 +211,7 @@ class Reader:
             raise RefusedError(f"a call of a {type(function).__name__}")
         self._costs.spend(arguments, self._place, levels=3)  # such as OrderedDict([[key, value]])
         made = function.call(*arguments)
-        return self._costs.made(made) if isinstance(made, frozenset) else made
+        return self._costs.made(made) if isinstance(made, (tuple, frozenset)) else made
 
     def _new_object(self, _: Any) -> None:
         arguments, kind = self._stack.pop(), self._stack.pop()

@@ -55,6 +55,13 @@ def _defaultdict(make: Any = None) -> defaultdict[Any, Any]:
     return defaultdict(make and make.call)
 
 
+def _slice(*ends: Any) -> slice:
+    """Return a slice of integers: as a key, it would take as long as all that is in it."""
+    if not all(isinstance(end, int | None) for end in ends):
+        raise RefusedError("a slice of other things than integers")
+    return slice(*ends)
+
+
 def _no_call(*arguments: Any) -> None:
     raise RefusedError("a call of one of Python's or numpy's types")
 
@@ -136,8 +143,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         f"{builtins}.{kind.__name__}": kind
         for builtins in ("builtins", "__builtin__")
-        for kind in (set, frozenset, complex, range, slice)
+        for kind in (set, frozenset, complex, range)
     },
+    "builtins.slice": _slice,
+    "__builtin__.slice": _slice,
     "__builtin__.xrange": range,  # as Python 3 writes it, too
     "builtins.bytes": lambda *data: bytes(_bytearray(*data)),  # none, in protocol 2
     "__builtin__.bytes": lambda *data: bytes(_bytearray(*data)),

@@ -63,6 +63,7 @@ from tinynet.dtypes import short as short
 from tinynet.dtypes import uint8 as uint8
 from tinynet.exchange import load as load
 from tinynet.exchange import save as save
+from tinynet.func import vmap as vmap
 from tinynet.layouts import channels_last as channels_last
 from tinynet.layouts import channels_last_3d as channels_last_3d
 from tinynet.layouts import contiguous_format as contiguous_format

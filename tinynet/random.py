@@ -67,6 +67,8 @@ class Generator:
     @property
     def numpy(self) -> np.random.Generator:
         """The numpy generator inside; made when first needed, since numpy.random loads slowly."""
+        if _drawing.refused is not None:
+            raise RuntimeError(_drawing.refused)
         stream = self._stream
         if stream.numpy is None:
             stream.numpy = np.random.Generator(np.random.PCG64(stream.seed % 2**64))
@@ -90,6 +92,23 @@ class Generator:
         numpy.bit_generator.state = state["bit_generator"]
         stream = self._stream
         stream.seed, stream.numpy = int(state["seed"]), numpy
+
+
+class _Drawing(threading.local):
+    refused: str | None = None
+
+
+_drawing = _Drawing()
+
+
+@contextlib.contextmanager
+def refused_drawing(message: str) -> Iterator[None]:
+    """Raise RuntimeError with that message where this thread draws a number in the block."""
+    before, _drawing.refused = _drawing.refused, message
+    try:
+        yield
+    finally:
+        _drawing.refused = before
 
 
 class _Own(threading.local):
@@ -129,6 +148,15 @@ class _Default(Generator):
             if self._own.stream is None:
                 self._shared = before[0]
             self._own.stream = before[1]
+
+    def position(self) -> _Stream:
+        """Return where the stream is, for ``go_to``."""
+        return self._stream.copy()
+
+    def go_to(self, position: _Stream) -> None:
+        """Go back to a position of this thread's stream."""
+        here = self._stream
+        here.seed, here.numpy = position.seed, position.copy().numpy
 
     def __reduce__(self) -> str:
         return "default_generator"

@@ -274,3 +274,14 @@ def test_refusals(run, error, message):
     with pytest.raises(error) as caught:
         run()
     assert str(caught.value) == message
+
+
+def test_a_linearized_function():
+    x, y = tn.tensor([1.0, 2.0]), tn.tensor([3.0, 4.0])
+    value, product = tn.func.linearize(lambda a, b: {"p": a * b}, x, y)
+    assert value["p"].tolist() == [3.0, 8.0]
+    for _ in range(2):
+        assert product(tn.ones(2), tn.zeros(2))["p"].tolist() == [3.0, 4.0]
+    for wrong in ((tn.ones(3), y), (x.double(), y), (x,)):
+        with pytest.raises(RuntimeError, match="doesn't match|same argspec"):
+            product(*wrong)

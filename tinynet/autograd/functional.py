@@ -279,7 +279,7 @@ def _check_forward(create_graph: bool, strict: bool, vectorize: bool) -> None:
         )
 
 
-def _units(t: Tensor) -> list[Tensor]:
+def units(t: Tensor) -> list[Tensor]:
     """Return the unit vectors in the shape of ``t``, in row-major order."""
     found = []
     for k in range(t.numel()):
@@ -294,7 +294,7 @@ def _by_rows(
 ) -> list[Tensor]:
     """Return the derivatives of output ``number`` by each input, one pass per element of it."""
     rows: list[list[Tensor]] = []
-    for unit in _units(out):
+    for unit in units(out):
         grads = gradients([out], inputs, [unit], create_graph, retain_graph=True)
         for i, g in enumerate(grads if strict else ()):
             if g is None:
@@ -312,7 +312,7 @@ def _by_columns(outputs: Tensors, inputs: Tensors) -> list[list[Tensor]]:
     found: list[list[Tensor]] = [[] for _ in outputs]
     for i, t in enumerate(inputs):
         columns = []
-        for unit in _units(t):
+        for unit in units(t):
             grads = gradients([slope[i]], dual, [unit], retain_graph=True)
             columns.append(filled(grads, outputs, False, False, "back_trick"))
         for j, out in enumerate(outputs):

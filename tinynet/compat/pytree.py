@@ -156,6 +156,30 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
     return build(treespec)
 
 
+def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec) -> list[Any] | None:
+    """Return the leaf of ``tree``, a beginning of the structure, for each leaf of that.
+
+    Returns None where it is no beginning of it.
+    """
+    name, kind = _kind(tree)
+    if kind is None:
+        return [tree] * treespec.num_leaves
+    children, context = kind.flatten(tree)
+    if (name, context, len(children)) != (
+        treespec.type,
+        treespec.context,
+        len(treespec.children_specs),
+    ):
+        return None
+    found: list[Any] = []
+    for child, spec in zip(children, treespec.children_specs, strict=True):
+        part = _broadcast_to_and_flatten(child, spec)
+        if part is None:
+            return None
+        found += part
+    return found
+
+
 def tree_leaves(tree: PyTree, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
     """Return the leaves.
 

@@ -15,7 +15,9 @@ from . import (
     programs_orthogonal,
     programs_parametrize,
     programs_state,
+    programs_transforms,
     programs_utils,
+    programs_vmap,
 )
 
 FOLDER = Path(__file__).parent / "answers"
@@ -32,6 +34,8 @@ FAMILIES: tuple[Family, ...] = (
     programs_containers.program,
     programs_lazy.program,
     programs_lazy_layers.program,
+    programs_transforms.program,
+    programs_vmap.program,
 )
 
 PROGRAMS: tuple[Program, ...] = tuple(p for family in FAMILIES for p in family.programs)

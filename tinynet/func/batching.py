@@ -1,0 +1,301 @@
+"""``vmap``: a function of single examples, applied to a batch."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tinynet.compat.pytree import (
+    TreeSpec,
+    _broadcast_to_and_flatten,
+    tree_flatten,
+    tree_leaves,
+    tree_unflatten,
+)
+from tinynet.core.modes import no_grad
+from tinynet.core.tensor import Tensor
+from tinynet.nn.batchnorm import _BatchNorm
+from tinynet.nn.module import Module
+from tinynet.ops import stack
+from tinynet.random import default_generator, refused_drawing
+
+_DRAWN = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+    "'different' randomness flags on vmap or perform the randomness operation out of vmap"
+)
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """Return a function that applies ``func`` to each example of a batch, and stacks the results.
+
+    The examples run one after the other, so ``func`` may do whatever it can do with one example,
+    also look at values; it takes the time of the loop. Gradients flow through the result, and
+    ``func`` may itself be a transform: ``vmap(grad(f))`` gives a gradient for each example.
+
+    Args:
+        func: function of tensors, or trees of them, that returns one.
+        in_dims: the dimension of each argument that runs over the batch, None for an argument that
+            all examples share: one for all, or a tree that matches the arguments.
+        out_dims: where the results have that dimension; None for one that is the same for all.
+        randomness: ``"error"``: random operations raise; ``"same"``: all examples draw the same
+            numbers; ``"different"``: each draws its own.
+        chunk_size: accepted; one example is computed at a time.
+
+    Raises:
+        ValueError: dimensions do not fit the arguments or results, or batches differ in length.
+        RuntimeError: a random operation runs, with ``randomness="error"``.
+
+    Example:
+        >>> rows = tn.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> tn.vmap(tn.dot)(rows, rows)
+        tensor([ 5., 25.])
+        >>> tn.vmap(tn.func.grad(lambda w, x: (w * x).sum() ** 2), (None, 0))(tn.ones(2), rows)
+        tensor([[ 6., 12.],
+                [42., 56.]])
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            "Only allowed values for randomness are 'error', 'different', or 'same'. "
+            f"Got {randomness}"
+        )
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        _check_out_dims(func, out_dims)
+        leaves, dims, spec = _inputs(func, in_dims, args)
+        count = _batch_length(leaves, dims)
+        found, form = _results(func, leaves, dims, spec, kwargs, count, randomness)
+        where = _output_dims(func, out_dims, form)
+        whole = [
+            _joined(func, [row[i] for row in found], dim, count) for i, dim in enumerate(where)
+        ]
+        return tree_unflatten(whole, form)
+
+    return wrapped
+
+
+def _results(
+    func: Callable[..., Any],
+    leaves: list[Any],
+    dims: list[int | None],
+    spec: TreeSpec,
+    kwargs: dict[str, Any],
+    count: int,
+    randomness: str,
+) -> tuple[list[list[Any]], TreeSpec]:
+    """Return the leaves of what ``func`` returns for each example, and their structure."""
+    if count == 0:  # one example of zeros shows the shapes
+        shown = [
+            x if d is None else x.new_zeros([n for i, n in enumerate(x.shape) if i != d])
+            for x, d in zip(leaves, dims, strict=True)
+        ]
+        with _drawing(randomness), no_grad():
+            leaf, form = tree_flatten(func(*tree_unflatten(shown, spec), **kwargs))
+        return [leaf], form
+    columns = [
+        [x] * count if d is None else _examples(x, d) for x, d in zip(leaves, dims, strict=True)
+    ]
+    found, forms = [], []
+    start = default_generator.position() if randomness == "same" else None
+    for example in zip(*columns, strict=True):
+        if start is not None:
+            default_generator.go_to(start)
+        with _drawing(randomness):
+            leaf, form = tree_flatten(func(*tree_unflatten(list(example), spec), **kwargs))
+        found.append(leaf)
+        forms.append(form)
+    if any(form != forms[0] for form in forms):
+        raise ValueError(f"vmap({_name(func)}, ...): the examples return different structures")
+    return found, forms[0]
+
+
+def _examples(x: Tensor, dim: int) -> list[Tensor]:
+    """Return the examples of a batch; one node for all of them where gradients are wanted."""
+    return [*x.unbind(dim)] if x.requires_grad else [x.select(dim, i) for i in range(x.shape[dim])]
+
+
+@contextlib.contextmanager
+def _drawing(randomness: str) -> Iterator[None]:
+    with refused_drawing(_DRAWN) if randomness == "error" else contextlib.nullcontext():
+        yield
+
+
+def _name(func: Any) -> str:
+    if isinstance(func, functools.partial):
+        return f"functools.partial({_name(func.func)}, ...)"
+    return getattr(func, "__name__", repr(func))
+
+
+# ---- dimensions of the arguments ----------------------------------------------------------------
+
+
+def _inputs(
+    func: Any, in_dims: Any, args: tuple[Any, ...]
+) -> tuple[list[Any], list[int | None], TreeSpec]:
+    """Return the leaves of the arguments, and the batch dimension of each."""
+    name = _name(func)
+    problem = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
+    if not isinstance(in_dims, (int, tuple)):
+        raise ValueError(
+            f"{problem}expected `in_dims` to be int or a (potentially nested) tuple matching the "
+            f"structure of inputs, got: {type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(
+            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
+            "trying to vmap over a function with no inputs. The latter is unsupported."
+        )
+    leaves, spec = tree_flatten(args)
+    dims = _broadcast_to_and_flatten(in_dims, spec)
+    if dims is None:
+        raise ValueError(
+            f"{problem}in_dims is not compatible with the structure of `inputs`. in_dims has "
+            f"structure {tree_flatten(in_dims)[1]} but inputs has structure {spec}."
+        )
+    return leaves, [_dimension(problem, x, d) for x, d in zip(leaves, dims, strict=True)], spec
+
+
+def _dimension(problem: str, x: Any, dim: Any) -> int | None:
+    if dim is None:
+        return None
+    if not isinstance(dim, int):
+        raise ValueError(
+            f"{problem}Got in_dim={dim} for an input but in_dim must be either an integer "
+            "dimension or None."
+        )
+    if not isinstance(x, Tensor):
+        raise ValueError(
+            f"{problem}Got in_dim={dim} for an input but the input is of type {type(x)}. We cannot "
+            "vmap over non-Tensor arguments, please use None as the respective in_dim"
+        )
+    if not -x.dim() <= dim < x.dim():
+        raise ValueError(
+            f"{problem}Got in_dim={dim} for some input, but that input is a Tensor of "
+            f"dimensionality {x.dim()} so expected in_dim to satisfy "
+            f"-{x.dim()} <= in_dim < {x.dim()}."
+        )
+    return dim % x.dim()
+
+
+def _batch_length(leaves: list[Any], dims: list[int | None]) -> int:
+    sizes = [x.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
+    if not sizes:
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
+    if any(size != sizes[0] for size in sizes):
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
+    return sizes[0]
+
+
+# ---- dimensions of the results ------------------------------------------------------------------
+
+
+def _check_out_dims(func: Any, out_dims: Any) -> None:
+    if not all(dim is None or isinstance(dim, int) for dim in tree_leaves(out_dims)):
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a "
+            "python collection of ints representing where in the outputs the vmapped dimension "
+            "should appear."
+        )
+
+
+def _output_dims(func: Any, out_dims: Any, form: TreeSpec) -> list[int | None]:
+    single = form.is_leaf() and isinstance(out_dims, tuple) and len(out_dims) == 1
+    dims = list(out_dims) if single else _broadcast_to_and_flatten(out_dims, form)
+    if dims is None:
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible "
+            f"with the structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} "
+            f"but outputs has structure {form}."
+        )
+    return dims
+
+
+def _joined(func: Any, results: list[Any], dim: int | None, count: int) -> Any:
+    """Return the results of all examples as one tensor, or the one that they share."""
+    name, first = _name(func), results[0]
+    if dim is None:
+        if isinstance(first, Tensor) and not all(
+            r is first or (r.shape == first.shape and bool((r == first).all())) for r in results
+        ):
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
+            )
+        return first
+    for r in results:
+        if not isinstance(r, Tensor):
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(r)}. "
+                "Did you mean to set out_dims= to None for output?"
+            )
+    whole = stack(results, dim)
+    return whole if count else whole.narrow(dim, 0, 0)
+
+
+# ---- what needs nothing here --------------------------------------------------------------------
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """Return the function as it is: transforms see through writes in place.
+
+    Args:
+        func: the function.
+        remove: ``"mutations"`` or ``"mutations_and_views"``.
+
+    Raises:
+        RuntimeError: ``remove`` is something else.
+
+    Example:
+        >>> tn.func.functionalize(tn.sin) is tn.sin
+        True
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            "functionalize(f, remove='mutations'): received invalid argument for "
+            f"remove={remove}. Valid options are: remove='mutations', 'mutations_and_views'"
+        )
+    return func
+
+
+def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
+    """Return the tensor: inside transforms, too, tensors are plain ones.
+
+    Args:
+        tensor: the tensor.
+        recurse: accepted.
+
+    Example:
+        >>> tn.func.debug_unwrap(tn.tensor(1.0))
+        tensor(1.)
+    """
+    return tensor
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """Return the module, its batch norms changed to keep no running statistics.
+
+    Args:
+        root: the module.
+
+    Example:
+        >>> tn.func.replace_all_batch_norm_modules_(nn.BatchNorm1d(2)).running_mean is None
+        True
+    """
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

@@ -1,0 +1,287 @@
+"""Gradients and products with Jacobians, as functions of functions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tinynet.compat.pytree import tree_flatten, tree_unflatten
+from tinynet.core.modes import enable_grad
+from tinynet.core.tensor import Tensor
+from tinynet.func.level import Level, check_outputs, lifted, with_aux
+from tinynet.ops import zeros_like
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """Return a function that computes the gradient of ``func`` and its value.
+
+    Args:
+        func: returns one number, as a tensor without dimensions.
+        argnums: which positional arguments to differentiate by; a tuple gives a tuple. An argument
+            may be a tree: nested lists, tuples and dicts of tensors.
+        has_aux: ``func`` returns a pair, whose second part is passed on: the value is the pair.
+
+    Raises:
+        RuntimeError: the function returns something else, or there is no such argument.
+        ValueError: what is differentiated by is no tensor.
+
+    Example:
+        >>> tn.func.grad_and_value(lambda x: (x * x).sum())(tn.tensor([1.0, 2.0]))
+        (tensor([2., 4.]), tensor(5.))
+    """
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        level = Level()
+        with enable_grad():
+            whole, chosen = lifted(level, args, argnums)
+            found = func(*whole, **kwargs)
+            output, aux = with_aux(found, has_aux, "grad_and_value(f)(*args)")
+            _check_scalar(output)
+            inputs, spec = tree_flatten(chosen)
+            grads = tree_unflatten(level.gradients([output], inputs), spec)
+        value = level.leave(output)
+        return level.leave(grads), (value, level.leave(aux)) if has_aux else value
+
+    return wrapper
+
+
+def _check_scalar(output: Any) -> None:
+    if not isinstance(output, Tensor):
+        raise RuntimeError(
+            f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}"
+        )
+    if output.dim():
+        raise RuntimeError(
+            "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor "
+            f"with {output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+        )
+
+
+def grad(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """Return a function that computes the gradient of ``func``; with ``has_aux`` also what else.
+
+    Args:
+        func, argnums, has_aux: as in ``grad_and_value``.
+
+    Raises:
+        RuntimeError, ValueError: as ``grad_and_value``.
+
+    Example:
+        >>> tn.func.grad(tn.sin)(tn.tensor(0.0))
+        tensor(1.)
+        >>> tn.func.grad(tn.func.grad(lambda x: x**3))(tn.tensor(2.0))
+        tensor(12.)
+    """
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        found, value = grad_and_value(func, argnums, has_aux)(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return wrapper
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """Return ``func(*primals)``, and a function of ``v`` that gives ``v @ J``, a tuple.
+
+    Args:
+        func: function of tensors, or trees of them, that returns one.
+        *primals: its arguments.
+        has_aux: ``func`` returns a pair, whose second part is returned third.
+
+    Raises:
+        RuntimeError: an output is no floating-point tensor, or ``v`` does not fit.
+        ValueError: an argument is no tensor.
+
+    Example:
+        >>> value, product = tn.func.vjp(lambda x: x * x, tn.tensor([1.0, 2.0]))
+        >>> product(tn.ones(2))
+        (tensor([2., 4.]),)
+    """
+    level, whole, outputs, result = differentiable(func, primals, None, has_aux)
+    inputs, spec = tree_flatten(whole)
+    flat, form = tree_flatten(outputs)
+
+    def product(
+        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
+    ) -> Any:
+        given, given_form = tree_flatten(cotangents)
+        if given_form != form:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of "
+                f"outputs to the function. cotangents: {given_form}, primal output: {form}"
+            )
+        found = level.leave(level.gradients(flat, inputs, given, create_graph))
+        return tree_unflatten(found, spec)
+
+    return (result[0], product, *result[1:])
+
+
+def differentiable(
+    func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_aux: bool
+) -> tuple[Level, Any, Any, tuple[Any, ...]]:
+    """Return a level, its inputs and outputs as trees, and what outsiders see of the outputs."""
+    level = Level()
+    with enable_grad():
+        if argnums is None:
+            chosen = tuple(level.lift(a) for a in args)
+            found = func(*chosen)
+        else:
+            whole, chosen = lifted(level, args, argnums)
+            found = func(*whole)
+        outputs, aux = with_aux(found, has_aux, "vjp(f, *primals)")
+        flat, _ = tree_flatten(outputs)
+        check_outputs(flat, "vjp(f, *primals)")
+        for out in flat:
+            if not out.is_floating_point():
+                raise RuntimeError(
+                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
+                    f"Tensor with dtype {out.dtype}"
+                )
+    seen = level.leave(outputs)
+    return level, chosen, outputs, (seen, level.leave(aux)) if has_aux else (seen,)
+
+
+# ---- forward ------------------------------------------------------------------------------------
+
+_JVP = "jvp(f, primals, tangents)"
+
+
+class Forward:
+    """A function whose products ``J @ v`` can be asked for: ``v @ J`` recorded as one of ``v``."""
+
+    def __init__(
+        self, func: Callable[..., Any], args: tuple[Any, ...], argnums: Any, has_aux: bool
+    ):
+        self.level = level = Level()
+        with enable_grad():
+            if argnums is None:
+                whole = chosen = tuple(level.lift(a) for a in args)
+            else:
+                whole, chosen = lifted(level, args, argnums)  # type: ignore[assignment]
+            self.inputs, self.spec = tree_flatten(chosen)
+            outputs, aux = with_aux(func(*whole), has_aux, _JVP)
+            self.outputs, self.form = tree_flatten(outputs)
+            check_outputs(self.outputs, _JVP)
+            self.dual = [self._dual(out) for out in self.outputs]
+            self.slope = level.gradients(self.outputs, self.inputs, self.dual, create_graph=True)
+        self.value = level.leave(outputs)
+        self.aux = (level.leave(aux),) if has_aux else ()
+
+    def _dual(self, out: Tensor) -> Tensor:
+        made = zeros_like(out)
+        return self.level.leaf(made) if out.requires_grad else made
+
+    def product(self, tangents: list[Tensor]) -> list[Tensor]:
+        """Return ``J @ v`` for each output."""
+        wanted = [i for i, u in enumerate(self.dual) if u.requires_grad]
+        with enable_grad():
+            found = self.level.gradients(self.slope, [self.dual[i] for i in wanted], tangents)
+        all_of = [zeros_like(out) for out in self.outputs]
+        for i, g in zip(wanted, found, strict=True):
+            all_of[i] = self.level.leave(g)
+        return all_of
+
+
+def jvp(
+    func: Callable[..., Any],
+    primals: Any,
+    tangents: Any,
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    """Return ``func(*primals)`` and the product of its Jacobian with ``tangents``, ``J @ v``.
+
+    It takes two backward passes (see ``tinynet.autograd.functional``): what ``func`` computes must
+    be differentiable twice.
+
+    Args:
+        func: function of tensors, or trees of them, that returns one.
+        primals: its arguments, a tuple.
+        tangents: the directions, of the same structure and shapes.
+        strict: raise where an output does not depend on the inputs, instead of returning zeros.
+        has_aux: ``func`` returns a pair, whose second part is returned third.
+
+    Raises:
+        RuntimeError: the structures differ, or an output is no tensor.
+
+    Example:
+        >>> tn.func.jvp(lambda x: x * x, (tn.tensor([1.0, 2.0]),), (tn.tensor([1.0, 0.0]),))
+        (tensor([1., 4.]), tensor([2., 0.]))
+    """
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
+    flat, spec = tree_flatten(primals)
+    given, given_spec = tree_flatten(tangents)
+    if spec != given_spec:
+        raise RuntimeError(
+            f"{_JVP}: Expected primals and tangents to have the same python structure. For "
+            f"example, if primals is a tuple of 3 tensors, tangents also must be. Got primals with "
+            f"structure {spec} and tangents with structure {given_spec}"
+        )
+    for what, tensors in (("primals", flat), ("tangents", given)):
+        _check_tensors(what, tensors)
+    forward = Forward(func, primals, None, has_aux)
+    if strict and not all(u.requires_grad for u in forward.dual):
+        raise RuntimeError(
+            f"{_JVP[:-1]}, strict=True): The output of f is independent of the inputs. This is "
+            "not allowed with strict=True."
+        )
+    found = tree_unflatten(forward.product(given), forward.form)
+    return (forward.value, found, *forward.aux)
+
+
+def _check_tensors(what: str, tensors: list[Any]) -> None:
+    if not tensors:
+        raise RuntimeError(f"{_JVP}: Expected {what} to contain at least one Tensor.")
+    for t in tensors:
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"{_JVP}: Expected {what} to only contain Tensors, got {type(t)}")
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """Return ``func(*primals)``, and a function of tangents that gives ``J @ v`` there.
+
+    The function is evaluated once, however many products are asked for.
+
+    Args:
+        func: function of tensors, or trees of them, that returns one.
+        *primals: its arguments.
+
+    Raises:
+        RuntimeError: an output is no tensor, or tangents do not fit the arguments.
+
+    Example:
+        >>> value, product = tn.func.linearize(tn.sin, tn.zeros(2))
+        >>> product(tn.ones(2))
+        tensor([1., 1.])
+    """
+    forward = Forward(func, primals, None, False)
+    spec = tree_flatten(primals)[1]
+
+    def product(*tangents: Any) -> Any:
+        given, given_spec = tree_flatten(tangents)
+        if given_spec != spec:
+            raise RuntimeError(
+                f"Expected the tangents {given_spec} to have the same argspec as the primals {spec}"
+            )
+        for i, (t, primal) in enumerate(zip(given, forward.inputs, strict=True)):
+            for what in ("shape", "dtype"):
+                mine, its = getattr(t, what), getattr(primal, what)
+                if mine != its:
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {mine} in flattened pytree doesn't match the "
+                        f"{what} {its} of the corresponding primal."
+                    )
+        return tree_unflatten(forward.product(given), forward.form)
+
+    return forward.value, product

@@ -143,6 +143,24 @@ def unknown_reductions(tn, x, y, c):
 
 
 case("reductions-unknown", unknown_reductions, f64(2, 3).const, f64(2, 3).of(1.0), i64(2).upto(3))
+
+
+def legacy_arguments(tn, x, y, classes):
+    """The arguments from before ``reduction``, by position."""
+    F, nn, found = tn.nn.functional, tn.nn, []
+    for old in ((True, None), (False, None), (None, False), (False, True), (True, False)):
+        found += [
+            F.mse_loss(x, y, *old),
+            F.kl_div(x, y, *old),
+            F.hinge_embedding_loss(x, y, 1, *old),
+        ]
+        found += [nn.L1Loss(*old)(x, y), nn.MultiLabelSoftMarginLoss(None, *old)(x, y)]
+        found += [F.cross_entropy(x, classes, None, old[0], 0, old[1])]
+        found += [nn.NLLLoss(None, old[0], -100, old[1], "sum")(x, classes)]
+    return found
+
+
+case("reductions-legacy", legacy_arguments, f64(2, 3), f64(2, 3).positive.const, i64(2).upto(3))
 fails("triplet_margin_loss-margin", functional("triplet_margin_loss", margin=0.0), f64(3), f64(3),
       f64(3))  # fmt: skip
 fails("triplet_margin_loss-dims", functional("triplet_margin_loss"), f64(2, 3), f64(3), f64(2, 3))

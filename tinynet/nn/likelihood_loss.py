@@ -19,6 +19,7 @@ class PoissonNLLLoss(_Loss):
         log_input: whether the input is the logarithms of the expected counts, or the counts.
         full: add Stirling's approximation of ``log(y!)`` for ``y > 1``.
         eps: added to expected counts before their logarithm is taken.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -37,11 +38,12 @@ class PoissonNLLLoss(_Loss):
         self,
         log_input: bool = True,
         full: bool = False,
-        *,
+        size_average: bool | None = None,
         eps: float = 1e-8,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ):
-        super().__init__(reduction)
+        super().__init__(size_average, reduce, reduction)
         self.log_input = log_input
         self.full = full
         self.eps = eps
@@ -79,7 +81,7 @@ class GaussianNLLLoss(_Loss):
     """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean"):
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.full = full
         self.eps = eps
 
@@ -116,7 +118,7 @@ class CTCLoss(_Loss):
     """
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False):
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.blank = blank
         self.zero_infinity = zero_infinity
 

@@ -74,7 +74,7 @@ class LinearCrossEntropyLoss(_Loss):
             raise RuntimeError(
                 f"expected label_smoothing to be in range [0, 1], got {label_smoothing}"
             )
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.register_buffer("weight", weight)
         self.num_classes = num_classes
         self.out_features = out_features

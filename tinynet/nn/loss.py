@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import ClassVar
 
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.nn.functional.checks import check_reduction
-from tinynet.nn.functional.legacy_reduction import legacy_reduction
+from tinynet.nn.functional.checks import REDUCTIONS, check_reduction, legacy_reduction
 from tinynet.nn.module import Module
-
-_LEGACY = (  # those of PyTorch's losses that take size_average and reduce, without "Loss"
-    "BCE BCEWithLogits CosineEmbedding CrossEntropy HingeEmbedding KLDiv L1 MSE MarginRanking "
-    "MultiLabelMargin MultiLabelSoftMargin MultiMargin NLL PoissonNLL SmoothL1 SoftMargin "
-    "TripletMargin"
-).split()
 
 
 class _Loss(Module):
@@ -24,15 +17,37 @@ class _Loss(Module):
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
     """
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if cls.__name__.removesuffix("Loss") in _LEGACY and "__init__" in vars(cls):
-            cls.__init__ = legacy_reduction(cls.__init__)  # type: ignore[method-assign]
+    _reductions: ClassVar[tuple[str, ...]] = REDUCTIONS
 
-    def __init__(self, reduction: str):
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
         super().__init__()
-        check_reduction(reduction)
-        self.reduction = reduction
+        self.reduction = legacy_reduction(size_average, reduce, reduction)
+        check_reduction(self.reduction, self._reductions)
+
+
+class _WeightedLoss(_Loss):
+    """What losses with a weight share.
+
+    Attributes:
+        weight: a buffer, or None.
+    """
+
+    weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
 
 
 # ---- regression ---------------------------------------------------------------------------------
@@ -42,6 +57,7 @@ class MSELoss(_Loss):
     """``loss = (x - y) ** 2``: the squared difference between output x and target y.
 
     Args:
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -57,9 +73,6 @@ class MSELoss(_Loss):
         tensor(5.)
     """
 
-    def __init__(self, *, reduction: str = "mean"):
-        super().__init__(reduction)
-
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
         return F.mse_loss(input, target, reduction=self.reduction)
@@ -69,6 +82,7 @@ class L1Loss(_Loss):
     """``|x - y|``: the absolute difference between output x and target y.
 
     Args:
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -83,9 +97,6 @@ class L1Loss(_Loss):
         tensor(2.)
     """
 
-    def __init__(self, *, reduction: str = "mean"):
-        super().__init__(reduction)
-
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
         return F.l1_loss(input, target, reduction=self.reduction)
@@ -97,6 +108,7 @@ class SmoothL1Loss(_Loss):
     ``d * d / (2 * beta)`` where the difference d is below beta, else ``d - beta / 2``.
 
     Args:
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         beta: where the square becomes a line.
 
@@ -114,8 +126,14 @@ class SmoothL1Loss(_Loss):
         tensor(1.3125)
     """
 
-    def __init__(self, *, reduction: str = "mean", beta: float = 1.0):
-        super().__init__(reduction)
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ):
+        super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -150,7 +168,7 @@ class HuberLoss(_Loss):
     def __init__(self, reduction: str = "mean", delta: float = 1.0):
         if not isinstance(delta, (float, int)):
             raise TypeError(f"delta must be a float or int, got: {type(delta)}")
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -161,7 +179,7 @@ class HuberLoss(_Loss):
 # ---- classification -----------------------------------------------------------------------------
 
 
-class CrossEntropyLoss(_Loss):
+class CrossEntropyLoss(_WeightedLoss):
     """The cross-entropy between logits and a target class (or class probabilities).
 
     For logits x and class y it is ``log(sum(exp(x))) - x[y]``; for class probabilities, the mean of
@@ -171,6 +189,7 @@ class CrossEntropyLoss(_Loss):
     Args:
         weight: one factor per class.
         ignore_index: a target class that does not count.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         label_smoothing: this share of each target is spread evenly over all classes.
 
@@ -193,18 +212,16 @@ class CrossEntropyLoss(_Loss):
         tensor(2.3026)
     """
 
-    weight: Tensor | None
-
     def __init__(
         self,
         weight: Tensor | None = None,
-        *,
+        size_average: bool | None = None,
         ignore_index: int = -100,
+        reduce: bool | None = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ):
-        super().__init__(reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
 
@@ -220,7 +237,7 @@ class CrossEntropyLoss(_Loss):
         )
 
 
-class NLLLoss(_Loss):
+class NLLLoss(_WeightedLoss):
     """The negative log-likelihood of a target class, for log-probabilities.
 
     For log-probabilities x and class y it is ``-weight[y] * x[y]``; ``"mean"`` divides by the sum
@@ -229,6 +246,7 @@ class NLLLoss(_Loss):
     Args:
         weight: one factor per class.
         ignore_index: a target class that does not count.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -245,17 +263,15 @@ class NLLLoss(_Loss):
         tensor(1.)
     """
 
-    weight: Tensor | None
-
     def __init__(
         self,
         weight: Tensor | None = None,
-        *,
+        size_average: bool | None = None,
         ignore_index: int = -100,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ):
-        super().__init__(reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -268,7 +284,7 @@ class NLLLoss(_Loss):
 # ---- probabilities ------------------------------------------------------------------------------
 
 
-class BCELoss(_Loss):
+class BCELoss(_WeightedLoss):
     """The binary cross-entropy for probabilities.
 
     For a probability x and a target y from 0 to 1 it is ``-y log(x) - (1 - y) log(1 - x)``, with
@@ -276,6 +292,7 @@ class BCELoss(_Loss):
 
     Args:
         weight: a factor per element, broadcast.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -290,24 +307,19 @@ class BCELoss(_Loss):
         tensor(0.6931)
     """
 
-    weight: Tensor | None
-
-    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean"):
-        super().__init__(reduction)
-        self.register_buffer("weight", weight)
-
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(_WeightedLoss):
     """The binary cross-entropy for logits, without overflow or cancellation.
 
     For a logit x and a target y from 0 to 1 it is ``log(1 + exp(x)) - x * y``.
 
     Args:
         weight: a factor per element, broadcast.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         pos_weight: a factor for positive targets, broadcast: above 1 for recall, below for
             precision.
@@ -325,18 +337,17 @@ class BCEWithLogitsLoss(_Loss):
         tensor(0.6931)
     """
 
-    weight: Tensor | None
     pos_weight: Tensor | None
 
     def __init__(
         self,
         weight: Tensor | None = None,
-        *,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         pos_weight: Tensor | None = None,
     ):
-        super().__init__(reduction)
-        self.register_buffer("weight", weight)
+        super().__init__(weight, size_average, reduce, reduction)
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -346,12 +357,13 @@ class BCEWithLogitsLoss(_Loss):
         )
 
 
-class KLDivLoss(Module):
+class KLDivLoss(_Loss):
     """The Kullback-Leibler divergence of target probabilities from log-probabilities.
 
     For log-probabilities x and target probabilities y it is ``y * (log(y) - x)``.
 
     Args:
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"batchmean"`` (the divergence itself, per batch), ``"mean"``, ``"sum"`` or
             ``"none"``.
         log_target: whether the target is given as logarithms.
@@ -371,11 +383,16 @@ class KLDivLoss(Module):
         tensor(0.6931)
     """
 
-    def __init__(self, *, reduction: str = "mean", log_target: bool = False):
-        super().__init__()
-        if reduction != "batchmean":
-            check_reduction(reduction)
-        self.reduction = reduction
+    _reductions = (*REDUCTIONS, "batchmean")
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ):
+        super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.distance import PairwiseDistance
-from tinynet.nn.loss import _Loss
+from tinynet.nn.loss import _Loss, _WeightedLoss
 
 # ---- two answers, 1 and -1 ----------------------------------------------------------------------
 
@@ -18,6 +18,7 @@ class MarginRankingLoss(_Loss):
 
     Args:
         margin: by how much.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -33,8 +34,14 @@ class MarginRankingLoss(_Loss):
         tensor(0.5000)
     """
 
-    def __init__(self, margin: float = 0.0, *, reduction: str = "mean"):
-        super().__init__(reduction)
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
+        super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
@@ -47,6 +54,7 @@ class HingeEmbeddingLoss(_Loss):
 
     Args:
         margin: how far apart what is different shall be.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -61,8 +69,14 @@ class HingeEmbeddingLoss(_Loss):
         tensor(0.5000)
     """
 
-    def __init__(self, margin: float = 1.0, *, reduction: str = "mean"):
-        super().__init__(reduction)
+    def __init__(
+        self,
+        margin: float = 1.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
+        super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -75,6 +89,7 @@ class CosineEmbeddingLoss(_Loss):
 
     Args:
         margin: what the cosine of different vectors may reach, from -1 to 1.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -92,8 +107,14 @@ class CosineEmbeddingLoss(_Loss):
         tensor(0.7071)
     """
 
-    def __init__(self, margin: float = 0.0, *, reduction: str = "mean"):
-        super().__init__(reduction)
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
+        super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
@@ -107,6 +128,7 @@ class SoftMarginLoss(_Loss):
     """``log(1 + exp(-y * x))`` for scores x and targets y of 1 or -1.
 
     Args:
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -122,9 +144,6 @@ class SoftMarginLoss(_Loss):
         tensor(0.6931)
     """
 
-    def __init__(self, *, reduction: str = "mean"):
-        super().__init__(reduction)
-
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
@@ -133,11 +152,12 @@ class SoftMarginLoss(_Loss):
 # ---- classes ------------------------------------------------------------------------------------
 
 
-class MultiLabelSoftMarginLoss(_Loss):
+class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The mean over the classes of the cross-entropy of "is it one of them?".
 
     Args:
         weight: a factor per class.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -156,24 +176,19 @@ class MultiLabelSoftMarginLoss(_Loss):
         tensor(0.6931)
     """
 
-    weight: Tensor | None
-
-    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean"):
-        super().__init__(reduction)
-        self.register_buffer("weight", weight)
-
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
 
 
-class MultiMarginLoss(_Loss):
+class MultiMarginLoss(_WeightedLoss):
     """The mean over the wrong classes j of ``max(0, margin - x[y] + x[j]) ** p``.
 
     Args:
         p: 1 or 2.
         margin: by how much the right class shall lead.
         weight: a factor per right class.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -190,17 +205,16 @@ class MultiMarginLoss(_Loss):
         tensor(0.2500)
     """
 
-    weight: Tensor | None
-
     def __init__(
         self,
         p: int = 1,
         margin: float = 1.0,
         weight: Tensor | None = None,
-        *,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ):
-        super().__init__(reduction)
+        super().__init__(weight, size_average, reduce, reduction)
         if p not in (1, 2):
             raise ValueError("only p == 1 and p == 2 supported")
         if weight is not None and weight.ndim != 1:
@@ -208,7 +222,6 @@ class MultiMarginLoss(_Loss):
                 f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.ndim}D "
                 "instead"
             )
-        self.register_buffer("weight", weight)
         self.p = p
         self.margin = margin
 
@@ -225,6 +238,7 @@ class MultiLabelMarginLoss(_Loss):
     It is divided by the number of classes.
 
     Args:
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -239,9 +253,6 @@ class MultiLabelMarginLoss(_Loss):
         >>> nn.MultiLabelMarginLoss()(tn.tensor([[0.1, 0.2, 0.4, 0.8]]), tn.tensor([[3, 0, -1, 1]]))
         tensor(0.8500)
     """
-
-    def __init__(self, *, reduction: str = "mean"):
-        super().__init__(reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss."""
@@ -261,6 +272,7 @@ class TripletMarginLoss(_Loss):
         swap: take ``d(positive, negative)`` where it is the smaller one (Balntas et al., "Learning
             local feature descriptors with triplets and shallow convolutional neural networks",
             2016).
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
@@ -281,10 +293,11 @@ class TripletMarginLoss(_Loss):
         p: float = 2.0,
         eps: float = 1e-6,
         swap: bool = False,
-        *,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ):
-        super().__init__(reduction)
+        super().__init__(size_average, reduce, reduction)
         _check_margin("TripletMarginLoss", margin)
         self.margin = margin
         self.p = p
@@ -327,7 +340,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         swap: bool = False,
         reduction: str = "mean",
     ):
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         _check_margin("TripletMarginWithDistanceLoss", margin)
         self.distance_function = distance_function or PairwiseDistance()
         self.margin = margin

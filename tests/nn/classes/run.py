@@ -15,7 +15,7 @@ from .spec import Failure, Input, Layer, tensors_in
 
 RATE, STEPS, SAMPLES, MODULES = 0.05, 3, 2000, 50
 LEFT_OUT = """
-    self args kwargs device dtype _weight _freeze size_average reduce min_value max_value
+    self args kwargs device dtype _weight _freeze min_value max_value
 """.split()
 
 

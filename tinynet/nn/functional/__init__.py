@@ -42,7 +42,6 @@ from tinynet.nn.functional.convolution import conv_transpose3d as conv_transpose
 from tinynet.nn.functional.ctc import ctc_loss as ctc_loss
 from tinynet.nn.functional.folding import fold as fold
 from tinynet.nn.functional.folding import unfold as unfold
-from tinynet.nn.functional.legacy_reduction import LOSSES, legacy_reduction
 from tinynet.nn.functional.likelihoods import gaussian_nll_loss as gaussian_nll_loss
 from tinynet.nn.functional.likelihoods import poisson_nll_loss as poisson_nll_loss
 from tinynet.nn.functional.linear_entropy import linear_cross_entropy as linear_cross_entropy
@@ -65,10 +64,6 @@ from tinynet.nn.functional.margin_losses import (
     multilabel_soft_margin_loss as multilabel_soft_margin_loss,
 )
 from tinynet.nn.functional.margin_losses import soft_margin_loss as soft_margin_loss
-from tinynet.nn.functional.margin_losses import triplet_margin_loss as triplet_margin_loss
-from tinynet.nn.functional.margin_losses import (
-    triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
-)
 from tinynet.nn.functional.multi_head import (
     multi_head_attention_forward as multi_head_attention_forward,
 )
@@ -118,6 +113,10 @@ from tinynet.nn.functional.softmax import gumbel_softmax as gumbel_softmax
 from tinynet.nn.functional.softmax import log_softmax as log_softmax
 from tinynet.nn.functional.softmax import softmax as softmax
 from tinynet.nn.functional.softmax import softmin as softmin
+from tinynet.nn.functional.triplet_losses import triplet_margin_loss as triplet_margin_loss
+from tinynet.nn.functional.triplet_losses import (
+    triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
+)
 from tinynet.nn.functional.unpooling import fractional_max_pool2d as fractional_max_pool2d
 from tinynet.nn.functional.unpooling import fractional_max_pool3d as fractional_max_pool3d
 from tinynet.nn.functional.unpooling import max_unpool1d as max_unpool1d
@@ -148,5 +147,3 @@ from tinynet.nn.functional.with_indices import (
 from tinynet.nn.functional.with_indices import max_pool1d_with_indices as max_pool1d_with_indices
 from tinynet.nn.functional.with_indices import max_pool2d_with_indices as max_pool2d_with_indices
 from tinynet.nn.functional.with_indices import max_pool3d_with_indices as max_pool3d_with_indices
-
-globals().update({name: legacy_reduction(globals()[name]) for name in LOSSES})

@@ -20,10 +20,25 @@ def tensor_only(function: str, **given: Any) -> None:
             raise errors.must_be_tensor(function, name, position + 1, value)
 
 
-def check_reduction(reduction: str) -> None:
+def check_reduction(reduction: str, allowed: tuple[str, ...] = REDUCTIONS) -> None:
     """Raise ValueError unless ``reduction`` is "none", "mean" or "sum"."""
-    if reduction not in REDUCTIONS:
+    if reduction not in allowed:
         raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def legacy_reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """Return ``reduction``, or warn and return what the older two arguments ask for."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is None or reduce:
+        reduction = "mean" if size_average is None or size_average else "sum"
+    else:
+        reduction = "none"
+    warn(
+        "size_average and reduce args will be deprecated, please use "
+        f"reduction='{reduction}' instead."
+    )
+    return reduction
 
 
 def reduced(loss: Tensor, reduction: str) -> Tensor:

@@ -16,7 +16,7 @@ from tinynet import numba_kernels
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
+from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
 from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.gathering import gather
 from tinynet.ops.reduction import largest, smallest
@@ -208,8 +208,9 @@ def nll_loss(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    size_average: bool | None = None,
     ignore_index: int = -100,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """Return the negative log-likelihood, ``-weight[target] * input[target]``.
@@ -219,6 +220,7 @@ def nll_loss(
         target: classes, ``[batch, ...]`` or ``[]``.
         weight: one factor per class, ``[classes]``; the mean is divided by the weights that count.
         ignore_index: a target that does not count.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
@@ -230,6 +232,7 @@ def nll_loss(
         tensor(1.)
     """
     tensor_only("nll_loss_nd", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     _check_indices(input, target, weight)
     dim = 0 if input.ndim == 1 else 1
@@ -253,8 +256,9 @@ def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    size_average: bool | None = None,
     ignore_index: int = -100,
+    reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
@@ -266,6 +270,7 @@ def cross_entropy(
             the input and floating-point.
         weight: one factor per class, ``[classes]``.
         ignore_index: a class index that does not count.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         label_smoothing: this share of each target is spread evenly over all classes
             (Szegedy et al., 2015).
@@ -279,6 +284,7 @@ def cross_entropy(
         tensor(2.3026)
     """
     tensor_only("cross_entropy_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")

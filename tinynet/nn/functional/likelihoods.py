@@ -7,7 +7,7 @@ from typing import Any
 
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
-from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
+from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
 from tinynet.ops.arithmetic import where
 from tinynet.ops.likes import full_like
 
@@ -17,8 +17,9 @@ def poisson_nll_loss(
     target: Tensor,
     log_input: bool = True,
     full: bool = False,
-    *,
+    size_average: bool | None = None,
     eps: float = 1e-8,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """Return the negative log-likelihood of counts y for Poisson distributions.
@@ -29,6 +30,7 @@ def poisson_nll_loss(
         log_input: False where the input is the expected counts: ``x - y * log(x + eps)``.
         full: add Stirling's approximation of ``log(y!)`` for ``y > 1``.
         eps: see ``log_input``.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
@@ -39,6 +41,7 @@ def poisson_nll_loss(
         tensor(1.)
     """
     tensor_only("poisson_nll_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     loss: Any = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:

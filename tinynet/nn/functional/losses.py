@@ -15,6 +15,7 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.activation_ops import log_sigmoid
 from tinynet.nn.functional.checks import (
     check_reduction,
+    legacy_reduction,
     reduced,
     tensor_only,
     warn_of_broadcasting,
@@ -66,7 +67,12 @@ def _weighted_mean(loss: Any, weight: Tensor | None, reduction: str) -> Tensor:
 
 
 def mse_loss(
-    input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
 ) -> Tensor:
     """Return the squared difference.
 
@@ -74,6 +80,7 @@ def mse_loss(
 
     Args:
         input, target: of one shape.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         weight: a factor per element; the mean is divided by their sum.
 
@@ -86,6 +93,7 @@ def mse_loss(
     """
     tensor_only("mse_loss", input=input, target=target)
     warn_of_broadcasting(input, target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     if input._array.dtype != target._array.dtype:
         kind = dtypes.from_numpy(dtypes.result_type((input._array, target._array)))
@@ -96,7 +104,12 @@ def mse_loss(
 
 
 def l1_loss(
-    input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
 ) -> Tensor:
     """Return the absolute difference; the arguments are those of ``mse_loss``.
 
@@ -111,17 +124,24 @@ def l1_loss(
     """
     tensor_only("l1_loss", input=input, target=target)
     warn_of_broadcasting(input, target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     return _weighted_mean((input - target).abs(), weight, reduction)
 
 
 def smooth_l1_loss(
-    input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
 ) -> Tensor:
     """Return ``d * d / (2 * beta)`` where the difference d is below beta, else ``d - beta / 2``.
 
     Args:
         input, target: of one shape.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         beta: where the square becomes a line (Girshick, "Fast R-CNN", 2015).
 
@@ -133,6 +153,7 @@ def smooth_l1_loss(
         tensor([0.1250, 2.5000])
     """
     tensor_only("smooth_l1_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     warn_of_broadcasting(input, target)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
@@ -201,7 +222,8 @@ def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """Return ``-y log(x) - (1 - y) log(1 - x)`` for probabilities x and targets y.
@@ -210,6 +232,7 @@ def binary_cross_entropy(
         input: probabilities, from 0 to 1.
         target: of the same shape.
         weight: a factor per element, broadcast.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
@@ -221,6 +244,7 @@ def binary_cross_entropy(
         tensor(0.6931)
     """
     tensor_only("binary_cross_entropy", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(
@@ -241,7 +265,8 @@ def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
@@ -253,6 +278,7 @@ def binary_cross_entropy_with_logits(
         input: logits.
         target: from 0 to 1, of the same shape.
         weight: a factor per element, broadcast.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         pos_weight: a factor for the positive term, broadcast.
 
@@ -264,6 +290,7 @@ def binary_cross_entropy_with_logits(
         tensor(0.6931)
     """
     tensor_only("binary_cross_entropy_with_logits", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     if target.shape != input.shape:
         raise ValueError(
@@ -282,13 +309,19 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(
-    input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
 ) -> Tensor:
     """Return the Kullback-Leibler divergence, ``y * (log y - x)``, for log-probabilities x.
 
     Args:
         input: log-probabilities.
         target: probabilities y, or their logarithms (``log_target``); 0 counts as its limit.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"batchmean"`` (the divergence itself: the sum over all divided by the length of
             the first dimension), ``"mean"``, ``"sum"`` or ``"none"``.
         log_target: whether the target is given as logarithms.
@@ -301,13 +334,14 @@ def kl_div(
         tensor(0.6931)
     """
     tensor_only("kl_div", input=input, target=target)
-    if reduction == "mean":
+    if reduction == "mean" and size_average is None and reduce is None:
         warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math "
             "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
             "release."
         )
+    reduction = legacy_reduction(size_average, reduce, reduction)
     if log_target:
         loss = exp.function(target) * (target - input)
     else:

@@ -1,29 +1,32 @@
-"""Losses that ask for a margin: between scores, or between distances.
+"""Losses that ask for a margin between scores.
 
 Composites. In all of them a target of 1 means "yes" or "the same", -1 "no" or "different".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional.activation_ops import log_sigmoid
-from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
-from tinynet.nn.functional.vector import pairwise_distance
+from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import relu
-from tinynet.ops.limits import minimum
 from tinynet.ops.refuse import name_of
 
 # ---- two answers, 1 and -1 ----------------------------------------------------------------------
 
 
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, *, reduction: str = "mean"
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """Return ``max(0, margin - y * (x1 - x2))``: x1 shall be larger where y is 1, smaller at -1.
 
@@ -31,6 +34,7 @@ def margin_ranking_loss(
         input1, input2: scores, of one number of dimensions.
         target: 1 or -1.
         margin: by how much.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
@@ -41,6 +45,7 @@ def margin_ranking_loss(
         tensor(0.5000)
     """
     tensor_only("margin_ranking_loss", input1=input1, input2=input2, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
@@ -52,7 +57,12 @@ def margin_ranking_loss(
 
 
 def hinge_embedding_loss(
-    input: Tensor, target: Tensor, margin: float = 1.0, *, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """Return the distance x where y is 1, and ``max(0, margin - x)`` where it is -1.
 
@@ -60,6 +70,7 @@ def hinge_embedding_loss(
         input: distances.
         target: 1 or -1.
         margin: how far apart what is different shall be.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
@@ -70,6 +81,7 @@ def hinge_embedding_loss(
         tensor(0.5000)
     """
     tensor_only("hinge_embedding_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     apart = (margin - input).clamp_min(0)
     loss: Any = where.function(target != 1, apart, 0.0) + where.function(target != -1, input, 0.0)
@@ -77,7 +89,13 @@ def hinge_embedding_loss(
 
 
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, *, reduction: str = "mean"
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """Return ``1 - cos`` of two vectors where y is 1, and ``max(0, cos - margin)`` where it is -1.
 
@@ -85,6 +103,7 @@ def cosine_embedding_loss(
         input1, input2: vectors, ``[batch, n]`` or ``[n]``.
         target: 1 or -1, ``[batch]`` or ``[]``.
         margin: what the cosine of different vectors may reach.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
@@ -96,6 +115,7 @@ def cosine_embedding_loss(
         tensor(0.7071)
     """
     tensor_only("cosine_embedding_loss", input1=input1, input2=input2, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -113,12 +133,19 @@ def cosine_embedding_loss(
     return reduced(loss, reduction)
 
 
-def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """Return ``log(1 + exp(-y * x))``, without overflow.
 
     Args:
         input: scores.
         target: 1 or -1.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
@@ -129,6 +156,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") 
         tensor(0.6931)
     """
     tensor_only("soft_margin_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     return reduced(-log_sigmoid.function(input * target), reduction)
 
@@ -137,7 +165,12 @@ def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") 
 
 
 def multilabel_soft_margin_loss(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """Return the mean over the classes of the cross-entropy of "is it one of them?".
 
@@ -147,6 +180,7 @@ def multilabel_soft_margin_loss(
         input: logits, ``[..., classes]``.
         target: 0 or 1 for each.
         weight: a factor per class.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"`` over what is not classes.
 
     Raises:
@@ -157,6 +191,7 @@ def multilabel_soft_margin_loss(
         tensor(0.6931)
     """
     tensor_only("multilabel_soft_margin_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     yes, no = log_sigmoid.function(input), log_sigmoid.function(-input)
     loss: Any = -(target * yes + (1 - target) * no)
@@ -170,7 +205,8 @@ def multi_margin_loss(
     p: int = 1,
     margin: float = 1.0,
     weight: Tensor | None = None,
-    *,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """Return the mean over the wrong classes j of ``max(0, margin - x[y] + x[j]) ** p``.
@@ -181,6 +217,7 @@ def multi_margin_loss(
         p: 1 or 2.
         margin: by how much the right class shall lead.
         weight: a factor per right class, ``[classes]``.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
@@ -192,6 +229,7 @@ def multi_margin_loss(
         tensor(0.2500)
     """
     tensor_only("multi_margin_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -218,7 +256,13 @@ def multi_margin_loss(
     return reduced(loss[0] if single else loss, reduction)
 
 
-def multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """Return the sum of ``max(0, 1 - (x[y] - x[j]))`` over right classes y and wrong ones j.
 
     It is divided by the number of classes.
@@ -226,6 +270,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "m
     Args:
         input: scores, ``[batch, classes]`` or ``[classes]``.
         target: of the same shape, int64: the right classes, up to the first -1.
+        size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
@@ -236,6 +281,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "m
         tensor(0.8500)
     """
     tensor_only("multilabel_margin_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
     _check_scores(input)
     if target.shape != input.shape:
@@ -283,94 +329,3 @@ def _class_weights(weight: Tensor, input: Tensor, classes: int) -> Tensor:
         kinds = [name_of(t._array) for t in (input, weight)]
         raise RuntimeError(f"expected scalar type {kinds[0]} but found {kinds[1]}")
     return weight
-
-
-# ---- triplets -----------------------------------------------------------------------------------
-
-
-def triplet_margin_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    margin: float = 1.0,
-    p: float = 2,
-    eps: float = 1e-6,
-    swap: bool = False,
-    *,
-    reduction: str = "mean",
-) -> Tensor:
-    """Return ``max(0, margin + d(anchor, positive) - d(anchor, negative))`` for p-norm distances.
-
-    Args:
-        anchor, positive, negative: vectors, ``[batch, n]`` or ``[n]``.
-        margin: by how much the negative shall be farther away.
-        p, eps: see ``pairwise_distance``.
-        swap: take ``d(positive, negative)`` where it is the smaller one (Balntas et al., "Learning
-            local feature descriptors with triplets and shallow convolutional neural networks",
-            2016).
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-
-    Raises:
-        ValueError: the margin is not positive.
-        RuntimeError: different numbers of dimensions.
-
-    Example:
-        >>> x, y, z = (tn.tensor([[v]]) for v in (0.0, 1.0, 1.5))
-        >>> F.triplet_margin_loss(x, y, z)
-        tensor(0.5000)
-    """
-
-    def distance(one: Tensor, other: Tensor) -> Tensor:
-        return pairwise_distance(one, other, p, eps)
-
-    return triplet_margin_with_distance_loss(
-        anchor,
-        positive,
-        negative,
-        distance_function=distance,
-        margin=margin,
-        swap=swap,
-        reduction=reduction,
-    )
-
-
-def triplet_margin_with_distance_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    *,
-    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
-    margin: float = 1.0,
-    swap: bool = False,
-    reduction: str = "mean",
-) -> Tensor:
-    """Return the loss of ``triplet_margin_loss`` for any distance.
-
-    Args:
-        anchor, positive, negative: what the distance takes.
-        distance_function: of two tensors; ``pairwise_distance`` unless given.
-        margin, swap, reduction: see ``triplet_margin_loss``.
-
-    Example:
-        >>> x, y, z = (tn.tensor([v]) for v in (0.0, 1.0, 1.5))
-        >>> def distance(a, b):
-        ...     return (a - b).abs()
-        >>> F.triplet_margin_with_distance_loss(x, y, z, distance_function=distance)
-        tensor(0.5000)
-    """
-    tensor_only("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
-    check_reduction(reduction)
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    if not anchor.ndim == positive.ndim == negative.ndim:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of "
-            f"dimensions, but got: anchor {anchor.ndim}D, positive {positive.ndim}D, and negative "
-            f"{negative.ndim}D inputs"
-        )
-    distance = distance_function or pairwise_distance
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    if swap:
-        far = minimum.function(far, distance(positive, negative))
-    loss: Any = (margin + near - far).clamp_min(0)
-    return reduced(loss, reduction)

@@ -81,9 +81,9 @@ class Tensor(TensorMethods):
     _array: Array
     __array_priority__ = 1000  # numpy leaves ``array * tensor`` to Tensor.__rmul__
 
-    def __new__(cls, *data: Any, device: Any = "cpu") -> Tensor:
+    def __new__(cls, *data: Any, device: Any = None) -> Tensor:
         """Make a float tensor from nested sequences, or an empty one of a size."""
-        require_cpu(device)
+        require_cpu(device or "cpu")
         return wrap(legacy_array(data, dtypes.default_float()))
 
     # ---- what it is -------------------------------------------------------------------------

@@ -138,6 +138,12 @@ def run(program: Program, engine: str, repositories: Repositories) -> dict[str, 
     return json.loads(result.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
+def lines(answers: dict[str, Any]) -> str:
+    """Answers as JSON, a line for each program."""
+    found = [f"{json.dumps(name)}: {json.dumps(answers[name])}" for name in sorted(answers)]
+    return "{\n" + ",\n".join(found) + "\n}\n"
+
+
 def main(arguments: list[str]) -> int:
     """Run programs and print a line for each; 1 if less than 95 % run as on PyTorch."""
     parser = argparse.ArgumentParser(prog="python -m tests.programs", description=__doc__)

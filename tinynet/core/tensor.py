@@ -83,7 +83,7 @@ class Tensor(TensorMethods):
 
     def __new__(cls, *data: Any, device: Any = None) -> Tensor:
         """Make a float tensor from nested sequences, or an empty one of a size."""
-        require_cpu(device or "cpu")
+        require_cpu(CPU if device is None else device)
         return wrap(legacy_array(data, dtypes.default_float()))
 
     # ---- what it is -------------------------------------------------------------------------

@@ -114,7 +114,11 @@ def values_for(name):
         **{"input": tn.ones(2), "tensor": tn.ones(2, 2), "count": tn.ones(2), "prob": tn.ones(2)},
         **{"model": nn.Linear(2, 2), "mean": tn.ones(2)},
         "self": nn.Linear(2, 2) if name in {"to_empty", *NAMED_AFTER_DEVICES} else tn.ones(2),
-        **{"geometric_": {"p": 0.5}, "multinomial": {"num_samples": 1}}.get(name, {}),
+        **{
+            "geometric_": {"p": 0.5},
+            "multinomial": {"num_samples": 1},
+            "sparse_coo_tensor": {"indices": [[0]], "values": [1.0]},
+        }.get(name, {}),
     }
 
 

@@ -23,7 +23,7 @@ ROWS = [
     ["core"],
     ["random"],
     ["ops"],
-    ["autograd", "sparse"],
+    ["autograd", "masked", "signal", "sparse"],
     ["nn", "data", "board", "distributions"],
     ["optim"],  # swa_utils.AveragedModel is a Module
     ["exchange"],  # Parameters are among what it stores

@@ -17,9 +17,11 @@ from tinynet import data as data
 from tinynet import distributions as distributions
 from tinynet import exchange as exchange
 from tinynet import func as func
+from tinynet import masked as masked
 from tinynet import nn as nn
 from tinynet import optim as optim
 from tinynet import serialization as serialization
+from tinynet import signal as signal
 from tinynet import sparse as sparse
 from tinynet import utils as utils
 from tinynet.amp import autocast as autocast

@@ -10,6 +10,7 @@ DISTRIBUTED = "several machines or processes"
 LEGACY = "kept by PyTorch for compatibility only"
 INTERNAL = "PyTorch's own machinery"
 SIGNAL = "Fourier transforms"
+MASKED = "tensors that carry a mask; the functions of torch.masked take one"
 INFERENCE = "fusing layers for inference"
 
 # (namespace, pattern of whole names) -> reason; the first that fits counts.
@@ -36,8 +37,8 @@ _PATTERNS = [
     ("torch.Tensor", r"is_distributed", DISTRIBUTED),
     (
         "torch.Tensor",
-        r"eig|symeig|lstsq|solve|triangular_solve|geqrf|orgqr|ormqr|volatile|reinforce|resize|resize_as"
-        r"|new|name|names|rename_?|refine_names|align_(to|as)|has_names|storage|storage_type|unsafe_\w+",
+        r"eig|symeig|lstsq|solve|geqrf|volatile|reinforce|resize|resize_as"
+        r"|new|name|names|rename_?|refine_names|align_(to|as)|has_names|storage|storage_type",
         LEGACY,
     ),
     (
@@ -54,6 +55,7 @@ _PATTERNS = [
     ("torch.nn.utils", r"fuse_\w+", INFERENCE),
     ("torch.nn.utils", r"convert_conv\dd_weight_memory_format", DEVICES),
     ("torch.linalg", r"eig|eigvals", COMPLEX),
+    ("torch.masked", r"(as_|is_)?masked_tensor|MaskedTensor", MASKED),
     (
         "torch.utils.data",
         r"\w*DataPipe|DataChunk|functional_datapipe|guaranteed_\w+|non_deterministic"

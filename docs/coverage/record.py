@@ -24,6 +24,8 @@ NAMESPACES = {
     "torch.nn.utils.parametrizations": "functions",
     "torch.nn.utils.stateless": "functions",
     "torch.linalg": "all",
+    "torch.masked": "functions",
+    "torch.signal.windows": "functions",
     "torch.Tensor": "attributes",
     "torch.optim": "classes",
     "torch.optim.lr_scheduler": "classes",

@@ -37,7 +37,7 @@ TITLES = {
     "products": "Products",
     "settings": "Modes, dtypes, random numbers, files",
     "tensor": "Tensor",
-    "linalg": "linalg and special",
+    "linalg": "linalg, special, masked and signal",
     "nn": "nn: modules",
     "functional": "nn.functional",
     "init": "nn.init and nn.utils",
@@ -52,7 +52,7 @@ TITLES = {
 }
 
 MODULES = {
-    "linalg": ["linalg", "special"],
+    "linalg": ["linalg", "special", "masked", "signal.windows"],
     "nn": ["nn"],
     "functional": ["nn.functional"],
     "init": [

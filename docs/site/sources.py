@@ -44,6 +44,7 @@ EXEMPT = {
         " data/subset data/tables data/text data/threads data/tokenizer data/worker"
     ),
     "runs, keeps and reports a training": "train/*",
+    "does to some elements what the operation of the same name does to all": "masked/*",
 }
 """Kind -> the files below tinynet/ that are of it."""
 

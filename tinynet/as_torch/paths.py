@@ -21,15 +21,16 @@ _DISTRIBUTIONS = """
 _SAME = """
     amp random autograd autograd.function autograd.functional autograd.gradcheck autograd.graph
     autograd.variable backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
-    backends.mps backends.openmp backends.opt_einsum cuda distributions func nn nn.functional
+    backends.mps backends.openmp backends.opt_einsum cuda distributions func masked nn nn.functional
     nn.init nn.modules.batchnorm nn.modules.dropout nn.modules.instancenorm nn.modules.lazy
     nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel nn.parameter
     nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations
     nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.adadelta optim.adagrad
     optim.adam optim.adamax optim.asgd optim.lbfgs optim.lr_scheduler optim.nadam
     optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd optim.sparse_adam
-    optim.swa_utils serialization utils utils.checkpoint utils.data utils.data.dataloader
-    utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
+    optim.swa_utils serialization signal signal.windows utils utils.checkpoint utils.data
+    utils.data.dataloader utils.data.dataset utils.data.distributed utils.data.sampler
+    utils.hooks utils.tensorboard
 """.split()
 PATHS: dict[str, str] = {
     **{f"torch.{path}": path for path in _SAME},
@@ -96,6 +97,7 @@ PATHS: dict[str, str] = {
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "compat.onnx",
     "torch.optim.adamw": "optim.adam",
+    "torch.signal.windows.windows": "signal.windows",
     "torch.sparse": "sparse",
     "torch.special": "ops.special",
     "torch.storage": "compat.storage",
@@ -135,10 +137,9 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.nn\.utils\.prune", "set weights to zero with masked_fill"),
     (r"torch\.(overrides|return_types)", _INTERNAL),
     (r"torch\.quasirandom", "use scipy.stats.qmc"),
-    (r"torch\.signal(\..+)?", "use the windows of numpy"),
     (r"torch\.testing", "use numpy.testing on x.numpy()"),
     (r"torch\.onnx\..+", "models are not exported to ONNX; save weights with save_file"),
-    (r"torch\.masked(\..+)?", "there are no masked tensors; use where and masked_fill"),
+    (r"torch\.masked\..+", "there are no masked tensors; use the functions of torch.masked"),
     (r"torch\.nn\.attention\.(bias|experimental|flex_attention|varlen)", _COMPILER),
     (r"torch\.utils\.data\.(datapipes.*|graph.*|backward_compatibility)", "data pipes are gone"),
     (r"torch\.utils\.(mobile_optimizer|bundled_inputs|mkldnn)", _QUANTIZED),

@@ -1,0 +1,26 @@
+"""Reductions and normalizations of the elements that a mask keeps: ``torch.masked``.
+
+One rule makes them all: the number that changes no result (the identity of the operation) takes the
+place of each element whose mask is False, and the function of the same name does the rest. Where
+the mask keeps nothing, the result is that identity, or NaN where there is none.
+"""
+
+from tinynet.masked.normalization import cumprod as cumprod
+from tinynet.masked.normalization import cumsum as cumsum
+from tinynet.masked.normalization import log_softmax as log_softmax
+from tinynet.masked.normalization import logaddexp as logaddexp
+from tinynet.masked.normalization import normalize as normalize
+from tinynet.masked.normalization import softmax as softmax
+from tinynet.masked.normalization import softmin as softmin
+from tinynet.masked.reductions import amax as amax
+from tinynet.masked.reductions import amin as amin
+from tinynet.masked.reductions import argmax as argmax
+from tinynet.masked.reductions import argmin as argmin
+from tinynet.masked.reductions import logsumexp as logsumexp
+from tinynet.masked.reductions import norm as norm
+from tinynet.masked.reductions import prod as prod
+from tinynet.masked.reductions import sum as sum
+from tinynet.masked.statistics import mean as mean
+from tinynet.masked.statistics import median as median
+from tinynet.masked.statistics import std as std
+from tinynet.masked.statistics import var as var

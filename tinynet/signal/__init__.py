@@ -1,0 +1,3 @@
+"""Windows of signals: ``torch.signal``."""
+
+from tinynet.signal import windows as windows

@@ -1,0 +1,355 @@
+"""Windows for the analysis of spectra and the design of filters: ``torch.signal.windows``.
+
+A window weights ``M`` neighbouring samples. A symmetric one suits filters; a periodic one, which is
+the symmetric one of ``M + 1`` elements without its last, suits spectra. The formulas are those of
+F. J. Harris, "On the use of windows for harmonic analysis with the discrete Fourier transform",
+Proceedings of the IEEE 66 (1978).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TypedDict, Unpack
+
+import numpy as np
+
+from tinynet import dtypes, layouts
+from tinynet.core.device import DeviceLike, require_cpu
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.creation import finish
+
+
+class _Options(TypedDict, total=False):
+    """What every window takes beside its size."""
+
+    sym: bool
+    dtype: DtypeLike
+    layout: layouts.layout
+    device: DeviceLike
+    requires_grad: bool
+
+
+def _window(
+    name: str,
+    M: int,
+    formula: Callable[[Array, float], Array],
+    *,
+    sym: bool = True,
+    dtype: DtypeLike = None,
+    layout: layouts.layout = layouts.strided,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a window.
+
+    Args:
+        formula: takes the places of the elements, relative to the middle, and how far the first
+            and the last place are apart in the symmetric window.
+
+    Raises:
+        ValueError: a negative size, or a dtype or layout that no window has.
+    """
+    kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
+    if M < 0:
+        raise ValueError(f"{name} requires non-negative window length, got M={M}")
+    if layout is not layouts.strided:
+        raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
+    if kind not in (np.float32, np.float64):
+        raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
+    if device is not None:
+        require_cpu(device)
+    extent = M if not sym and M > 1 else M - 1
+    return finish(formula(np.arange(M) - extent / 2, extent).astype(kind), requires_grad)
+
+
+def _cosines(a: list[float]) -> Callable[[Array, float], Array]:
+    """Return the formula of a sum of cosines with weights ``a``, scaled from the middle."""
+
+    def formula(k: Array, extent: float) -> Array:
+        turns = np.multiply.outer(np.arange(len(a)), 2 * math.pi * k / max(extent, 1))
+        values: Array = np.asarray(a, np.float64) @ np.cos(turns)
+        return values if k.size > 1 else np.ones(k.shape)
+
+    return formula
+
+
+def bartlett(M: int, **options: Unpack[_Options]) -> Tensor:
+    """Return the Bartlett window, a triangle that is 0 at both ends.
+
+    The element at place ``n`` is ``1 - abs(2 * n / (M - 1) - 1)``.
+
+    Args:
+        M: the number of elements.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, a dtype that is neither float32 nor float64.
+
+    Example:
+        >>> tn.signal.windows.bartlett(5)
+        tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
+    """
+    return _window("bartlett", M, lambda k, n: 1 - abs(k) * 2 / max(n, 1), **options)
+
+
+def blackman(M: int, **options: Unpack[_Options]) -> Tensor:
+    """Return the Blackman window, a sum of three cosines.
+
+    The element at place ``n`` is ``0.42 - 0.5 * cos(t) + 0.08 * cos(2 * t)``, with
+    ``t = 2 * pi * n / (M - 1)``.
+
+    Args:
+        M: the number of elements.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, a dtype that is neither float32 nor float64.
+
+    Example:
+        >>> tn.signal.windows.blackman(6)[1:-1]
+        tensor([0.2008, 0.8492, 0.8492, 0.2008])
+    """
+    return _window("blackman", M, _cosines([0.42, 0.5, 0.08]), **options)
+
+
+def cosine(M: int, **options: Unpack[_Options]) -> Tensor:
+    """Return half a wave of the sine, whose zeros lie half a sample outside.
+
+    The element at place ``n`` is ``sin(pi * (n + 0.5) / M)``.
+
+    Args:
+        M: the number of elements.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, a dtype that is neither float32 nor float64.
+
+    Example:
+        >>> tn.signal.windows.cosine(3)
+        tensor([0.5000, 1.0000, 0.5000])
+    """
+    return _window("cosine", M, lambda k, n: np.cos(math.pi * k / (n + 1)), **options)
+
+
+def exponential(
+    M: int,
+    *,
+    center: float | None = None,
+    tau: float = 1.0,
+    **options: Unpack[_Options],
+) -> Tensor:
+    """Return the window that decays exponentially on both sides, also called Poisson's.
+
+    The element at place ``n`` is ``exp(-abs(n - center) / tau)``.
+
+    Args:
+        M: the number of elements.
+        center: where a periodic window is 1; its middle unless given.
+        tau: after how many samples the window has fallen to 1/e.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, another dtype than float32 and float64, a decay that is not
+            positive, or a center of a symmetric window.
+
+    Example:
+        >>> tn.signal.windows.exponential(3, tau=2.0)
+        tensor([0.6065, 1.0000, 0.6065])
+    """
+    if tau <= 0:
+        raise ValueError(f"Tau must be positive, got: {tau} instead.")
+    if options.get("sym", True) and center is not None:
+        raise ValueError("Center must be None for symmetric windows")
+
+    def formula(k: Array, extent: float) -> Array:
+        middle = 0 if center is None else center - (k.size if k.size > 1 else 0) / 2
+        return np.exp(-abs(k - middle) / tau)
+
+    return _window("exponential", M, formula, **options)
+
+
+def gaussian(
+    M: int,
+    *,
+    std: float = 1.0,
+    **options: Unpack[_Options],
+) -> Tensor:
+    """Return the window in the shape of a normal density.
+
+    The element at place ``n`` is ``exp(-((n - (M - 1) / 2) / std) ** 2 / 2)``.
+
+    Args:
+        M: the number of elements.
+        std: the standard deviation, in samples.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, a dtype that is neither float32 nor float64, or a standard
+            deviation that is not positive.
+
+    Example:
+        >>> tn.signal.windows.gaussian(3)
+        tensor([0.6065, 1.0000, 0.6065])
+    """
+    if std <= 0:
+        raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
+    return _window("gaussian", M, lambda k, n: np.exp(-((k / std) ** 2) / 2), **options)
+
+
+def general_cosine(
+    M: int,
+    *,
+    a: Iterable[float],
+    **options: Unpack[_Options],
+) -> Tensor:
+    """Return a sum of cosines.
+
+    The element at place ``n`` is the sum of ``(-1) ** i * a[i] * cos(2 * pi * i * n / (M - 1))``.
+
+    Args:
+        M: the number of elements.
+        a: the weights of the cosines.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, a dtype that is neither float32 nor float64, or no weights.
+        TypeError: weights that are not a list.
+
+    Example:
+        >>> tn.signal.windows.general_cosine(4, a=[0.5, 0.3, 0.2])
+        tensor([0.4000, 0.5500, 0.5500, 0.4000])
+    """
+    if not isinstance(a, Iterable):
+        raise TypeError("Coefficients must be a list/tuple")
+    weights = list(a)
+    if not weights:
+        raise ValueError("Coefficients cannot be empty")
+    return _window("general_cosine", M, _cosines(weights), **options)
+
+
+def general_hamming(
+    M: int,
+    *,
+    alpha: float = 0.54,
+    **options: Unpack[_Options],
+) -> Tensor:
+    """Return a constant and one cosine: Hamming's window for 0.54, that of von Hann for 0.5.
+
+    The element at place ``n`` is ``alpha - (1 - alpha) * cos(2 * pi * n / (M - 1))``.
+
+    Args:
+        M: the number of elements.
+        alpha: the weight of the constant; that of the cosine is ``1 - alpha``.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, a dtype that is neither float32 nor float64.
+
+    Example:
+        >>> tn.signal.windows.general_hamming(5, alpha=0.75)
+        tensor([0.5000, 0.7500, 1.0000, 0.7500, 0.5000])
+    """
+    return _window("general_cosine", M, _cosines([alpha, 1 - alpha]), **options)
+
+
+def hamming(M: int, **options: Unpack[_Options]) -> Tensor:
+    """Return Hamming's window, a cosine on a small constant.
+
+    The element at place ``n`` is ``0.54 - 0.46 * cos(2 * pi * n / (M - 1))``.
+
+    Args:
+        M: the number of elements.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, a dtype that is neither float32 nor float64.
+
+    Example:
+        >>> tn.signal.windows.hamming(5)
+        tensor([0.0800, 0.5400, 1.0000, 0.5400, 0.0800])
+    """
+    return _window("general_cosine", M, _cosines([0.54, 0.46]), **options)
+
+
+def hann(M: int, **options: Unpack[_Options]) -> Tensor:
+    """Return the window of von Hann, a squared sine that is 0 at both ends.
+
+    The element at place ``n`` is ``sin(pi * n / (M - 1)) ** 2``.
+
+    Args:
+        M: the number of elements.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, a dtype that is neither float32 nor float64.
+
+    Example:
+        >>> tn.signal.windows.hann(4, sym=False)
+        tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    return _window("general_cosine", M, _cosines([0.5, 0.5]), **options)
+
+
+def kaiser(
+    M: int,
+    *,
+    beta: float = 12.0,
+    **options: Unpack[_Options],
+) -> Tensor:
+    """Return Kaiser's window, made of the modified Bessel function of order 0.
+
+    The element at place ``n`` is ``i0(beta * sqrt(1 - (2 * n / (M - 1) - 1) ** 2)) / i0(beta)``.
+
+    Args:
+        M: the number of elements.
+        beta: the shape; larger ones trade resolution for leakage.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, another dtype than float32 and float64, or a negative shape.
+
+    Example:
+        >>> tn.signal.windows.kaiser(3, beta=2.0)
+        tensor([0.4387, 1.0000, 0.4387])
+    """
+    if beta < 0:
+        raise ValueError(f"beta must be non-negative, got: {beta} instead.")
+
+    def formula(k: Array, extent: float) -> Array:
+        inside = 1 - (2 * k / max(extent, 1)) ** 2
+        return np.i0(beta * np.sqrt(np.maximum(inside, 0))) / np.i0(beta)
+
+    return _window("kaiser", M, formula, **options)
+
+
+def nuttall(M: int, **options: Unpack[_Options]) -> Tensor:
+    """Return the Blackman-Harris window with Nuttall's four weights.
+
+    It is ``general_cosine`` with ``a = [0.3635819, 0.4891775, 0.1365995, 0.0106411]``.
+
+    Args:
+        M: the number of elements.
+        **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
+            default dtype unless given; ``layout``; ``device``; ``requires_grad``.
+
+    Raises:
+        ValueError: a negative size, a dtype that is neither float32 nor float64.
+
+    Example:
+        >>> tn.signal.windows.nuttall(4, sym=False)
+        tensor([3.6280e-04, 2.2698e-01, 1.0000e+00, 2.2698e-01])
+    """
+    weights = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
+    return _window("general_cosine", M, _cosines(weights), **options)

@@ -112,7 +112,7 @@ def values_for(name):
         **{"dataset": [1, 2], "data_source": [1, 2], "indices": [1], "weights": [1.0]},
         **{"transforms": [abs], "lengths": [1, 1], "sparsity": 0.5, "loader": [], "seed": 1},
         **{"input": tn.ones(2), "tensor": tn.ones(2, 2), "count": tn.ones(2), "prob": tn.ones(2)},
-        **{"model": nn.Linear(2, 2), "mean": tn.ones(2)},
+        **{"model": nn.Linear(2, 2), "mean": tn.ones(2), "name": "rand"},
         "self": nn.Linear(2, 2) if name in {"to_empty", *NAMED_AFTER_DEVICES} else tn.ones(2),
         **{
             "geometric_": {"p": 0.5},

@@ -39,7 +39,7 @@ class TypedStorage(Sequence[Any]):
 
     def tolist(self) -> list[Any]:
         """Return the numbers."""
-        return self._array.tolist()  # type: ignore[no-any-return]
+        return self._array.tolist()
 
     def size(self) -> int:
         """Return how many there are."""

@@ -97,7 +97,8 @@ def taking(parameter):
         for name in vars(place):
             value = getattr(place, name)
             called = inspect.isfunction(value) or inspect.isclass(value)
-            if called and not name.startswith("_") and parameter in parameters_of(value):
+            public = not name.startswith("_") and name != "numbers_of"  # of a module's neighbours
+            if called and public and parameter in parameters_of(value):
                 found[value] = name
     return sorted(((name, value) for value, name in found.items()), key=lambda pair: pair[0])
 
@@ -112,7 +113,7 @@ def values_for(name):
         **{"dataset": [1, 2], "data_source": [1, 2], "indices": [1], "weights": [1.0]},
         **{"transforms": [abs], "lengths": [1, 1], "sparsity": 0.5, "loader": [], "seed": 1},
         **{"input": tn.ones(2), "tensor": tn.ones(2, 2), "count": tn.ones(2), "prob": tn.ones(2)},
-        **{"model": nn.Linear(2, 2), "mean": tn.ones(2), "name": "rand"},
+        **{"model": nn.Linear(2, 2), "mean": tn.ones(2)},
         "self": nn.Linear(2, 2) if name in {"to_empty", *NAMED_AFTER_DEVICES} else tn.ones(2),
         **{
             "geometric_": {"p": 0.5},

@@ -19,6 +19,9 @@ from .rows import Row, copied
 # Relative to the largest number, as float32 and float64 round sums of some hundred terms.
 TOLERANCE = {"float16": 2e-2, "float32": 2e-5, "float64": 1e-10}
 
+# PyTorch's own float64 values of these are no better than this: tests/ops/test_bessel.py.
+COARSE = dict.fromkeys(("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1"), 1e-5)
+
 
 def difference(row: Row) -> str | None:
     """Return in what tinynet differs from PyTorch; None where it does not."""
@@ -30,7 +33,7 @@ def difference(row: Row) -> str | None:
         return f"absent: {ours}"
     if isinstance(theirs, BaseException) or isinstance(ours, BaseException):
         return _errors(theirs, ours)
-    return _unequal(theirs, ours, "")
+    return _unequal(theirs, ours, "", COARSE.get(row.op.removeprefix("special."), 0.0))
 
 
 def _outcome(call: Any) -> Any:
@@ -137,14 +140,14 @@ def _detached(value: Any) -> Any:
     return value
 
 
-def _unequal(theirs: Any, ours: Any, path: str) -> str | None:
+def _unequal(theirs: Any, ours: Any, path: str, least: float) -> str | None:
     if isinstance(theirs, dict) and isinstance(ours, dict):
         for key in theirs:
             if key not in ours:
                 if key == "second" and not any(np.any(g) for g in theirs[key] if g is not None):
                     continue
                 return f"{path}.{key} is missing"
-            found = _unequal(theirs[key], ours[key], f"{path}.{key}")
+            found = _unequal(theirs[key], ours[key], f"{path}.{key}", least)
             if found:
                 return found
         return None
@@ -152,13 +155,12 @@ def _unequal(theirs: Any, ours: Any, path: str) -> str | None:
         if len(theirs) != len(ours):
             return f"{path}: {len(ours)} results, not {len(theirs)}"
         pairs = zip(theirs, ours, strict=True)
-        return next(
-            filter(None, (_unequal(a, b, f"{path}[{i}]") for i, (a, b) in enumerate(pairs))), None
-        )
+        found = (_unequal(a, b, f"{path}[{i}]", least) for i, (a, b) in enumerate(pairs))
+        return next(filter(None, found), None)
     if isinstance(theirs, np.ndarray) and isinstance(ours, np.ndarray):
-        return _unequal_arrays(theirs, ours, path)
+        return _unequal_arrays(theirs, ours, path, least)
     if isinstance(theirs, float) and isinstance(ours, (int, float)):
-        return _unequal_arrays(np.asarray(theirs), np.asarray(float(ours)), path)
+        return _unequal_arrays(np.asarray(theirs), np.asarray(float(ours)), path, least)
     if theirs is None or ours is None:
         # No gradient and a gradient of zeros say the same.
         other = ours if theirs is None else theirs
@@ -171,7 +173,7 @@ def _unequal(theirs: Any, ours: Any, path: str) -> str | None:
     )
 
 
-def _unequal_arrays(theirs: Any, ours: Any, path: str) -> str | None:
+def _unequal_arrays(theirs: Any, ours: Any, path: str, least: float) -> str | None:
     if theirs.dtype != ours.dtype:
         return f"{path}: dtype {ours.dtype}, not {theirs.dtype}"
     if theirs.shape != ours.shape:
@@ -190,4 +192,6 @@ def _unequal_arrays(theirs: Any, ours: Any, path: str) -> str | None:
         return None
     a, b = theirs[finite].astype(np.float64), ours[finite].astype(np.float64)
     error = np.abs(a - b).max() / max(np.abs(a).max(), 1.0)
-    return None if error <= TOLERANCE[str(theirs.dtype)] else f"{path}: off by {error:.1e}"
+    return (
+        None if error <= max(least, TOLERANCE[str(theirs.dtype)]) else f"{path}: off by {error:.1e}"
+    )

@@ -76,6 +76,12 @@ def refuse_whole(function: str, array: Array) -> None:
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")
 
 
+def refuse_half(function: str, array: Array) -> None:
+    """Raise NotImplementedError for numbers of half precision."""
+    if array.dtype.kind == "f" and array.dtype.itemsize < 4:
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")
+
+
 def refuse_kinds(function: str, kinds: str, *arrays: Any) -> None:
     """Raise NotImplementedError for arrays of the given kinds (numpy's letters)."""
     for array in arrays:

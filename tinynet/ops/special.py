@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import Array
 from tinynet.ops import (
@@ -16,6 +17,7 @@ from tinynet.ops import (
     exponential,
     gamma,
     logarithms,
+    polynomials,
     rounding,
     trigonometry,
 )
@@ -26,6 +28,7 @@ from tinynet.ops.softmaxes import softmax as softmax_op
 # ---- of a tensor and a whole number -------------------------------------------------------------
 
 
+@with_out
 def polygamma(n: int, input: Tensor) -> Tensor:
     """Return derivative number ``n`` of ``digamma``.
 
@@ -49,7 +52,7 @@ def _polygamma_(self: Tensor, n: int) -> Tensor:
     return run_inplace(gamma.higher_gamma, self, (n,), {}, what="polygamma_")
 
 
-public(polygamma, as_method=False, out=True)
+public(polygamma, as_method=False)
 method(_polygamma, "polygamma")
 method(_polygamma_, "polygamma_")
 
@@ -108,6 +111,18 @@ i0 = bessel.i0.function
 i0e = bessel.i0e.function
 i1 = bessel.i1.function
 i1e = bessel.i1e.function
+airy_ai = bessel.airy_ai.function
+bessel_j0 = bessel.bessel_j0.function
+bessel_j1 = bessel.bessel_j1.function
+bessel_y0 = bessel.bessel_y0.function
+bessel_y1 = bessel.bessel_y1.function
+modified_bessel_i0 = bessel.modified_bessel_i0.function
+modified_bessel_i1 = bessel.modified_bessel_i1.function
+modified_bessel_k0 = bessel.modified_bessel_k0.function
+modified_bessel_k1 = bessel.modified_bessel_k1.function
+scaled_modified_bessel_k0 = bessel.scaled_modified_bessel_k0.function
+scaled_modified_bessel_k1 = bessel.scaled_modified_bessel_k1.function
+spherical_bessel_j0 = bessel.spherical_bessel_j0.function
 exp2 = exponential.exp2.function
 expm1 = exponential.expm1.function
 expit = exponential.sigmoid.function
@@ -117,3 +132,15 @@ sinc = trigonometry.sinc.function
 softmax = softmax_op.function
 log_softmax = log_softmax_op.function
 logsumexp = logsumexp_op.function
+chebyshev_polynomial_t = polynomials.chebyshev_polynomial_t.function
+chebyshev_polynomial_u = polynomials.chebyshev_polynomial_u.function
+chebyshev_polynomial_v = polynomials.chebyshev_polynomial_v.function
+chebyshev_polynomial_w = polynomials.chebyshev_polynomial_w.function
+shifted_chebyshev_polynomial_t = polynomials.shifted_chebyshev_polynomial_t.function
+shifted_chebyshev_polynomial_u = polynomials.shifted_chebyshev_polynomial_u.function
+shifted_chebyshev_polynomial_v = polynomials.shifted_chebyshev_polynomial_v.function
+shifted_chebyshev_polynomial_w = polynomials.shifted_chebyshev_polynomial_w.function
+hermite_polynomial_h = polynomials.hermite_polynomial_h.function
+hermite_polynomial_he = polynomials.hermite_polynomial_he.function
+laguerre_polynomial_l = polynomials.laguerre_polynomial_l.function
+legendre_polynomial_p = polynomials.legendre_polynomial_p.function

@@ -85,12 +85,13 @@ def _run(row: Row, library: Any) -> Any:
             expected = call(*args, **kwargs)
             targets = _empty(expected, library)
             found = call(*_detached(args), **_detached(kwargs), out=targets)
+        found, targets = row.process(found), row.process(targets)
         return {"result": translate.plain(found), "targets": translate.plain(targets)}
     if row.face == "inplace":
         with library.no_grad():
             result = call(*args, **kwargs)
         return {"result": translate.plain(result), "same": result is args[0]}
-    result = call(*args, **kwargs)
+    result = row.process(call(*args, **kwargs))
     seen: dict[str, Any] = {
         "result": translate.plain(result),
         "requires_grad": [t.requires_grad for t in translate.tensors(result)],

@@ -17,6 +17,9 @@ from .left_out import LEFT_OUT
 
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool)
 
+# Their results are unique up to signs; the table's own samples say what to compare of them.
+AMBIGUOUS = {"linalg.eigh", "linalg.svd", "svd"}
+
 
 @dataclass
 class Row:
@@ -29,6 +32,7 @@ class Row:
         dtype: name of the dtype of the samples.
         number: which sample.
         call: PyTorch's function.
+        process: makes of a result what is unique of it, such as ``abs`` of eigenvectors.
         differentiable: whether gradients are compared.
     """
 
@@ -43,6 +47,7 @@ class Row:
     differentiable: bool = False
     second: bool = False
     raises: bool = False
+    process: Callable[[Any], Any] = lambda result: result
     fresh: Callable[[], tuple[Any, ...]] = field(default=tuple)
 
     @property
@@ -92,6 +97,8 @@ def _rows(op: Any, kind: torch.dtype, name: str, most: int) -> Iterator[Row]:
         args = (sample.input, *sample.args)
         label = full_name(op)
         make = functools.partial(Row, label, op.name, dtype=name, number=number * step)
+        if op.name in AMBIGUOUS:
+            make.keywords["process"] = sample.output_process_fn_grad
         yield make(
             face="function",
             call=op.op,

@@ -20,6 +20,9 @@ from tinynet.ops.linalg.inverses import solve as solve
 from tinynet.ops.linalg.inverses import solve_ex as solve_ex
 from tinynet.ops.linalg.inverses import tensorinv as tensorinv
 from tinynet.ops.linalg.inverses import tensorsolve as tensorsolve
+from tinynet.ops.linalg.ldl import ldl_factor as ldl_factor
+from tinynet.ops.linalg.ldl import ldl_factor_ex as ldl_factor_ex
+from tinynet.ops.linalg.ldl import ldl_solve as ldl_solve
 from tinynet.ops.linalg.least_squares import lstsq as lstsq
 from tinynet.ops.linalg.lu import lu as lu
 from tinynet.ops.linalg.lu import lu_factor as lu_factor

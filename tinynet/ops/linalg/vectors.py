@@ -13,6 +13,7 @@ from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops import parts
+from tinynet.ops.arithmetic import where
 from tinynet.ops.combining import powers_of
 from tinynet.ops.copying import tril
 from tinynet.ops.linalg.checks import floating
@@ -164,11 +165,11 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     ``result[..., i, j] = x[..., i] ** j``.
 
     Args:
-        x: ``[..., n]``.
+        x: ``[..., n]``; a number is one element.
         N: how many powers, at least 2; n unless given.
 
     Raises:
-        RuntimeError: no dimension, or ``N`` is below 2.
+        RuntimeError: ``N`` is below 2.
 
     Example:
         >>> tn.linalg.vander(tn.tensor([2.0, 3.0]), N=3)
@@ -177,7 +178,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """
     refuse_others("linalg_vander", x=x)
     if x._array.ndim == 0:
-        raise RuntimeError("Expected dim >= 1.")
+        x = unsqueeze.function(x, 0)
     if N is not None and N <= 1:
         raise RuntimeError("N must be greater than 1.")
     return powers_of(x, x._array.shape[-1] if N is None else N)
@@ -236,6 +237,8 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     _check_reflectors(a, tau._array)
     m, n = a.shape[-2:]
     unit = wrap(np.eye(m, n, dtype=a.dtype))
+    if not tau._array.shape[-1]:  # of A only its shape counts, but the result is recorded
+        return where.function(wrap(np.zeros((), bool)), A, unit)
     V = tril.function(A, -1) + unit
     Q = expand(unit, a.shape)
     for i in reversed(range(tau._array.shape[-1])):

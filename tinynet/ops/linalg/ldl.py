@@ -1,0 +1,222 @@
+"""Symmetric matrices as ``L D L^T``, definite or not (Bunch and Kaufman, Math. Comp. 31, 1977)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.operation import operation
+from tinynet.core.out import with_out
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
+from tinynet.ops.refuse import name_of, refuse_half, refuse_others
+
+_GROWTH = (1 + math.sqrt(17)) / 8  # bounds the growth of elements by one block as by the other
+
+
+def _choose(A: Array, k: int) -> tuple[int, int]:
+    """Return the size of the next block of D, and the row that is swapped with its last one."""
+    below = np.abs(A[k + 1 :, k])
+    if not below.size or abs(A[k, k]) >= _GROWTH * below.max() or below.max() == 0:
+        return 1, k
+    other = k + 1 + int(below.argmax())
+    row = np.abs(A[other, k:])
+    row[other - k] = 0
+    if abs(A[k, k]) >= _GROWTH * below.max() * (below.max() / row.max()):
+        return 1, k
+    return (1 if abs(A[other, other]) >= _GROWTH * row.max() else 2), other
+
+
+def _factorize(A: Array, pivots: Array) -> int:
+    """Overwrite one symmetric matrix with L and D; return the first zero of D, from 1, or 0."""
+    k = info = 0
+    while k < len(A):
+        size, other = _choose(A, k)
+        last, end = k + size - 1, k + size
+        rest = A[k:, k:]
+        rest[[last - k, other - k]] = rest[[other - k, last - k]]
+        rest[:, [last - k, other - k]] = rest[:, [other - k, last - k]]
+        pivots[k:end] = other + 1 if size == 1 else -other - 1
+        block, column = A[k:end, k:end], A[end:, k:end].copy()
+        if block.any():
+            A[end:, k:end] = np.linalg.solve(block, column.T).T
+            A[end:, end:] -= A[end:, k:end] @ column.T
+        else:
+            info = info or k + 1
+        k = end
+    return info
+
+
+@operation(outputs=("LD", "pivots", "info"), methods=False, node="NotImplemented")
+def ldl_and_info(A: Array, /) -> tuple[Array, Array, Array]:
+    """Return L and D in one matrix, the pivots, and LAPACK's info."""
+    refuse_half("ldl_factor_kernel", A)
+    n = A.shape[-1]
+    low = np.tril(A)
+    full = (low + np.tril(A, -1).mT).reshape(math.prod(A.shape[:-2]), n, n)
+    pivots = np.empty(full.shape[:2], np.int32)
+    info = [_factorize(a, p) for a, p in zip(full, pivots, strict=True)]
+    return (
+        np.tril(full).reshape(A.shape),
+        pivots.reshape(A.shape[:-1]),
+        np.array(info, np.int32).reshape(A.shape[:-2]),
+    )
+
+
+@operation(methods=False, node="NotImplemented")
+def ldl_solution(LD: Array, pivots: Array, B: Array, /) -> Array:
+    """Return the solutions for the factors of ``ldl_and_info``."""
+    batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    many, (n, count) = math.prod(batch), B.shape[-2:]
+    X = np.broadcast_to(B, (*batch, n, count)).copy()
+    factors = np.broadcast_to(LD, (*batch, n, n)).reshape(many, n, n)
+    rows = np.broadcast_to(pivots, (*batch, n)).reshape(many, n)
+    for factor, row, x in zip(factors, rows, X.reshape(many, n, count), strict=True):
+        _substitute(factor, row, x)
+    return X
+
+
+def _substitute(LD: Array, pivots: Array, x: Array) -> None:
+    """Overwrite the right-hand sides of one matrix with the solutions."""
+    blocks, k = [], 0
+    while k < len(x):
+        blocks.append((k, k + (1 if pivots[k] > 0 else 2)))
+        k = blocks[-1][1]
+    for k, end in blocks:
+        other = abs(int(pivots[k])) - 1
+        x[[end - 1, other]] = x[[other, end - 1]]
+        x[end:] -= LD[end:, k:end] @ x[k:end]
+        block = np.tril(LD[k:end, k:end])
+        x[k:end] = np.linalg.solve(block + np.tril(block, -1).T, x[k:end])
+    for k, end in reversed(blocks):
+        other = abs(int(pivots[k])) - 1
+        x[k:end] -= LD[end:, k:end].T @ x[end:]
+        x[[end - 1, other]] = x[[other, end - 1]]
+
+
+def _no_slope(name: str) -> Any:
+    def slope(g: Any) -> Any:
+        raise NotImplementedError(f"derivative for aten::{name} is not implemented")
+
+    return slope
+
+
+ldl_and_info.grad(A=_no_slope("linalg_ldl_factor_ex"))
+ldl_solution.grad(LD=_no_slope("linalg_ldl_solve"), B=_no_slope("linalg_ldl_solve"))
+_Factor = named("linalg_ldl_factor", ("LD", "pivots"))
+_FactorEx = named("linalg_ldl_factor_ex", ("LD", "pivots", "info"))
+
+
+def _factors(name: str, A: Any, check: bool) -> Any:
+    refuse_others(name.replace(".", "_"), self=A)
+    full_name = "tinynet.linalg.ldl_factor_ex"
+    a = matrices(full_name, A)
+    square_sizes(full_name, a)
+    if a.dtype.kind != "f":
+        floating(full_name, a)
+    found = ldl_and_info.function(A)
+    if check:
+        failed(name, found[2]._array, "The diagonal block {} of D is zero.")
+    return found
+
+
+@with_out
+def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+    """Return what ``ldl_factor`` returns, and codes of failures in the place of an error.
+
+    Args:
+        A: ``[..., n, n]``, symmetric; what is above the diagonal is not read.
+        hermitian: means nothing for real numbers.
+        check_errors: raise an error as ``ldl_factor`` does.
+
+    Returns:
+        ``(LD, pivots, info)``; info is 0, or the first block of D, from 1, that is zero.
+
+    Raises:
+        RuntimeError: not square matrices of floats.
+        LinAlgError: a block of D is zero, and ``check_errors`` is True.
+
+    Example:
+        >>> tn.linalg.ldl_factor_ex(tn.zeros(2, 2)).info
+        tensor(1, dtype=tinynet.int32)
+    """
+    return _FactorEx(*_factors("linalg.ldl_factor_ex", A, check_errors))
+
+
+@with_out
+def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
+    """Return symmetric matrices as ``L D L^T``, with blocks of 1 and 2 rows on D's diagonal.
+
+    Args:
+        A: ``[..., n, n]``, symmetric; what is above the diagonal is not read.
+        hermitian: means nothing for real numbers.
+
+    Returns:
+        ``(LD, pivots)``: D and what is below the blocks of L, ``[..., n, n]``; ``[..., n]`` of
+        int32, the row (from 1) that each row was swapped with, negative for blocks of 2 rows.
+
+    Raises:
+        RuntimeError: not square matrices of floats.
+        LinAlgError: a block of D is zero.
+
+    Example:
+        >>> tn.linalg.ldl_factor(tn.tensor([[0.0, 1.0], [1.0, 0.0]])).pivots
+        tensor([-2, -2], dtype=tinynet.int32)
+    """
+    return _Factor(*_factors("linalg.ldl_factor", A, True)[:2])
+
+
+@with_out
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
+    """Solve ``A X = B`` with the factors of ``ldl_factor``.
+
+    Args:
+        LD, pivots: what ``ldl_factor`` returned.
+        B: ``[..., n, k]``.
+        hermitian: means nothing for real numbers.
+
+    Returns:
+        ``[..., n, k]``.
+
+    Raises:
+        RuntimeError: shapes or dtypes that do not fit.
+
+    Example:
+        >>> LD, pivots = tn.linalg.ldl_factor(tn.tensor([[0.0, 1.0], [1.0, 0.0]]))
+        >>> tn.linalg.ldl_solve(LD, pivots, tn.tensor([[2.0], [3.0]]))
+        tensor([[3.],
+                [2.]])
+    """
+    refuse_others("linalg_ldl_solve", LD=LD, pivots=pivots, B=B)
+    name = "tinynet.linalg.ldl_solve"
+    a = matrices(name, LD)
+    square_sizes(name, a)
+    b = matrices(name, B, "B")
+    if a.shape[-1] != b.shape[-2]:
+        n, (rows, columns) = a.shape[-1], b.shape[-2:]
+        raise RuntimeError(
+            f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix "
+            f"is {rows} by {columns}"
+        )
+    if pivots._array.shape != a.shape[:-1]:
+        raise RuntimeError(
+            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with "
+            f"shape {list(pivots._array.shape)} instead"
+        )
+    if pivots._array.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}: Expected pivots to be integers. Got {name_of(pivots._array)}")
+    floating(name, a)
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {name_of(b)} and A of "
+            f"type {name_of(a)} instead."
+        )
+    try:
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise errors.not_broadcastable(b.shape[:-2], a.shape[:-2]) from None
+    return ldl_solution.function(LD, pivots, B)

@@ -24,7 +24,7 @@ _SAME = """
     backends.mps backends.openmp backends.opt_einsum cuda distributions func masked nn nn.functional
     nn.init nn.modules.batchnorm nn.modules.dropout nn.modules.instancenorm nn.modules.lazy
     nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel nn.parameter
-    nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations
+    nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune
     nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.adadelta optim.adagrad
     optim.adam optim.adamax optim.asgd optim.lbfgs optim.lr_scheduler optim.nadam
     optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd optim.sparse_adam
@@ -134,7 +134,6 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.nn\.(attention|grad)", _INTERNAL),
     (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
     (r"torch\.nn\.utils\.(fusion|memory_format)", _COMPILER),
-    (r"torch\.nn\.utils\.prune", "set weights to zero with masked_fill"),
     (r"torch\.(overrides|return_types)", _INTERNAL),
     (r"torch\.quasirandom", "use scipy.stats.qmc"),
     (r"torch\.testing", "use numpy.testing on x.numpy()"),

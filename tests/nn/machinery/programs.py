@@ -14,6 +14,7 @@ from . import (
     programs_norms,
     programs_orthogonal,
     programs_parametrize,
+    programs_prune,
     programs_state,
     programs_transforms,
     programs_utils,
@@ -36,6 +37,7 @@ FAMILIES: tuple[Family, ...] = (
     programs_lazy_layers.program,
     programs_transforms.program,
     programs_vmap.program,
+    programs_prune.program,
 )
 
 PROGRAMS: tuple[Program, ...] = tuple(p for family in FAMILIES for p in family.programs)

@@ -1,0 +1,202 @@
+"""How pruning works: a hook and a mask keep weights of a module at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tinynet.core.tensor import Tensor
+from tinynet.nn.module import Module
+from tinynet.ops import ones_like
+
+
+class BasePruningMethod:
+    """A way to choose what is pruned, and the hook that prunes before each forward.
+
+    Subclasses have ``compute_mask`` and ``PRUNING_TYPE``: ``"unstructured"``: single numbers;
+    ``"structured"``: whole slices along ``dim``; ``"global"``: all that is given.
+
+    Example:
+        >>> from tinynet.nn.utils import prune
+        >>> class Negative(prune.BasePruningMethod):
+        ...     PRUNING_TYPE = "unstructured"
+        ...     def compute_mask(self, t, default_mask): return default_mask * (t >= 0)
+        >>> net = nn.Linear(2, 2)
+        >>> _ = Negative.apply(net, "weight")
+        >>> bool((net.weight >= 0).all())
+        True
+    """
+
+    PRUNING_TYPE: str
+    _tensor_name: str | None = None
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, str(self._tensor_name), self.apply_mask(module))
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """Return the mask of zeros and ones for scores ``t``, within a mask that holds already."""
+        raise NotImplementedError(f"{type(self).__name__} has no compute_mask")
+
+    def apply_mask(self, module: Module) -> Tensor:
+        """Return the product of parameter and mask."""
+        if self._tensor_name is None:
+            raise AssertionError(f"Module {module} has to be pruned")
+        original = getattr(module, f"{self._tensor_name}_orig")
+        return getattr(module, f"{self._tensor_name}_mask").to(dtype=original.dtype) * original
+
+    @classmethod
+    def apply(
+        cls,
+        module: Module,
+        name: str,
+        *args: Any,
+        importance_scores: Tensor | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Prune a parameter of a module, and return the method: a container for the second one."""
+        method: BasePruningMethod = cls(*args, **kwargs)
+        method._tensor_name = name
+        current = getattr(module, name)
+        _check_scores(importance_scores, current, f"parameter {name} of {module}")
+        earlier = hooks_of(module, name)
+        if len(earlier) > 1:
+            raise AssertionError(
+                f"Avoid adding multiple pruning hooks to the same tensor {name} of module "
+                f"{module}. Use a PruningContainer."
+            )
+        if earlier:
+            key, old = earlier[0]
+            container = old if isinstance(old, PruningContainer) else PruningContainer(old)
+            container.add_pruning_method(method)
+            method, before = container, getattr(module, f"{name}_mask").detach().clone()
+        else:
+            key, before = None, ones_like(current)
+        scores = current if importance_scores is None else importance_scores
+        mask = method.compute_mask(scores, default_mask=before)
+        if key is None:
+            delattr(module, name)
+            module.register_parameter(f"{name}_orig", current)
+        else:
+            del module._forward_pre_hooks[key]
+        module.register_buffer(f"{name}_mask", mask)
+        setattr(module, name, method.apply_mask(module))
+        module.register_forward_pre_hook(method)
+        return method
+
+    def prune(
+        self,
+        t: Tensor,
+        default_mask: Tensor | None = None,
+        importance_scores: Tensor | None = None,
+    ) -> Tensor:
+        """Return a pruned copy of a tensor."""
+        _check_scores(importance_scores, t, "tensor t")
+        scores = t if importance_scores is None else importance_scores
+        before = ones_like(t) if default_mask is None else default_mask
+        return t * self.compute_mask(scores, default_mask=before)
+
+    def remove(self, module: Module) -> None:
+        """Make the pruned values the parameter's own, without mask."""
+        if self._tensor_name is None:
+            raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
+        name = self._tensor_name
+        original, values = getattr(module, f"{name}_orig"), self.apply_mask(module)
+        original.data = values.data
+        for gone in (name, f"{name}_orig", f"{name}_mask"):
+            delattr(module, gone)
+        setattr(module, name, original)
+
+
+def _check_scores(scores: Tensor | None, t: Tensor, what: str) -> None:
+    if scores is not None and scores.shape != t.shape:
+        raise AssertionError(
+            f"importance_scores should have the same shape as {what}, "
+            f"got {scores.shape} vs {t.shape}"
+        )
+
+
+def hooks_of(module: Module, name: str | None = None) -> list[tuple[Any, BasePruningMethod]]:
+    """Return the pruning hooks of a module with their keys; those of one parameter."""
+    hooks = ((key, hook.function) for key, hook in module._forward_pre_hooks.items())
+    return [
+        (key, hook)
+        for key, hook in hooks
+        if isinstance(hook, BasePruningMethod) and name in (None, hook._tensor_name)
+    ]
+
+
+class PruningContainer(BasePruningMethod):
+    """Several methods that prune one parameter, one after the other.
+
+    Args:
+        *args: the methods.
+
+    Raises:
+        TypeError: something is no pruning method.
+        ValueError: methods are for different parameters.
+
+    Example:
+        >>> from tinynet.nn.utils import prune
+        >>> net = prune.l1_unstructured(nn.Linear(2, 2), "weight", 1)
+        >>> net = prune.random_unstructured(net, "weight", 1)
+        >>> int(net.weight_mask.sum())
+        2
+    """
+
+    PRUNING_TYPE = "global"
+
+    def __init__(self, *args: BasePruningMethod):
+        self._pruning_methods: tuple[BasePruningMethod, ...] = ()
+        if len(args) == 1:
+            self._tensor_name = args[0]._tensor_name
+        for method in args:
+            self.add_pruning_method(method)
+
+    def add_pruning_method(self, method: Any) -> None:
+        """Add a method for the same parameter; only the newest computes a mask."""
+        if not isinstance(method, BasePruningMethod):
+            raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
+        if self._tensor_name != method._tensor_name:
+            raise ValueError(
+                "Can only add pruning methods acting on the parameter named "
+                f"'{self._tensor_name}' to PruningContainer {self}. Found '{method._tensor_name}'"
+            )
+        self._pruning_methods += (method,)
+
+    def __len__(self) -> int:
+        return len(self._pruning_methods)
+
+    def __iter__(self) -> Iterator[BasePruningMethod]:
+        return iter(self._pruning_methods)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._pruning_methods[index]
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """Return the mask with what the newest method prunes of the rest."""
+        method = self._pruning_methods[-1]
+        left = _left(method, t, default_mask)
+        mask = default_mask.to(dtype=t.dtype, copy=True)
+        part = method.compute_mask(t[left], default_mask=default_mask[left])
+        mask[left] = part.to(dtype=mask.dtype)
+        return mask
+
+
+def _left(method: BasePruningMethod, t: Tensor, mask: Tensor) -> Any:
+    """Return the index of what a method may still prune."""
+    whole: list[Any] = [slice(None)] * t.dim()
+    if method.PRUNING_TYPE == "unstructured":
+        return mask == 1
+    if method.PRUNING_TYPE == "structured":
+        if not hasattr(method, "dim"):
+            raise AttributeError(
+                'Pruning methods of PRUNING_TYPE "structured" need to have the attribute `dim` '
+                "defined."
+            )
+        dim = method.dim if method.dim >= 0 else method.dim + t.dim()
+        if dim < 0:
+            raise IndexError(f"Index is out of bounds for tensor with dimensions {t.dim()}")
+        whole[dim] = mask.sum(dim=[d for d in range(t.dim()) if d != dim]) != 0
+    elif method.PRUNING_TYPE != "global":
+        raise ValueError(f"Unrecognized PRUNING_TYPE {method.PRUNING_TYPE}")
+    return tuple(whole)

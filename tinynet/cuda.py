@@ -188,8 +188,22 @@ class _GpuTensor(type):
         )
 
 
+_GPU_TENSOR = """A tensor type without instances.
+
+Args:
+    *data: ignored.
+
+Raises:
+    TypeError: always; ``isinstance`` is what it is for.
+
+Example:
+    >>> isinstance(tn.ones(2), tn.cuda.{})
+    False
+"""
+
+
 def _gpu_tensor(name: str) -> Any:
-    return _GpuTensor(name, (), {"__doc__": "A tensor type without instances."})
+    return _GpuTensor(name, (), {"__doc__": _GPU_TENSOR.format(name)})
 
 
 HalfTensor = _gpu_tensor("HalfTensor")

@@ -48,9 +48,13 @@ KINDS = {
 
 
 def to_check(page: str) -> Iterator[Name]:
-    """The names of a page that need documentation of their own: no aliases, no in-place forms."""
+    """The names of a page that need documentation of their own.
+
+    Neither aliases, nor in-place forms, nor what is deprecated in favor of another name.
+    """
     seen: set[int] = set()
-    names = names_of(page)
+    deprecated = re.compile("Deprecated: call ")
+    names = [n for n in names_of(page) if not deprecated.match(inspect.getdoc(n.value) or "")]
     known = {name.name for name in names}
     for name in names:
         if name.name in CONSTANTS.split() and not name.module:
@@ -73,6 +77,8 @@ def takes_something(name: Name) -> bool:
     value = name.value
     op = operation_of(value) if inspect.isroutine(value) else None
     if isinstance(value, property) or inspect.isclass(value) and issubclass(value, BaseException):
+        return False
+    if not inspect.isroutine(value) and not inspect.isclass(value):  # its class says
         return False
     if op is not None and op.kind == "pointwise" and not op.attributes:
         return False

@@ -17,6 +17,7 @@ MEANINGS = {
     "as_tuple": "return one index tensor per dimension, instead of one with a row per element.",
     "axis": "another name of `dim`.",
     "bias": "`[out]`, added to the result; None adds nothing.",
+    "cache_size": "1 keeps the last value and its image, 0 keeps nothing.",
     "ceil_mode": "round output lengths up: the last window may hang over the edge.",
     "correction": "the squares are divided by n - `correction`: 1 for samples, 0 for all there is.",
     "count_include_pad": "whether padded zeros count in the mean.",

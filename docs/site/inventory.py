@@ -20,7 +20,7 @@ OPERATIONS = {
     " memory copying filling",
     "elementwise": "arithmetic exponential trigonometry powers logarithms rounding division limits"
     " fused comparison error_function gamma bessel special",
-    "reductions": "reduction extrema statistics cumulative softmax sorting counting quantiles"
+    "reductions": "reduction extrema statistics cumulative softmaxes sorting counting quantiles"
     " histograms correlation integrals",
     "shapes": "shape reshaping parts rearranging joining diagonals windows indexing gathering"
     " selecting putting scattering",
@@ -85,6 +85,8 @@ HELPERS = {
     *(f"ops.special.{name}" for name in ("run_inplace", "operation", "public", "method", "Tensor")),
     "ops.special.mvlgamma",
     *(f"nn.utils.parametrizations.{n}" for n in ("norm_except_dim", "matrix_of", "outputs_dim")),
+    "autograd.functional.units",
+    "nn.functional.legacy_reduction",
     "nn.init.skipped",
     "utils.checkpoint.CheckpointFunction",
 }

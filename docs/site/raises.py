@@ -25,6 +25,7 @@ OF_PARAMETERS = {
     "dim0": "IndexError: there is no such dimension.",
     "dim1": "IndexError: there is no such dimension.",
     "reduction": 'ValueError: none of `"mean"`, `"sum"` and `"none"`.',
+    "cache_size": "ValueError: neither 0 nor 1.",
     "dtype": "TypeError: `dtype` is something else than a dtype.",
     "requires_grad": "RuntimeError: `requires_grad`, and the dtype is not floating-point.",
     "inplace": "RuntimeError: `inplace`, and the input is a leaf that requires grad.",

@@ -22,7 +22,8 @@ EXEMPT = {
     "makes, converts and moves elements: the first sentence is the definition": (
         "core/* dtypes ops/aliases ops/callables ops/combining ops/conversion ops/copying"
         " ops/creation ops/filling ops/grids ops/indexing ops/index_key ops/legacy ops/likes"
-        " ops/memory ops/ranges ops/reshaping ops/selecting ops/shape nn/constant_padding"
+        " ops/memory ops/ranges ops/reshaping ops/selecting ops/shape sparse compat/storage"
+        " nn/constant_padding"
         " nn/flatten nn/padding nn/shuffle nn/functional/padding nn/functional/shuffle"
         " nn/functional/unpooling"
         " data/transforms/base data/transforms/chance data/transforms/frame"
@@ -32,7 +33,7 @@ EXEMPT = {
     ),
     "holds other parts, or is plumbing": (
         "nn/container nn/global_hooks nn/hooks nn/lazy nn/lazy_layers nn/members nn/module"
-        " nn/parameter nn/parameter_container nn/state nn/utils/convert_parameters"
+        " nn/parallel nn/parameter nn/parameter_container nn/state nn/utils/convert_parameters"
         " nn/utils/parametrization_list nn/utils/parametrize nn/utils/rnn nn/utils/skipping"
         " nn/utils/stateless optim/groups optim/hooks optim/optimizer optim/swap"
         " optim/lr_scheduler/base"

@@ -23,7 +23,7 @@ def test_what_it_is():
     assert x.stride() == (3, 1) and x.stride(0) == 3 and x.t().stride() == (1, 3)
     assert x.is_contiguous() and not x.t().is_contiguous()
     assert x.is_floating_point() and not x.is_complex() and not tn.arange(2).is_floating_point()
-    assert not x.is_cuda and x.layout == "tinynet.strided" and x.data_ptr() == x[0].data_ptr()
+    assert not x.is_cuda and x.layout is tn.strided and x.data_ptr() == x[0].data_ptr()
     assert x[1].data_ptr() - x.data_ptr() == 24
     assert +x is x and hash(x) == id(x) and len(x) == 2
 

@@ -18,6 +18,7 @@ WRONG = {
     "dim0": [99],
     "dim1": [99],
     "reduction": ["other"],
+    "cache_size": [2],
     "dtype": ["other", 3],
     "requires_grad": [True],
     "inplace": [True],

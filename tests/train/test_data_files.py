@@ -97,7 +97,7 @@ def test_a_damaged_file(config):
         str(caught.value)
         .splitlines()[0]
         .endswith(
-            f"images.toml:2: data: MNIST refused its arguments. FormatError: {path}: "
+            f"images.toml:3: data.root: MNIST refused its arguments. FormatError: {path}: "
             "expected 6 bytes after the header, for the shape [6] that it states, found 5"
         )
     )

@@ -36,7 +36,18 @@ class Constraint:
 
 
 class _Dependent(Constraint):
-    """A constraint that follows from other parameters; a placeholder that checks nothing."""
+    """A constraint that follows from other parameters; a placeholder that checks nothing.
+
+    Args:
+        is_discrete, event_dim: those of the constraint that follows; NotImplemented where unknown.
+
+    Raises:
+        NotImplementedError: the attribute is read, and was not given.
+
+    Example:
+        >>> type(tn.distributions.constraints.dependent)(event_dim=1).event_dim
+        1
+    """
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented):
         self._is_discrete, self._event_dim = is_discrete, event_dim
@@ -73,7 +84,19 @@ class _Dependent(Constraint):
 
 
 class _DependentProperty(property, _Dependent):
-    """A property that is the constraint of an instance; read from the class, a placeholder."""
+    """A property that is the constraint of an instance; read from the class, a placeholder.
+
+    Args:
+        fn: returns the constraint of an instance.
+        is_discrete, event_dim: those of the constraint that follows; NotImplemented where unknown.
+
+    Raises:
+        NotImplementedError: the attribute is read, and was not given.
+
+    Example:
+        >>> type(tn.distributions.Uniform.support).__name__
+        '_DependentProperty'
+    """
 
     def __init__(
         self,
@@ -111,7 +134,20 @@ def _of_class(cseq: Sequence[Any]) -> list[Any]:
 
 
 class _IndependentConstraint(Constraint):
-    """A constraint whose events have further dimensions: all of their values must satisfy it."""
+    """A constraint whose events have further dimensions: all of their values must satisfy it.
+
+    Args:
+        base_constraint: the constraint of one value.
+        reinterpreted_batch_ndims: the number of dimensions that join the event.
+
+    Raises:
+        AssertionError: an argument of another type, or a negative number.
+
+    Example:
+        >>> c = tn.distributions.constraints
+        >>> c.independent(c.positive, 1).check(tn.tensor([[1.0, 2.0], [1.0, -1.0]]))
+        tensor([ True, False])
+    """
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int):
         if not isinstance(base_constraint, Constraint):
@@ -156,6 +192,12 @@ class _IndependentConstraint(Constraint):
 
 class MixtureSameFamilyConstraint(Constraint):
     """The values of all components of a mixture, whose own dimension is missing in values.
+
+    Args:
+        base_constraint: the constraint of a component.
+
+    Raises:
+        AssertionError: that is no constraint.
 
     Example:
         >>> c = tn.distributions.constraints

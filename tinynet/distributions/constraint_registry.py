@@ -35,6 +35,9 @@ Factory = Callable[[Any], Transform]
 class ConstraintRegistry:
     """Which transform leads to the values of a constraint, by the constraint's class.
 
+    Raises:
+        NotImplementedError: no transform is registered for the constraint.
+
     Example:
         >>> D = tn.distributions
         >>> D.transform_to(D.constraints.simplex)(tn.zeros(2))

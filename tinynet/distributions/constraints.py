@@ -58,7 +58,16 @@ class _Bounded(Constraint):
 
 
 class _IntegerInterval(_Bounded):
-    """Whole numbers from ``lower_bound`` to ``upper_bound``, both included."""
+    """Whole numbers from ``lower_bound`` to ``upper_bound``, both included.
+
+    Args:
+        lower_bound, upper_bound: any tensor or number.
+
+    Example:
+        >>> c = tn.distributions.constraints
+        >>> c.integer_interval(0, 2).check(tn.tensor([0.0, 0.5, 3.0]))
+        tensor([ True, False, False])
+    """
 
     is_discrete = True
 
@@ -94,7 +103,16 @@ class _IntegerGreaterThan(_Bounded):
 
 
 class _GreaterThan(_Bounded):
-    """Numbers above ``lower_bound``."""
+    """Numbers above ``lower_bound``.
+
+    Args:
+        lower_bound: any tensor or number.
+
+    Example:
+        >>> c = tn.distributions.constraints
+        >>> c.greater_than(1).check(tn.tensor([1.0, 2.0]))
+        tensor([False,  True])
+    """
 
     def __init__(self, lower_bound: Any):
         super().__init__(lower_bound=lower_bound)
@@ -104,7 +122,16 @@ class _GreaterThan(_Bounded):
 
 
 class _GreaterThanEq(_Bounded):
-    """Numbers from ``lower_bound`` on."""
+    """Numbers from ``lower_bound`` on.
+
+    Args:
+        lower_bound: any tensor or number.
+
+    Example:
+        >>> c = tn.distributions.constraints
+        >>> c.greater_than_eq(1).check(tn.tensor([0.0, 1.0]))
+        tensor([False,  True])
+    """
 
     def __init__(self, lower_bound: Any):
         super().__init__(lower_bound=lower_bound)
@@ -114,7 +141,16 @@ class _GreaterThanEq(_Bounded):
 
 
 class _LessThan(_Bounded):
-    """Numbers below ``upper_bound``."""
+    """Numbers below ``upper_bound``.
+
+    Args:
+        upper_bound: any tensor or number.
+
+    Example:
+        >>> c = tn.distributions.constraints
+        >>> c.less_than(1).check(tn.tensor([0.0, 1.0]))
+        tensor([ True, False])
+    """
 
     def __init__(self, upper_bound: Any):
         super().__init__(upper_bound=upper_bound)
@@ -124,7 +160,16 @@ class _LessThan(_Bounded):
 
 
 class _Interval(_Bounded):
-    """Numbers from ``lower_bound`` to ``upper_bound``, both included."""
+    """Numbers from ``lower_bound`` to ``upper_bound``, both included.
+
+    Args:
+        lower_bound, upper_bound: any tensor or number.
+
+    Example:
+        >>> c = tn.distributions.constraints
+        >>> c.interval(0, 1).check(tn.tensor([1.0, 2.0]))
+        tensor([ True, False])
+    """
 
     def __init__(self, lower_bound: Any, upper_bound: Any):
         super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
@@ -134,7 +179,16 @@ class _Interval(_Bounded):
 
 
 class _HalfOpenInterval(_Bounded):
-    """Numbers from ``lower_bound`` to before ``upper_bound``."""
+    """Numbers from ``lower_bound`` to before ``upper_bound``.
+
+    Args:
+        lower_bound, upper_bound: any tensor or number.
+
+    Example:
+        >>> c = tn.distributions.constraints
+        >>> c.half_open_interval(0, 1).check(tn.tensor([0.0, 1.0]))
+        tensor([ True, False])
+    """
 
     def __init__(self, lower_bound: Any, upper_bound: Any):
         super().__init__(lower_bound=lower_bound, upper_bound=upper_bound)
@@ -166,7 +220,16 @@ class _Simplex(Constraint):
 
 
 class _Multinomial(Constraint):
-    """Vectors of nonnegative whole numbers whose sum is at most ``upper_bound``."""
+    """Vectors of nonnegative whole numbers whose sum is at most ``upper_bound``.
+
+    Args:
+        upper_bound: any tensor or number.
+
+    Example:
+        >>> c = tn.distributions.constraints
+        >>> c.multinomial(3).check(tn.tensor([[1.0, 2.0], [2.0, 2.0]]))
+        tensor([ True, False])
+    """
 
     is_discrete = True
     event_dim = 1

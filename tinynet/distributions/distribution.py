@@ -273,6 +273,9 @@ class ExponentialFamily(Distribution):
     follows from F and its gradient, which autograd computes (F. Nielsen, R. Nock, "Entropies and
     Cross-Entropies of Exponential Families", 2010).
 
+    Args:
+        batch_shape, event_shape, validate_args: as in Distribution.
+
     Raises:
         ValueError: a parameter is outside its constraint.
 

@@ -290,6 +290,9 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
     Args:
         root: the module.
 
+    Raises:
+        AttributeError: ``root`` is no module.
+
     Example:
         >>> tn.func.replace_all_batch_norm_modules_(nn.BatchNorm1d(2)).running_mean is None
         True

@@ -55,6 +55,11 @@ def cuda(
 
     Raises:
         RuntimeError: always.
+
+    Example:
+        >>> tn.ones(2).cuda()
+        Traceback (most recent call last):
+        RuntimeError: tinynet runs on the cpu only. Got device 'cuda' instead.
     """
     require_cpu("cuda" if device is None else device)
     raise RuntimeError("tinynet runs on the cpu only: leave cuda() out, or guard it.")
@@ -173,6 +178,9 @@ def _shorthand(name: str, kind: dtypes.dtype) -> Any:
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"""Return the tensor as {kind.name}; itself if it is that already.
+
+    Args:
+        memory_format: ignored.
 
     Example:
         >>> tn.tensor([0, 1]).{name}().dtype

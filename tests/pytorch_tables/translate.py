@@ -80,6 +80,8 @@ def function(original: Any, name: str = "") -> Callable[..., Any]:
     path = torch.overrides.resolve_name(original) or ""
     if name.startswith(("masked.", "signal.")):  # Python functions, unknown to PyTorch's overrides
         path = f"torch.{name}"
+    if getattr(torch, name, None) is original:  # torch.mm is torch.spmm, too
+        path = f"torch.{name}"
     path = path.removesuffix(".__get__")
     if not path.startswith("torch."):
         path = f"torch.{getattr(original, '__name__', '')}"

@@ -114,6 +114,13 @@ class TensorMethods:
     @property
     def retains_grad(self) -> builtins.bool:
         """Return True for a non-leaf that keeps its gradient."""
+    def set_(self, source: Tensor) -> Self:
+        """Let the tensor use the memory, and take the shape, of another one, and return it."""
+    def resize_(self, *sizes: Any) -> Self:
+        """Give the tensor another shape, in its own memory if that is large enough, and return
+        it."""
+    def resize_as_(self, the_template: Tensor) -> Self:
+        """Give the tensor the shape of another one, see ``resize_``, and return it."""
     def floor_divide(self, other: Tensor | builtins.float) -> Tensor:
         """Return the quotient rounded down; it has no derivative."""
     def __floordiv__(self, other: Tensor | builtins.float) -> Tensor:
@@ -415,7 +422,7 @@ class TensorMethods:
         """Return a copy, repeated; missing repeats are 1."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
         """Return the tensor itself if it is contiguous, else a contiguous copy."""
-    def squeeze_(self, dim: builtins.int | None = None) -> Self:
+    def squeeze_(self, dim: builtins.int | Ints | None = None) -> Self:
         """Drop dimensions of length 1 from this tensor and return it."""
     def unsqueeze_(self, dim: builtins.int) -> Self:
         """Add a dimension of length 1 to this tensor and return it."""
@@ -1052,6 +1059,15 @@ class TensorMethods:
         """Return X of ``A X = B``, given the Cholesky factor of A."""
     def cholesky_inverse(self, upper: builtins.bool = False) -> Tensor:
         """Return the inverse of a matrix, given its Cholesky factor."""
+    def triangular_solve(
+        self,
+        A: Tensor,
+        upper: builtins.bool = True,
+        transpose: builtins.bool = False,
+        unitriangular: builtins.bool = False,
+    ) -> Any:
+        """Return X of ``A @ X = B`` with a triangular A, and a copy of A; prefer
+        ``solve_triangular``."""
     def qr(self, some: builtins.bool = True) -> Any:
         """Return Q and R; prefer ``linalg.qr``."""
     def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> Any:
@@ -1074,6 +1090,14 @@ class TensorMethods:
         """Return the exponentials of square matrices."""
     def cross(self, other: Tensor, dim: builtins.int | None = None) -> Tensor:
         """Return the cross products of vectors of three elements."""
+    def ormqr(
+        self,
+        tau: Tensor,
+        other: Tensor,
+        left: builtins.bool = True,
+        transpose: builtins.bool = False,
+    ) -> Tensor:
+        """Multiply a matrix by the orthogonal matrix of Householder reflections: ``Q @ other``."""
     def logaddexp(self, other: Tensor) -> Tensor:
         """Return ``log(exp(self) + exp(other))``, without overflow."""
     def logaddexp2(self, other: Tensor) -> Tensor:
@@ -1537,6 +1561,17 @@ class TensorMethods:
         self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
     ) -> Self:
         """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+    def unsafe_chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+    def unsafe_split(
+        self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of consecutive parts: of one size (the last may be smaller), or of given
+        sizes."""
+    def unsafe_split_with_sizes(
+        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of consecutive parts of given sizes."""
     def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Any = None) -> Tensor:
         """Return the tensor with its nonzero entries only."""
     def to_sparse_coo(
@@ -1547,12 +1582,5 @@ class TensorMethods:
         self, sparse_dim: builtins.int | None = None, *, layout: Any = None
     ) -> Tensor:
         """Return the tensor with its nonzero entries only."""
-    def set_(self, source: Tensor) -> Self:
-        """Let the tensor use the memory, and take the shape, of another one, and return it."""
-    def resize_(self, *sizes: Any) -> Self:
-        """Give the tensor another shape, in its own memory if that is large enough, and return
-        it."""
-    def resize_as_(self, the_template: Tensor) -> Self:
-        """Give the tensor the shape of another one, see ``resize_``, and return it."""
     def storage(self) -> TypedStorage:
         """Return the memory that the tensor is a part of, as a list of numbers."""

@@ -7,6 +7,7 @@ that an operation is declared in one place only; ``ops/__init__.pyi`` is generat
 
 import inspect
 
+from tinynet.core import storage
 from tinynet.core.operation import COMPOSITES, REGISTRY
 from tinynet.core.out import with_out
 from tinynet.core.tensor import METHODS, Tensor, method
@@ -112,6 +113,7 @@ functions = {
     "where": arithmetic.choose,
     "set_default_tensor_type": conversion.set_default_tensor_type,
     "is_tensor": conversion.is_tensor,
+    "resize_as_": storage.resize_as_,
     "numel": conversion.numel,
     "result_type": conversion.result_type,
     "is_floating_point": conversion.is_floating_point,

@@ -322,6 +322,7 @@ __all__ = [
     "numel",
     "ones",
     "ones_like",
+    "ormqr",
     "outer",
     "permute",
     "pinverse",
@@ -352,6 +353,7 @@ __all__ = [
     "renorm",
     "repeat_interleave",
     "reshape",
+    "resize_as_",
     "resolve_conj",
     "resolve_neg",
     "result_type",
@@ -418,6 +420,7 @@ __all__ = [
     "transpose",
     "trapezoid",
     "trapz",
+    "triangular_solve",
     "tril",
     "tril_indices",
     "triu",
@@ -431,6 +434,9 @@ __all__ = [
     "unique",
     "unique_consecutive",
     "unravel_index",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
     "unsqueeze",
     "vander",
     "var",
@@ -1572,6 +1578,11 @@ def ones_like(
 ) -> Tensor:
     """Return ones in the shape and dtype of a tensor."""
 
+def ormqr(
+    input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
+) -> Tensor:
+    """Multiply a matrix by the orthogonal matrix of Householder reflections: ``Q @ other``."""
+
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Return the matrix of the products of all pairs of elements of two vectors."""
 
@@ -1733,6 +1744,9 @@ def repeat_interleave(
 
 def reshape(input: Tensor, *shape: Ints) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy."""
+
+def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
+    """Give the tensor the shape of another one, see ``resize_``, and return it."""
 
 def resolve_conj(input: Tensor) -> Tensor:
     """Return the tensor itself: no conjugate is pending."""
@@ -1986,6 +2000,16 @@ def trapezoid(
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
     """Return ``trapezoid``, of which this is an older name; arguments are those of it."""
 
+def triangular_solve(
+    input: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> Any:
+    """Return X of ``A @ X = B`` with a triangular A, and a copy of A; prefer
+    ``solve_triangular``."""
+
 def tril(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return the part on and below a diagonal; zeros elsewhere."""
 
@@ -2038,6 +2062,20 @@ def unique_consecutive(
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return, for places in a flattened tensor of a shape, the indices along each dimension."""
+
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+
+def unsafe_split(
+    input: Tensor, split_size: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Return views of consecutive parts: of one size (the last may be smaller), or of given
+    sizes."""
+
+def unsafe_split_with_sizes(
+    input: Tensor, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Return views of consecutive parts of given sizes."""
 
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of length 1 at ``dim``."""

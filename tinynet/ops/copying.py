@@ -28,6 +28,8 @@ flip_dims.grad(self=lambda g, dims: flip_dims(g, dims))
 @operation(methods=False, node="RollBackward0")
 def roll_dims(self: Array, /, shifts: tuple[int, ...], dims: tuple[int, ...] | None) -> Array:
     """Return a copy rolled along the dimensions (along all elements for None)."""
+    if dims and not self.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     axes = None if dims is None else tuple(axis_of(d, self.ndim) for d in dims)
     return np.roll(self, shifts if axes else shifts[0], axes)
 

@@ -130,7 +130,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     """Return the elements that ``indices`` chooses along a dimension, the others broadcast.
 
     Args:
-        indices: int64, such as ``argmax`` and ``argsort`` return.
+        indices: int64, such as ``argmax`` and ``argsort`` return; negative ones count from the end.
         dim: the dimension; None: among all elements.
 
     Example:
@@ -162,7 +162,8 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     except ValueError:
         raise errors.not_broadcastable(a, b) from None
     whole = reshaping.expand(self, (*wide[:axis], a[axis], *wide[axis + 1 :]))
-    chosen = reshaping.expand(indices, (*wide[:axis], b[axis], *wide[axis + 1 :]))
+    counted = wrap(np.where(indices._array < 0, indices._array + a[axis], indices._array))
+    chosen = reshaping.expand(counted, (*wide[:axis], b[axis], *wide[axis + 1 :]))
     return gather_along.function(whole, chosen, dim)
 
 

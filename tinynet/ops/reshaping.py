@@ -327,6 +327,8 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
         tensor([3, 0, 1, 2])
     """
     moves = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    if not moves:
+        raise RuntimeError("`shifts` required")
     axes = None if dims is None or dims == () else (dims,) if isinstance(dims, int) else tuple(dims)
     if axes is not None and len(axes) != len(moves):
         raise RuntimeError(
@@ -385,12 +387,13 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 
 
 @public
-def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
+def squeeze_(self: Tensor, dim: int | Ints | None = None) -> Tensor:
     """Drop dimensions of length 1 from this tensor and return it."""
     back = (shape.view_as_shape, (self._array.shape,))
     if dim is None:
         return run_inplace_view(shape.squeezed, self, (), "squeeze_", back)
-    return run_inplace_view(shape.squeezed_dim, self, (dim,), "squeeze_", back)
+    drop = shape.squeezed_dim if isinstance(dim, int) else shape.squeeze_dims
+    return run_inplace_view(drop, self, (dim,), "squeeze_", back)
 
 
 @public

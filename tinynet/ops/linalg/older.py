@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
@@ -19,6 +20,7 @@ from tinynet.ops.linalg.lu import lu_unpack
 from tinynet.ops.linalg.spectra import pinv, singular_system, svdvals
 from tinynet.ops.linalg.triangular import triangular
 from tinynet.ops.refuse import name_of
+from tinynet.ops.reshaping import expand
 
 
 def _deprecated(name: str, better: str) -> None:
@@ -50,6 +52,26 @@ def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
         tensor([[0.5000, 0.0000]])
     """
     return pinv(self, rcond)
+
+
+def _check_systems(name: str, B: Tensor, A: Tensor) -> None:
+    """Refuse square matrices A and right sides B whose shapes or dtypes do not fit."""
+    b, a = B._array, A._array
+    rows, columns = a.shape[-2:]
+    if rows != columns:
+        raise RuntimeError(
+            f"A must be batches of square matrices, but they are {rows} by {columns} matrices"
+        )
+    if b.shape[-2] != rows:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for {name}: each A matrix is {rows} by {columns} "
+            f"but each b matrix is {b.shape[-2]} by {b.shape[-1]}"
+        )
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            "Expected b and A to have the same dtype, but found b of type "
+            f"{name_of(b)} and A of type {name_of(a)} instead."
+        )
 
 
 # ---- Cholesky -----------------------------------------------------------------------------------
@@ -103,27 +125,12 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
         tensor([[0.5000],
                 [3.0000]])
     """
-    b, a = self._array, input2._array
-    for name, x in (("b", b), ("u", a)):
+    for name, x in (("b", self), ("u", input2)):
         if x.ndim < 2:
             raise RuntimeError(
                 f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead"
             )
-    rows, columns = a.shape[-2:]
-    if rows != columns:
-        raise RuntimeError(
-            f"A must be batches of square matrices, but they are {rows} by {columns} matrices"
-        )
-    if b.shape[-2] != rows:
-        raise RuntimeError(
-            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {columns} "
-            f"but each b matrix is {b.shape[-2]} by {b.shape[-1]}"
-        )
-    if a.dtype != b.dtype:
-        raise RuntimeError(
-            "Expected b and A to have the same dtype, but found b of type "
-            f"{name_of(b)} and A of type {name_of(a)} instead."
-        )
+    _check_systems("cholesky_solve", self, input2)
     solve = triangular.function
     L = input2.mT if upper else input2
     return solve(L.mT, solve(L, self, False, True, False), True, True, False)
@@ -156,6 +163,56 @@ def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
     failed("cholesky_inverse", np.asarray(info), SINGULAR)
     unit = wrap(np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy())
     return cholesky_solve(unit, self, upper)
+
+
+_TriangularSolve = named("triangular_solve", ("solution", "cloned_coefficient"))
+
+
+@public(out=True)
+def triangular_solve(
+    self: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> Any:
+    """Return X of ``A @ X = B`` with a triangular A, and a copy of A; prefer ``solve_triangular``.
+
+    Args:
+        self: B, ``[..., n, k]``.
+        A: ``[..., n, n]``; only the one triangle is read, and batches broadcast.
+        upper: whether A is an upper triangle.
+        transpose: solve ``A.mT @ X = B``.
+        unitriangular: take the diagonal of A for ones, whatever is there.
+
+    Raises:
+        RuntimeError: shapes or dtypes that do not fit.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # it is deprecated
+        ...     tn.triangular_solve(tn.tensor([[4.0], [6.0]]), 2 * tn.eye(2)).solution
+        tensor([[2.],
+                [3.]])
+    """
+    _deprecated("triangular_solve", "solve_triangular")
+    for name, x in (("b", self), ("A", A)):
+        if x.ndim < 2:
+            raise RuntimeError(
+                f"tinynet.triangular_solve: Expected {name} to have at least 2 dimensions, but it "
+                f"has {x.ndim} dimensions instead"
+            )
+    _check_systems("triangular_solve", self, A)
+    try:
+        batch = np.broadcast_shapes(self._array.shape[:-2], A._array.shape[:-2])
+    except ValueError:
+        raise errors.not_broadcastable(self._array.shape[:-2], A._array.shape[:-2]) from None
+    copy = expand(A, (*batch, *A._array.shape[-2:])).clone()
+    left = copy.mT if transpose else copy
+    return _TriangularSolve(
+        triangular.function(left, self, upper != transpose, True, unitriangular), copy
+    )
 
 
 # ---- QR, SVD, LU --------------------------------------------------------------------------------

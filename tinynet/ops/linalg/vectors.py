@@ -246,3 +246,74 @@ def householder_product(A: Tensor, tau: Tensor) -> Tensor:
         scale = unsqueeze(tau[..., i : i + 1], -1)
         Q = Q - scale * v * matmul(v.mT, Q)
     return Q
+
+
+def _check_multiplied(a: Any, tau: Any, other: Any, side: int) -> None:
+    """Refuse reflectors and a matrix that do not fit; ``side`` is the dimension that they meet."""
+    name, place = "tinynet.ormqr", f"other.shape[{side}]"
+    for label, x in (("input", a), ("other", other)):
+        if x.ndim < 2:
+            raise RuntimeError(f"{name}: {label} must have at least 2 dimensions.")
+    if other.shape[side] < tau.shape[-1]:
+        raise RuntimeError(f"{name}: {place} must be greater than or equal to tau.shape[-1]")
+    if other.shape[side] != a.shape[-2]:
+        raise RuntimeError(f"{name}: {place} must be equal to input.shape[-2]")
+    if tau.shape[-1] != min(a.shape[-2:]):
+        raise RuntimeError(f"{name}: tau.shape[-1] must be equal to min({place}, input.shape[-1])")
+    for label, ndim, words in (
+        ("tau", tau.ndim + 1, "one dimension less than input"),
+        ("other", other.ndim, "the same number of dimensions as input"),
+    ):
+        if ndim != a.ndim:
+            own = {"tau": tau, "other": other}[label].ndim
+            raise RuntimeError(
+                f"{name}: Expected {label} to have {words}, but got {label}.ndim equal to {own} "
+                f"and input.ndim is equal to {a.ndim}"
+            )
+    for label, batch in (("tau", tau.shape[:-1]), ("other", other.shape[:-2])):
+        if batch != a.shape[:-2]:
+            raise RuntimeError(
+                f"{name}: Expected batch dimensions of {label} to be equal to input.shape[:-2], "
+                f"but got {list(batch)}"
+            )
+    for label, x in (("tau", tau), ("other", other)):
+        if x.dtype != a.dtype:
+            raise RuntimeError(
+                f"{name}: Expected input and {label} to have the same dtype, but input has dtype"
+                f"{name_of(a)} and {label} has dtype {name_of(x)}"
+            )
+    floating(name, a)
+
+
+@public(out=True)
+def ormqr(
+    self: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
+) -> Tensor:
+    """Multiply a matrix by the orthogonal matrix of Householder reflections: ``Q @ other``.
+
+    Q is ``[..., m, m]``; ``householder_product`` returns its first columns.
+
+    Args:
+        self: the reflections, ``[..., m, n]``, as ``linalg.householder_product`` takes them.
+        tau: their factors, ``[..., k]``, k the smaller of m and n.
+        other: ``[..., m, p]``; ``[..., p, m]`` unless ``left``.
+        left: return ``Q @ other``, otherwise ``other @ Q``.
+        transpose: take ``Q.mT`` for Q.
+
+    Raises:
+        RuntimeError: shapes or dtypes that do not fit.
+
+    Example:
+        >>> tn.ormqr(tn.zeros(2, 1), tn.tensor([2.0]), tn.tensor([[3.0], [4.0]]))
+        tensor([[-3.],
+                [ 4.]])
+    """
+    _check_multiplied(self._array, tau._array, other._array, -2 if left else -1)
+    m, n = self._array.shape[-2:]
+    V = tril.function(self, -1) + wrap(np.eye(m, n, dtype=self._array.dtype))
+    result = other if left else other.mT
+    order = range(tau._array.shape[-1])
+    for i in order if transpose == left else reversed(order):
+        v = V[..., i : i + 1]
+        result = result - unsqueeze(tau[..., i : i + 1], -1) * v * matmul(v.mT, result)
+    return result if left else result.mT

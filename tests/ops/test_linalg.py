@@ -110,3 +110,9 @@ def test_multi_dot_needs_few_multiplications():
         product = L.multi_dot([column, row, column, row])
     assert sorted(filter(None, sizes))[:-1] in ([1, 400], [1, 1], [400, 1])  # one large product
     close(product, column @ (row @ column) @ row, 1e-10)
+
+
+def test_matrix_power_takes_out():
+    out = tn.empty(2, 2)
+    assert tn.linalg.matrix_power(2 * tn.eye(2), 3, out=out) is out
+    assert out.tolist() == [[8, 0], [0, 8]]

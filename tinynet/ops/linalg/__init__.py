@@ -4,13 +4,14 @@ Everything works on ``[..., m, n]``; the dimensions before the last two are batc
 have derivatives to any order, where they exist.
 """
 
+from tinynet.core.out import with_out as _with_out
 from tinynet.errors import LinAlgError as LinAlgError
 from tinynet.ops.contraction import multi_dot as multi_dot
 from tinynet.ops.linalg import older as older
 from tinynet.ops.linalg.determinants import linalg_det as det  # noqa: F401
 from tinynet.ops.linalg.determinants import linalg_slogdet as slogdet  # noqa: F401
 from tinynet.ops.linalg.exponential import matrix_exp as matrix_exp
-from tinynet.ops.linalg.exponential import matrix_power as matrix_power
+from tinynet.ops.linalg.exponential import matrix_power as _matrix_power
 from tinynet.ops.linalg.factors import cholesky as cholesky
 from tinynet.ops.linalg.factors import cholesky_ex as cholesky_ex
 from tinynet.ops.linalg.factors import qr as qr
@@ -45,3 +46,5 @@ from tinynet.ops.linalg.vectors import linalg_cross as cross  # noqa: F401
 from tinynet.ops.linalg.vectors import vander as vander
 from tinynet.ops.linalg.vectors import vecdot as vecdot
 from tinynet.ops.products import matmul as matmul
+
+matrix_power = _with_out(_matrix_power)  # elsewhere it is a method, too, which takes no out=

@@ -16,6 +16,7 @@ from . import (
     programs_parametrize,
     programs_prune,
     programs_state,
+    programs_testing,
     programs_transforms,
     programs_utils,
     programs_vmap,
@@ -38,6 +39,7 @@ FAMILIES: tuple[Family, ...] = (
     programs_transforms.program,
     programs_vmap.program,
     programs_prune.program,
+    programs_testing.program,
 )
 
 PROGRAMS: tuple[Program, ...] = tuple(p for family in FAMILIES for p in family.programs)

@@ -1,0 +1,358 @@
+"""``torch.testing``: assertions on tensors, and tensors to test with."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.tensor import Tensor
+from tinynet.ops import rand, randint, tensor
+
+_TOLERANCES = {  # dtype -> rtol, atol; the others are compared exactly
+    dtypes.float16: (1e-3, 1e-5),
+    dtypes.float32: (1.3e-6, 1e-5),
+    dtypes.float64: (1e-7, 1e-7),
+}
+_NUMBERS = (bool, int, float, np.number, np.bool_)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Comparison:
+    """What ``assert_close`` was asked for."""
+
+    rtol: float | None
+    atol: float | None
+    equal_nan: bool
+    check_dtype: bool
+    check_stride: bool
+    allow_subclasses: bool
+    msg: str | Callable[[str], str] | None
+
+    def fail(self, text: str, path: str, kind: type[Exception] = AssertionError) -> None:
+        """Raise with the text, or with the user's."""
+        if path:
+            text = f"{text}\n\nThe failure occurred for item {path}"
+        raise kind(self.msg(text) if callable(self.msg) else self.msg or text)
+
+    def compare(self, actual: Any, expected: Any, path: str = "") -> None:
+        """Compare two values of any kind."""
+        pair = actual, expected
+        if all(isinstance(x, Mapping) for x in pair):
+            self._mappings(actual, expected, path)
+        elif all(isinstance(x, Sequence) and not isinstance(x, str) for x in pair):
+            self._sequences(actual, expected, path)
+        elif actual is None or expected is None:
+            if actual is not expected:
+                self.fail(f"None mismatch: {actual} is not {expected}", path)
+        elif all(isinstance(x, Tensor | np.ndarray) for x in pair):
+            self._tensors(actual, expected, path)
+        elif all(isinstance(x, _NUMBERS) for x in pair):
+            self._numbers(actual, expected, path)
+        else:
+            self.fail(
+                "No comparison pair was able to handle inputs of type "
+                f"{type(actual)} and {type(expected)}.",
+                path,
+                TypeError,
+            )
+
+    def _mappings(self, actual: Any, expected: Any, path: str) -> None:
+        if actual.keys() != expected.keys():
+            missing, more = expected.keys() - actual.keys(), actual.keys() - expected.keys()
+            self.fail(
+                "The keys of the mappings do not match:\n"
+                f"Missing keys in the actual mapping: {sorted(missing)}\n"
+                f"Additional keys in the actual mapping: {sorted(more)}",
+                path,
+            )
+        for key in expected:
+            self.compare(actual[key], expected[key], f"{path}[{key!r}]")
+
+    def _sequences(self, actual: Any, expected: Any, path: str) -> None:
+        if len(actual) != len(expected):
+            self.fail(
+                f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", path
+            )
+        for i, (a, e) in enumerate(zip(actual, expected, strict=True)):
+            self.compare(a, e, f"{path}[{i}]")
+
+    def _tolerances(self, *kinds: Any) -> tuple[float, float]:
+        if self.rtol is not None and self.atol is not None:
+            return self.rtol, self.atol
+        known = [_TOLERANCES.get(kind, (0.0, 0.0)) for kind in kinds]
+        return max(r for r, _ in known), max(a for _, a in known)
+
+    def _numbers(self, actual: Any, expected: Any, path: str) -> None:
+        if isinstance(actual, bool | np.bool_) and isinstance(expected, bool | np.bool_):
+            if actual != expected:
+                self.fail(f"Booleans mismatch: {actual} is not {expected}", path)
+            return
+        if self.check_dtype and type(actual) is not type(expected):
+            self.fail(f"The (d)types do not match: {type(actual)} != {type(expected)}.", path)
+        kinds = [
+            dtypes.float64 if isinstance(x, float | np.floating) else dtypes.int64
+            for x in (actual, expected)
+        ]
+        rtol, atol = self._tolerances(*kinds)
+        if bool(np.isclose(actual, expected, rtol, atol, self.equal_nan)):
+            return
+        self._fail_numbers(actual, expected, rtol, atol, path)
+
+    def _fail_numbers(
+        self, actual: Any, expected: Any, rtol: float, atol: float, path: str
+    ) -> None:
+        difference = abs(actual - expected)
+        relative = difference / abs(expected) if expected else math.inf
+        self.fail(
+            f"Scalars are not {_word(rtol, atol)}!\n\nExpected {expected} but got {actual}.\n"
+            f"Absolute difference: {difference}{_allowed(rtol, atol, atol)}\n"
+            f"Relative difference: {relative}{_allowed(rtol, atol, rtol)}",
+            path,
+        )
+
+    def _tensors(self, actual: Any, expected: Any, path: str) -> None:
+        if not self.allow_subclasses and type(actual) is not type(expected):
+            self.fail(
+                "No comparison pair was able to handle inputs of type "
+                f"{type(actual)} and {type(expected)}.",
+                path,
+                TypeError,
+            )
+        actual, expected = (x if isinstance(x, Tensor) else tensor(x) for x in (actual, expected))
+        for checked, what in ((True, "shape"), (self.check_dtype, "dtype")):
+            mine, its = getattr(actual, what), getattr(expected, what)
+            if checked and mine != its:
+                self.fail(f"The values for attribute '{what}' do not match: {mine} != {its}.", path)
+        if self.check_stride and actual.stride() != expected.stride():
+            self.fail(
+                "The values for attribute 'stride()' do not match: "
+                f"{actual.stride()} != {expected.stride()}.",
+                path,
+            )
+        rtol, atol = self._tolerances(actual.dtype, expected.dtype)
+        kind = dtypes.promoted(actual._array.dtype, expected._array.dtype)
+        pair = (np.asarray(x.detach()._array, kind) for x in (actual, expected))
+        self._arrays(*pair, rtol, atol, path)
+
+    def _arrays(self, actual: Any, expected: Any, rtol: float, atol: float, path: str) -> None:
+        whole = actual.dtype.kind != "f"
+        with np.errstate(all="ignore"):
+            if whole and rtol == atol == 0:
+                matches = np.asarray(actual == expected)
+            else:
+                matches = np.asarray(np.isclose(actual, expected, rtol, atol, self.equal_nan))
+            if matches.all():
+                return
+            if not matches.ndim:
+                self._fail_numbers(actual.item(), expected.item(), rtol, atol, path)
+            kind = np.int64 if whole else actual.dtype
+            apart = np.abs(actual.astype(kind) - expected.astype(kind))
+            difference = np.where(matches, 0, apart)
+            relative = np.where(matches, 0, apart / np.abs(expected.astype(kind)))
+        wrong = int((~matches).sum())
+        lines = [f"Mismatched elements: {wrong} / {matches.size} ({wrong / matches.size:.1%})"]
+        for what, values, bound in (
+            ("absolute", difference, atol),
+            ("relative", relative, rtol),
+        ):
+            place = np.unravel_index(int(np.argmax(values)), values.shape)
+            at = tuple(int(i) for i in place)
+            lines.append(
+                f"Greatest {what} difference: {values[at].item()} at index {at}"
+                f"{_allowed(rtol, atol, bound)}"
+            )
+        text = "\n".join(lines)
+        self.fail(f"Tensor-likes are not {_word(rtol, atol)}!\n\n{text}", path)
+
+
+def _word(rtol: float, atol: float) -> str:
+    return "equal" if rtol == atol == 0 else "close"
+
+
+def _allowed(rtol: float, atol: float, bound: float) -> str:
+    return "" if rtol == atol == 0 else f" (up to {bound} allowed)"
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: str | Callable[[str], str] | None = None,
+) -> None:
+    """Check that ``|actual - expected| <= atol + rtol * |expected|``, element by element.
+
+    Args:
+        actual, expected: tensors, numpy arrays, numbers, None, or sequences and mappings of them.
+        allow_subclasses: whether classes may differ where one is a subclass of the other.
+        rtol, atol: the tolerances, both or none; without them those of the dtype: 1e-3 and 1e-5
+            for float16, 1.3e-6 and 1e-5 for float32, 1e-7 twice for float64, 0 for integers.
+        equal_nan: NaNs are equal.
+        check_device, check_layout: accepted; there is one device.
+        check_dtype: dtypes must be equal.
+        check_stride: strides must be equal.
+        msg: text of the error, or a function of the text that makes one.
+
+    Raises:
+        AssertionError: values, shapes, dtypes, lengths or keys differ.
+        ValueError: one tolerance without the other.
+        TypeError: values that cannot be compared.
+
+    Example:
+        >>> from tinynet.compat import testing
+        >>> testing.assert_close(tn.ones(2), tn.ones(2) + 1e-7)
+        >>> testing.assert_close([1, 2.5], [1, 2.5])
+    """
+    if (rtol is None) != (atol is None):
+        raise ValueError(
+            "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
+            f"{'rtol' if rtol is None else 'atol'}."
+        )
+    _Comparison(rtol, atol, equal_nan, check_dtype, check_stride, allow_subclasses, msg).compare(
+        actual, expected
+    )
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """Check that tensors are close, as ``assert_close`` did once; deprecated.
+
+    Args:
+        actual, expected: tensors, or what makes tensors.
+        rtol, atol: the tolerances, both or none.
+        equal_nan: NaNs are equal.
+        msg: text of the error.
+
+    Raises:
+        AssertionError: values or shapes differ.
+
+    Example:
+        >>> import warnings
+        >>> from tinynet.compat import testing
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     testing.assert_allclose(tn.ones(2), [1, 1])
+    """
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a "
+        "future release. Please use `torch.testing.assert_close()` instead.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    a = actual if isinstance(actual, Tensor) else tensor(actual)
+    e = expected if isinstance(expected, Tensor) else tensor(expected, dtype=a.dtype)
+    if rtol is None and atol is None:
+        old = {
+            dtypes.float16: (1e-3, 1e-3),
+            dtypes.float32: (1e-4, 1e-5),
+            dtypes.float64: (1e-5, 1e-8),
+        }
+        known = [old.get(x.dtype, (0.0, 0.0)) for x in (a, e)]
+        rtol, atol = max(r for r, _ in known), max(t for _, t in known)
+    assert_close(
+        a, e, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None
+    )
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: dtypes.dtype,
+    device: Any = "cpu",
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return a tensor of numbers drawn evenly from ``[low, high)``.
+
+    Args:
+        *shape: its shape.
+        dtype: its dtype.
+        device: the CPU.
+        low, high: the range: -9 to 9 unless given, 0 and 1 for bools.
+        requires_grad: whether it requires gradients.
+        noncontiguous: its elements do not lie side by side.
+        exclude_zero: zeros become ones, or the smallest normal number.
+        memory_format: accepted.
+
+    Raises:
+        ValueError: a range that is empty or that the dtype cannot hold, or arguments that exclude
+            each other.
+
+    Example:
+        >>> from tinynet.compat import testing
+        >>> testing.make_tensor(2, 3, dtype=tn.int64, device="cpu", low=3, high=4)
+        tensor([[3, 3, 3],
+                [3, 3, 3]])
+    """
+    sizes = [*shape[0]] if len(shape) == 1 and isinstance(shape[0], Sequence) else [*shape]
+    if noncontiguous and memory_format is not None:
+        raise ValueError(
+            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
+            f"{noncontiguous=} and {memory_format=}"
+        )
+    if requires_grad and not dtype.is_floating_point:
+        raise ValueError(
+            "`requires_grad=True` is not supported for boolean and integral dtypes, but got "
+            f"{dtype=}"
+        )
+    first, last = _range(dtype, low, high)
+    apart = noncontiguous and math.prod(sizes) > 1
+    if apart:
+        sizes[-1] *= 2
+    if dtype.is_floating_point:
+        made = (rand(sizes, dtype=dtypes.float64) * (last - first) + first).to(dtype)
+    else:
+        made = randint(int(first), int(last), sizes, dtype=dtype)
+    if apart:
+        made = made[..., 1::2]
+    if exclude_zero:
+        made[made == 0] = dtypes.finfo(dtype).tiny if dtype.is_floating_point else 1
+    return made.requires_grad_(requires_grad)
+
+
+def _range(dtype: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
+    """Return the bounds, within what the dtype can hold."""
+    least: Any
+    most: Any
+    if dtype is dtypes.bool:
+        least, most, usual = 0, 2, (0, 2)
+    elif dtype.is_floating_point:
+        info = dtypes.finfo(dtype)
+        least, most, usual = info.min, info.max, (-9, 9)
+    else:
+        whole = dtypes.iinfo(dtype)
+        least, most, usual = whole.min, whole.max + (dtype is not dtypes.int64), (-9, 10)
+    low, high = (usual[0] if low is None else low), (usual[1] if high is None else high)
+    if math.isnan(low) or math.isnan(high):
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    if low > high or (low == high and not dtype.is_floating_point):
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    if high < least or low >= most:
+        raise ValueError(
+            f"The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} "
+            f"only supports [{least}, {most})"
+        )
+    low, high = (min(max(x, least), most) for x in (low, high))
+    return (low, high) if dtype.is_floating_point else (math.ceil(low), math.ceil(high))

@@ -12,7 +12,7 @@ from docs.site.inventory import module_of
 from tinynet import nn
 
 TABLE = Path(__file__).with_name("refusals.txt")
-REFUSES_NOTHING = {"Identity"}
+REFUSES_NOTHING = {"DataParallel", "Identity"}
 
 
 def entries():

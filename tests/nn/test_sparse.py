@@ -25,7 +25,7 @@ def gradient(**options):
 
 def test_what_is_kept():
     grad = gradient(padding_idx=0)
-    assert grad.is_sparse and not grad.is_coalesced() and grad.layout == "tinynet.sparse_coo"
+    assert grad.is_sparse and not grad.is_coalesced() and grad.layout is tn.sparse_coo
     assert (grad._nnz(), grad.sparse_dim(), grad.dense_dim()) == (3, 1, 1)
     assert grad.shape == (5, 2) and grad.dtype is tn.float32 and not grad.requires_grad
     assert grad._indices().tolist() == [[1, 3, 3]] and grad._values().tolist() == [[1.0, 1.0]] * 3

@@ -76,6 +76,7 @@ ALL = (float16, float32, float64, uint8, int8, int16, int32, int64, bool)
 _BY_NUMPY = {d.numpy: d for d in ALL}
 FLOATS = frozenset(d.numpy for d in ALL if d.is_floating_point)
 _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2}
+_PYTHON = {builtins.bool: bool.numpy, builtins.int: int64.numpy, builtins.float: float64.numpy}
 _DEFAULT_OF_CATEGORY = [bool.numpy, int64.numpy, float32.numpy]
 
 
@@ -106,8 +107,8 @@ def as_numpy(value: Any) -> np.dtype[Any]:
     """Return the numpy dtype that ``value`` (a dtype, or Python's float, int, bool) stands for."""
     if isinstance(value, dtype):
         return value.numpy
-    if value in type_of_number:
-        return _DEFAULT_OF_CATEGORY[type_of_number[value]]
+    if isinstance(value, type) and value in _PYTHON:
+        return _PYTHON[value]
     raise TypeError(f"dtype must be a tinynet.dtype, not {type(value).__name__}")
 
 
@@ -146,23 +147,23 @@ def default_float() -> np.dtype[Any]:
     return _DEFAULT_OF_CATEGORY[2]
 
 
-def promote_types(type1: dtype, type2: dtype) -> dtype:
+def promote_types(type1: dtype | type, type2: dtype | type) -> dtype:
     """Return the smallest dtype that both fit in, by PyTorch's table.
 
     Args:
         type1, type2: the dtypes.
 
     Raises:
-        AttributeError: what is no dtype.
+        TypeError: what is no dtype.
 
     Example:
         >>> tn.promote_types(tn.int64, tn.float32)
         tinynet.float32
     """
-    return from_numpy(promoted(type1.numpy, type2.numpy))
+    return from_numpy(promoted(as_numpy(type1), as_numpy(type2)))
 
 
-def can_cast(from_: dtype, to: dtype) -> builtins.bool:
+def can_cast(from_: dtype | type, to: dtype | type) -> builtins.bool:
     """Return True where an in-place result of one dtype may be written to a tensor of another.
 
     Args:
@@ -170,13 +171,13 @@ def can_cast(from_: dtype, to: dtype) -> builtins.bool:
         to: the dtype of the tensor that is written to.
 
     Raises:
-        AttributeError: what is no dtype.
+        TypeError: what is no dtype.
 
     Example:
         >>> tn.can_cast(tn.float32, tn.int64)
         False
     """
-    return castable(from_.numpy, to.numpy)
+    return castable(as_numpy(from_), as_numpy(to))
 
 
 def promoted(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
@@ -325,8 +326,8 @@ class finfo:
         3.4028234663852886e+38
     """
 
-    def __init__(self, type: dtype | None = None):
-        kind = get_default_dtype() if type is None else type
+    def __init__(self, type: DtypeLike = None):
+        kind = get_default_dtype() if type is None else from_numpy(as_numpy(type))
         if not kind.is_floating_point:
             raise TypeError(
                 "tinynet.finfo() requires a floating point input type. Use tinynet.iinfo to handle "
@@ -370,18 +371,19 @@ class iinfo:
         iinfo(min=-128, max=127, dtype=int8)
     """
 
-    def __init__(self, type: dtype):
-        if type.is_floating_point:
+    def __init__(self, type: dtype | builtins.type):
+        kind = from_numpy(as_numpy(type))
+        if kind.is_floating_point:
             raise TypeError(
                 "tinynet.iinfo() requires an integer input type. Use tinynet.finfo to handle "
                 "'tinynet.iinfo'"
             )
-        if type is bool:
+        if kind is bool:
             raise TypeError("tinynet.bool is not supported by tinynet.iinfo")
-        info = np.iinfo(type.numpy)
+        info = np.iinfo(kind.numpy)
         self.bits: builtins.int = info.bits
         self.min, self.max = builtins.int(info.min), builtins.int(info.max)
-        self.dtype = type.name
+        self.dtype = kind.name
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -12,6 +12,24 @@ from tinynet import dtypes
 from tinynet.printing import format_tensor
 
 
+def test_dtypes_may_be_types_of_python():
+    for kind, expected in ((float, tn.float64), (int, tn.int64), (bool, tn.bool)):
+        made = [
+            tn.zeros(2, dtype=kind), tn.tensor([1], dtype=kind), tn.ones(2).to(kind),
+            tn.arange(2, dtype=kind) if kind is not bool else tn.eye(2, dtype=kind),
+            tn.ones(2).new_zeros(2, dtype=kind), tn.empty_like(tn.ones(1), dtype=kind),
+        ]  # fmt: skip
+        assert {t.dtype for t in made} == {expected}
+        assert tn.promote_types(kind, kind) is expected and tn.can_cast(kind, expected)
+    assert tn.nn.Linear(1, 1, dtype=float).weight.dtype is tn.float64
+    assert tn.nn.Linear(1, 1).to(float).weight.dtype is tn.float64
+    assert tn.ones(2).sum(dtype=float).dtype is tn.float64
+    assert tn.finfo(float).dtype == "float64" and tn.iinfo(int).dtype == "int64"
+    for wrong in (str, "float32", 3, [1]):
+        with pytest.raises(TypeError, match="dtype must be a tinynet.dtype"):
+            tn.zeros(2, dtype=wrong)
+
+
 def test_what_it_is():
     x = tn.zeros(2, 3, dtype=tn.float64)
     assert x.shape == x.size() == (2, 3) and (x.size(0), x.size(-1), x.size(-2)) == (2, 3, 2)

@@ -36,7 +36,17 @@ def assign(x, value):
 
 
 @pytest.mark.parametrize(
-    "data", [2**63, 2**64, -(2**63) - 1, [2**63], [1, 2**70], [True, 2**63], [np.uint64(2**63)]]
+    "data",
+    [
+        2**63,
+        2**64,
+        -(2**63) - 1,
+        [2**63],
+        [1, 2**70],
+        [True, 2**63],
+        [-1, 2**63],
+        [np.uint64(2**63)],
+    ],
 )
 def test_integers_of_more_than_64_bits(data):
     with pytest.raises(ValueError, match=UNPACKING):
@@ -102,6 +112,16 @@ SCALARS = [
     (lambda: byte().add_(2**64), OverflowError, TOO_BIG),
     (lambda: tn.add(byte(), 1, alpha=300), RuntimeError, BYTE),
     (lambda: tn.add(long(), long(), alpha=2**64), OverflowError, TOO_BIG),
+    (lambda: tn.where(mask(), 300, byte()), RuntimeError, BYTE),
+    (lambda: tn.where(mask(), byte(), 300), RuntimeError, BYTE),
+    (lambda: tn.where(mask(), 2**64, long()), OverflowError, TOO_BIG),
+    (lambda: byte().pow(300), RuntimeError, BYTE),
+    (lambda: byte().pow_(300), RuntimeError, BYTE),
+    (lambda: long() ** 2**64, OverflowError, TOO_BIG),
+    (lambda: tn.scalar_tensor(300, dtype=tn.uint8), RuntimeError, BYTE),
+    (lambda: tn.scalar_tensor(NAN, dtype=tn.int64), RuntimeError, LONG),
+    (lambda: F.pad(byte(), (1, 1), value=300), RuntimeError, BYTE),
+    (lambda: F.pad(byte(), (1, 1), value=NAN), RuntimeError, BYTE),
     (lambda: tn.arange(2**63), RuntimeError, LONG),
     (lambda: tn.arange(2**63 - 1, 2**63 + 1), RuntimeError, LONG),
     (lambda: tn.linspace(0, 300, 3, dtype=tn.uint8), RuntimeError, BYTE),

@@ -80,8 +80,8 @@ def _wanted_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtypes.dtype
             kind = value.dtype
         elif isinstance(value, (str, Device)):
             require_cpu(value)
-        elif isinstance(value, dtypes.dtype):
-            kind = value
+        elif isinstance(value, dtypes.dtype | type):
+            kind = dtypes.from_numpy(dtypes.as_numpy(value))
         elif value is not None and not isinstance(value, bool):  # a bool is non_blocking
             raise TypeError(
                 "Module.to() takes a dtype, a device or a Tensor. Got "

@@ -298,6 +298,12 @@ def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> An
                 "where expected condition to be a boolean tensor, but got a tensor with dtype "
                 f"{condition.dtype.scalar_name}"
             )
+    numbers = [x for x in (self, other) if type(x) in dtypes.type_of_number]
+    if numbers:
+        values = [x._array if isinstance(x, Tensor) else x for x in (self, other)]
+        kind = dtypes.result_type(values)
+        for number in numbers:
+            dtypes.representable(number, kind)  # refuses what is too large
     return where.function(condition, self, other)
 
 

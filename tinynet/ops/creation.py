@@ -57,6 +57,8 @@ def _array_of(data: Any, dtype: Any) -> Array:
             kind = array.dtype if array.dtype in dtypes.FLOATS else kind
         if array.size == 0 and array.dtype == np.float64:
             kind = dtypes.default_float()
+        elif array.dtype == np.float64 and np.abs(array).max(initial=0) >= 2.0**63:
+            _refuse_long(data)  # numpy reads [-1, 2**63] as floats
     if kind is None:
         raise TypeError(f"can't make a tensor of {array.dtype}")
     if kind.kind in "iu":
@@ -67,6 +69,13 @@ def _array_of(data: Any, dtype: Any) -> Array:
 def _numbers_only(array: Array) -> bool:
     """Return whether an array of objects holds Python numbers, some too large for a dtype."""
     return all(type(x) in (int, float, bool) for x in array.flat)
+
+
+def _refuse_long(data: Any) -> None:
+    """Raise for Python integers that int64 cannot hold, unless there is a float among them."""
+    leaves = np.array(data, dtype=object)
+    if all(type(x) in (int, bool) for x in leaves.flat):
+        dtypes.refuse_longer(*leaves.flat)
 
 
 def _refuse_overflow(array: Array, kind: np.dtype[Any]) -> None:

@@ -43,6 +43,7 @@ def power_number(self: Array, /, exponent: float) -> Array:
         kind = dtypes.result_type((self, exponent))
         if exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
+        exponent = dtypes.representable(exponent, kind)
         return np.power(self.astype(kind if kind.kind != "b" else np.uint8), exponent).astype(kind)
     if exponent == 3:  # as PyTorch does; numpy's loop for it takes a thousand times as long
         return self * self * self

@@ -182,7 +182,8 @@ def scalar_tensor(
     """
     if device is not None:
         require_cpu(device)
-    return finish(np.asarray(s, float_kind(dtype)), requires_grad)
+    kind = float_kind(dtype)
+    return finish(np.asarray(dtypes.representable(s, kind), kind), requires_grad)
 
 
 def asarray(

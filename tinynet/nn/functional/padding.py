@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -44,6 +45,7 @@ def constant_pad(input: Array, /, pad: Ints, value: float) -> Array:
                 f"into the input. Got pad {list(pad)} for an input of shape {list(input.shape)}."
             )
     shape = [n + before + after for n, (before, after) in zip(input.shape, frames, strict=True)]
+    value = dtypes.representable(value, input.dtype)
     whole = np.full(shape, value, input.dtype) if value else np.zeros(shape, input.dtype)
     cuts = [(-before, -after) for before, after in frames]
     whole[_parts(shape, frames)] = input[_parts(input.shape, cuts)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -56,6 +57,9 @@ def arguments(value: Any, memo: dict[int, Any]) -> Any:
         return tn.Generator().manual_seed(value.initial_seed())
     if isinstance(value, tuple):
         return tuple(arguments(v, memo) for v in value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        given = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return getattr(tn.nn, type(value).__name__)(**arguments(given, memo))
     if isinstance(value, list):
         return [arguments(v, memo) for v in value]
     if isinstance(value, dict):

@@ -60,6 +60,9 @@ from tinynet.nn.flatten import Flatten as Flatten
 from tinynet.nn.flatten import Unflatten as Unflatten
 from tinynet.nn.fold import Fold as Fold
 from tinynet.nn.fold import Unfold as Unfold
+from tinynet.nn.functional.linear_entropy import (
+    LinearCrossEntropyOptions as LinearCrossEntropyOptions,
+)
 from tinynet.nn.lazy_layers import LazyBatchNorm1d as LazyBatchNorm1d
 from tinynet.nn.lazy_layers import LazyBatchNorm2d as LazyBatchNorm2d
 from tinynet.nn.lazy_layers import LazyBatchNorm3d as LazyBatchNorm3d

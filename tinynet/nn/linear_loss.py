@@ -7,6 +7,7 @@ from typing import Any
 
 from tinynet.core.tensor import Tensor
 from tinynet.nn import functional as F
+from tinynet.nn.functional.linear_entropy import LinearCrossEntropyOptions
 from tinynet.nn.linear import Linear
 from tinynet.nn.loss import _Loss
 
@@ -25,7 +26,7 @@ class LinearCrossEntropyLoss(_Loss):
         weight: one factor per class.
         ignore_index: a target class that does not count; -100 unless given.
         label_smoothing: this share of each target is spread evenly over all classes.
-        options: only None.
+        options: see ``linear_cross_entropy``.
 
     Shape:
         Input ``[batch, in_features]``, target classes ``[batch, *out_features]`` (int64) or
@@ -64,7 +65,7 @@ class LinearCrossEntropyLoss(_Loss):
         weight: Tensor | None = None,
         ignore_index: int | None = None,
         label_smoothing: float = 0.0,
-        options: None = None,
+        options: LinearCrossEntropyOptions | None = None,
     ):
         if weight is not None and weight.shape != (num_classes,):
             raise RuntimeError(

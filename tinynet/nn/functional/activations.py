@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tinynet.core.inplace import run_inplace
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional import activation_ops as ops
 from tinynet.nn.functional.checks import tensor_only
@@ -69,6 +70,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
         )
     if weight.numel() != 1:
+        if input.ndim == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
         channels = input.shape[1] if input.ndim > 1 else 1
         if weight.numel() != channels:
             raise RuntimeError(
@@ -193,6 +196,7 @@ def rrelu(
     return ops.rrelu_with_noise.function(input, noise)
 
 
+@with_out
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return x outside ``[-lambd, lambd]`` and 0 inside.
 
@@ -208,6 +212,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return applied(ops.hardshrink, input, False, lambd)
 
 
+@with_out
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return x moved by ``lambd`` towards 0, and 0 where it would pass it.
 

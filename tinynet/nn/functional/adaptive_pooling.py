@@ -70,7 +70,7 @@ def _check(title: str, x: Any, outputs: Ints, rank: int) -> None:
             )
         raise NotImplementedError(f"\"{title}\" not implemented for '{name_of(x)}'")
     if min(outputs) < 0:
-        made = [*shape[: len(shape) - rank], *outputs]
+        made = [*shape[: len(shape) - rank], *[1] * (rank == 1), *outputs]  # as 2d pooling
         raise RuntimeError(
             f"Trying to create tensor with negative dimension {min(outputs)}: {made}"
         )

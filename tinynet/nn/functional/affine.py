@@ -7,12 +7,13 @@ would cost three nodes and a temporary, for what is most of the work of most mod
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from tinynet import errors, numba_kernels
 from tinynet.core.operation import operation
+from tinynet.core.out import written
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
@@ -125,13 +126,16 @@ affine_map.grad(input=_of_input, weight=_of_weight, bias=_of_bias)
 # ---- the function -------------------------------------------------------------------------------
 
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """Return ``input @ weight.T + bias``.
 
     Args:
         input: ``[..., inputs]``.
         weight: ``[outputs, inputs]`` or ``[inputs]``.
         bias: ``[outputs]``, or None.
+        out: a tensor to write the result to.
 
     Raises:
         RuntimeError: shapes or dtypes do not fit.
@@ -143,6 +147,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     if not (isinstance(input, Tensor) and isinstance(weight, Tensor)):
         tensor_only("linear", input=input, weight=weight)
+    if out is not None:
+        return cast(Tensor, written(linear, (input, weight, bias), {}, out))
     dimensions = input._array.ndim
     if weight._array.ndim == 2 and dimensions:
         if bias is None:

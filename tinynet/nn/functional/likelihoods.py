@@ -7,7 +7,13 @@ from typing import Any
 
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
-from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
+from tinynet.nn.functional.checks import (
+    REDUCTIONS,
+    check_reduction,
+    legacy_reduction,
+    reduced,
+    tensor_only,
+)
 from tinynet.ops.arithmetic import where
 from tinynet.ops.likes import full_like
 
@@ -87,7 +93,8 @@ def gaussian_nll_loss(
         raise ValueError("var has negative entry/entries")
     if var.shape != input.shape:
         var = _spread_over(var, input)
-    check_reduction(reduction)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not valid")
     var = var.clone()
     with no_grad():  # a variance below eps is moved, but keeps its gradient
         var.clamp_(min=eps)

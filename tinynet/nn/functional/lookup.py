@@ -237,6 +237,8 @@ def embedding(
     """
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
         tensor_only("embedding", weight=weight, indices=input)
+    if not weight._array.ndim:
+        _check(weight._array, input._array)
     row = padding_row(padding_idx, weight._array.shape[0])
     if max_norm is not None:
         renormalise(weight, input._array, max_norm, norm_type)

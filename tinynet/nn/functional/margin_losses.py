@@ -244,14 +244,15 @@ def multi_margin_loss(
             f"samples (batch size). Expected target size [{batch}], but got {list(target.shape)}. "
             f"Input has shape {list(input.shape)}."
         )
+    factors = None if weight is None else _class_weights(weight, input, classes)
     _check_class_numbers(target, 0, classes, "target out of range")
     single = target.ndim == 0
     target = target.reshape(-1)
     right = target.unsqueeze(1)
     lack: Any = relu.function(margin - rows.gather(1, right) + rows)
     lack = lack * lack if p == 2 else lack
-    if weight is not None:
-        lack = lack * _class_weights(weight, input, classes)[target].unsqueeze(1)
+    if factors is not None:
+        lack = lack * factors[target].unsqueeze(1)
     loss = lack.scatter(1, right, 0.0).sum(1) / classes
     return reduced(loss[0] if single else loss, reduction)
 

@@ -103,6 +103,9 @@ def _batch_norm(
     check_count("weight", weight, channels)
     check_count("bias", bias, channels)
     check_kinds("batch_norm", input, weight, bias, running_mean, running_var)
+    if len(shape) < 2 and not input._array.size and not training:
+        scaled = input.clone() if weight is None else input * weight
+        return scaled if bias is None else scaled + bias
     if len(shape) < 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     w, b = _or(weight, 1.0, input, channels), _or(bias, 0.0, input, channels)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tinynet.core.modes import mode
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.core.views import requires_grad
 from tinynet.nn.functional.averaging_ops import avg_pools
@@ -179,6 +180,7 @@ def avg_pool1d(
     return avg_pools[2].function(wide, _flat(options), bool(count_include_pad), None).squeeze(-2)
 
 
+@with_out
 def avg_pool2d(
     input: Tensor,
     kernel_size: Size,
@@ -219,6 +221,7 @@ def avg_pool2d(
     return avg_pools[2].function(input, options, bool(count_include_pad), divisor)
 
 
+@with_out
 def avg_pool3d(
     input: Tensor,
     kernel_size: Size,

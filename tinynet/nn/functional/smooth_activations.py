@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional import activation_ops as ops
 from tinynet.nn.functional import gelu_ops
@@ -57,6 +58,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return applied(ops.celu, input, inplace, alpha)
 
 
+@with_out
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Return x times the standard normal distribution function of x (Hendrycks and Gimpel, 2016).
 
@@ -103,6 +105,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return applied(ops.mish, input, inplace)
 
 
+@with_out
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Return ``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``.
 
@@ -141,6 +144,7 @@ def softsign(input: Tensor) -> Tensor:
     return input / (input.abs() + 1)
 
 
+@with_out
 def logsigmoid(input: Tensor) -> Tensor:
     """Return the logarithm of the logistic function, exact for large negative x.
 

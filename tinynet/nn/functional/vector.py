@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.modes import no_grad
+from tinynet.core.out import written
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional.checks import broadcast, tensor_only
+from tinynet.ops.arithmetic import div
 
 # ---- length and direction -----------------------------------------------------------------------
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+def normalize(
+    input: Tensor,
+    p: float = 2.0,
+    dim: int = 1,
+    eps: float = 1e-12,
+    out: Tensor | None = None,
+) -> Tensor:
     """Return the input divided by its p-norm along a dimension (by at least ``eps``).
 
-    ``x / max(norm(x), eps)``.
+    ``x / max(norm(x), eps)``, written to ``out`` if that is given.
 
     Raises:
         RuntimeError: the tensor is not floating-point.
@@ -27,7 +35,10 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
         tensor([[0.6000, 0.8000]])
     """
     length: Any = input.norm(p, dim, keepdim=True)
-    return input / length.clamp_min(eps)
+    least = length.clamp_min(eps)
+    if out is None:
+        return input / least
+    return cast(Tensor, written(div.function, (input, least), {}, out))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import collections
+import itertools
 import time
 
-from . import translate
+from . import modules, optimizers, translate
 from .compare import difference
 from .rows import rows
 
@@ -22,7 +23,12 @@ def main() -> None:
     translate.install()
     count, started = 0, time.monotonic()
     found: dict[str, list[tuple[str, str]]] = collections.defaultdict(list)
-    for row in rows(options.only, tuple(options.faces), tuple(options.dtypes), options.most):
+    tables = (
+        rows(options.only, tuple(options.faces), tuple(options.dtypes), options.most),
+        modules.rows(options.only, options.most),
+        optimizers.rows(options.only, options.most),
+    )
+    for row in itertools.chain(*tables):
         count += 1
         text = difference(row)
         if text is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import functools
 import re
 import warnings
 from typing import Any
@@ -14,7 +15,7 @@ import torch
 import tinynet as tn
 
 from . import translate
-from .rows import Row, copied
+from .rows import Program, Row, copied
 
 # Relative to the largest number, as float32 and float64 round sums of some hundred terms.
 TOLERANCE = {"float16": 2e-2, "float32": 2e-5, "float64": 1e-10}
@@ -74,6 +75,9 @@ def _run(row: Row, library: Any) -> Any:
     if library is tn:
         memo: dict[int, Any] = {}
         args, kwargs = translate.arguments(args, memo), translate.arguments(kwargs, memo)
+    if isinstance(call, Program):
+        call = functools.partial(call, library)
+    elif library is tn:
         # A function of PyTorch's table that is no function of PyTorch calls one with our tensors.
         with contextlib.suppress(
             *[translate.AbsentError] if translate.tensors([args, kwargs]) else []

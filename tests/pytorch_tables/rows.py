@@ -22,6 +22,16 @@ AMBIGUOUS = {"linalg.eigh", "linalg.svd", "svd"}
 
 
 @dataclass
+class Program:
+    """A function whose first argument is the library that it runs under."""
+
+    run: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.run(*args, **kwargs)
+
+
+@dataclass
 class Row:
     """One call: under PyTorch as it stands, under tinynet with its arguments translated.
 

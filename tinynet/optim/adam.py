@@ -104,6 +104,10 @@ class Adam(Elementwise):
         refuse_negative(group, weight_decay="weight_decay value")
         if not any(all(isinstance(b, kind) for b in group["betas"]) for kind in (float, Tensor)):
             raise ValueError("betas must be either both floats or both Tensors")
+        if isinstance(group["betas"][0], Tensor) and group["foreach"] and not group["capturable"]:
+            raise ValueError(
+                "betas[0] as a Tensor is not supported for capturable=False and foreach=True"
+            )
         refuse_differentiable(group)
         refuse_fused_foreach(group)
 

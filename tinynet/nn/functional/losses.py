@@ -23,6 +23,7 @@ from tinynet.nn.functional.checks import (
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import exp, log
 from tinynet.ops.limits import clamp_numbers
+from tinynet.ops.logarithms import xlogy
 from tinynet.ops.refuse import name_of
 
 # ---- differences --------------------------------------------------------------------------------
@@ -345,9 +346,7 @@ def kl_div(
     if log_target:
         loss = exp.function(target) * (target - input)
     else:
-        positive = where.function(target > 0, target, 1.0)
-        entropy = where.function(target > 0, target * log.function(positive), 0.0)
-        loss = entropy - target * input
+        loss = xlogy.function(target, target) - target * input
     if reduction == "batchmean":
         total = reduced(loss, "sum")
         return total / input.shape[0] if input.ndim else total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import enum
 import json
 import os
@@ -61,7 +62,8 @@ class Event(NamedTuple):
     inside: int = 0
 
 
-class Average(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Average:
     """All events of one name; times in microseconds.
 
     Attributes:
@@ -218,7 +220,7 @@ class profile:  # noqa: N801  # PyTorch's name
     def _see(self, op: Any, inputs: Any, outputs: Any, attributes: Any, times: Any) -> None:
         if times is not None:
             shapes = tuple(a.shape for a in inputs)
-            self._events.append(Event(f"aten::{op.title}", *times, shapes))
+            self._events.append(Event(f"aten::{op.title}", times[0], times[1], shapes))
 
     def _pause(self) -> None:
         if self._recording is not None:

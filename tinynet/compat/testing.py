@@ -137,8 +137,8 @@ class _Comparison:
             )
         rtol, atol = self._tolerances(actual.dtype, expected.dtype)
         kind = dtypes.promoted(actual._array.dtype, expected._array.dtype)
-        pair = (np.asarray(x.detach()._array, kind) for x in (actual, expected))
-        self._arrays(*pair, rtol, atol, path)
+        a, e = (np.asarray(x.detach()._array, kind) for x in (actual, expected))
+        self._arrays(a, e, rtol, atol, path)
 
     def _arrays(self, actual: Any, expected: Any, rtol: float, atol: float, path: str) -> None:
         whole = actual.dtype.kind != "f"

@@ -32,13 +32,13 @@ class _Amount(BasePruningMethod):
     def __init__(self, amount: Any):
         if not isinstance(amount, numbers.Real):
             raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
+        self.amount: Any = amount
         whole = isinstance(amount, numbers.Integral)
-        if amount < 0 or (not whole and amount > 1):
+        if self.amount < 0 or (not whole and self.amount > 1):
             raise ValueError(
                 f"amount={amount} should either be a float in the range [0, 1] or a non-negative "
                 "integer"
             )
-        self.amount: Any = amount
 
     def _count(self, size: int) -> int:
         count = self.amount

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -32,9 +33,9 @@ class _Amount(BasePruningMethod):
     def __init__(self, amount: Any):
         if not isinstance(amount, numbers.Real):
             raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
+        most = math.inf if isinstance(amount, numbers.Integral) else 1.0
         self.amount: Any = amount
-        whole = isinstance(amount, numbers.Integral)
-        if self.amount < 0 or (not whole and self.amount > 1):
+        if not 0 <= float(amount) <= most:
             raise ValueError(
                 f"amount={amount} should either be a float in the range [0, 1] or a non-negative "
                 "integer"

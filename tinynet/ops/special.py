@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
-from tinynet.core.out import with_out
+from tinynet.core.out import with_out as _with_out
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import Array
 from tinynet.ops import (
@@ -28,7 +28,7 @@ from tinynet.ops.softmaxes import softmax as softmax_op
 # ---- of a tensor and a whole number -------------------------------------------------------------
 
 
-@with_out
+@_with_out
 def polygamma(n: int, input: Tensor) -> Tensor:
     """Return derivative number ``n`` of ``digamma``.
 

@@ -128,6 +128,9 @@ def _factors(name: str, A: Any, check: bool) -> Any:
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """Return what ``ldl_factor`` returns, and codes of failures in the place of an error.
 
+    Source: Bunch and Kaufman, "Some stable methods for calculating inertia and solving symmetric
+    linear systems", Mathematics of Computation 31, 1977.
+
     Args:
         A: ``[..., n, n]``, symmetric; what is above the diagonal is not read.
         hermitian: means nothing for real numbers.
@@ -150,6 +153,9 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
 @with_out
 def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     """Return symmetric matrices as ``L D L^T``, with blocks of 1 and 2 rows on D's diagonal.
+
+    Source: Bunch and Kaufman, "Some stable methods for calculating inertia and solving symmetric
+    linear systems", Mathematics of Computation 31, 1977.
 
     Args:
         A: ``[..., n, n]``, symmetric; what is above the diagonal is not read.

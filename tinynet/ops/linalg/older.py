@@ -19,7 +19,7 @@ from tinynet.ops.linalg.lu import lu_solve as linalg_lu_solve
 from tinynet.ops.linalg.lu import lu_unpack
 from tinynet.ops.linalg.spectra import pinv, singular_system, svdvals
 from tinynet.ops.linalg.triangular import triangular
-from tinynet.ops.refuse import name_of
+from tinynet.ops.refuse import name_of, refuse_others
 from tinynet.ops.reshaping import expand
 
 
@@ -196,6 +196,7 @@ def triangular_solve(
         tensor([[2.],
                 [3.]])
     """
+    refuse_others("triangular_solve", self=self, A=A)
     _deprecated("triangular_solve", "solve_triangular")
     for name, x in (("b", self), ("A", A)):
         if x.ndim < 2:

@@ -308,6 +308,7 @@ def ormqr(
         tensor([[-3.],
                 [ 4.]])
     """
+    refuse_others("ormqr", self=self, tau=tau, other=other)
     _check_multiplied(self._array, tau._array, other._array, -2 if left else -1)
     m, n = self._array.shape[-2:]
     V = tril.function(self, -1) + wrap(np.eye(m, n, dtype=self._array.dtype))

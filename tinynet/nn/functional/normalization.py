@@ -103,7 +103,7 @@ def _batch_norm(
     check_count("weight", weight, channels)
     check_count("bias", bias, channels)
     check_kinds("batch_norm", input, weight, bias, running_mean, running_var)
-    if len(shape) < 2 and not input._array.size and not training:
+    if len(shape) < 2 and not input._array.size:
         scaled = input.clone() if weight is None else input * weight
         return scaled if bias is None else scaled + bias
     if len(shape) < 2:

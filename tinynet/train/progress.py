@@ -46,13 +46,15 @@ def brief_figures(figures: Mapping[str, float]) -> str:
 
 
 def as_json(content: Mapping[str, Any]) -> str:
-    """One line of JSON; what is no number there (NaN, infinity) becomes null.
+    """One line of JSON, in ASCII for any output; NaN and infinity become null.
 
     Example:
         >>> as_json({"epoch": 1, "test": {"loss": float("nan")}})
         '{"epoch": 1, "test": {"loss": null}}'
+        >>> as_json({"folder": "runs/caf\\N{LATIN SMALL LETTER E WITH ACUTE}"}).isascii()
+        True
     """
-    return json.dumps(_finite(content), ensure_ascii=False)
+    return json.dumps(_finite(content))
 
 
 def _finite(value: Any) -> Any:

@@ -140,6 +140,5 @@ def _as_json(outcome: Outcome) -> str:
             "best": dict(outcome.best),
             "folder": outcome.folder,
             "message": outcome.message,
-        },
-        ensure_ascii=False,
+        }
     )

@@ -34,6 +34,9 @@ from tinynet.autograd.inference import is_inference as is_inference
 from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
 from tinynet.compat import accelerator as accelerator
 from tinynet.compat import storage as storage
+from tinynet.compat.native_functions import constant_pad_nd as constant_pad_nd
+from tinynet.compat.native_functions import grid_sampler_2d as grid_sampler_2d
+from tinynet.compat.native_functions import grid_sampler_3d as grid_sampler_3d
 from tinynet.core.device import device as device
 from tinynet.core.modes import enable_grad as enable_grad
 from tinynet.core.modes import is_grad_enabled as is_grad_enabled

@@ -60,7 +60,6 @@ def _errors(info: Any, kind: torch.dtype, most: int) -> Iterator[Row]:
             given = error.module_error_input.forward_input
         call = (given.args, given.kwargs) if given else (None, None)
         row = _row(info, "error", kind, number, (built.args, built.kwargs, {}, *call), True)
-        row.raises = True
         yield row
 
 
@@ -69,7 +68,8 @@ def _row(
 ) -> Row:
     dtype = str(kind).removeprefix("torch.")
     program = Program(functools.partial(_run, info.name.removeprefix("nn."), training))
-    return Row(info.name, info.name, face, dtype, number, program, arguments, {})
+    name = info.name
+    return Row(face, op=name, path=name, dtype=dtype, number=number, call=program, args=arguments)
 
 
 def _made(function: Any, info: Any, kind: torch.dtype, training: bool) -> list[Any]:

@@ -32,7 +32,6 @@ def rows(only: str = "", most: int = 10**9) -> Iterator[Row]:
                 sample = error.optimizer_error_input
                 steps = int(error.error_on == OptimizerErrorEnum.STEP_ERROR)
                 row = _row(info, "error", kind, number, sample.params, sample.kwargs, steps)
-                row.raises = True
                 yield row
 
 
@@ -47,7 +46,9 @@ def _row(
         ]
     name, dtype = f"optim.{info.name}", str(kind).removeprefix("torch.")
     program = Program(functools.partial(_run, info.name, steps))
-    return Row(name, name, face, dtype, number, program, (params,), dict(kwargs))
+    row = Row(face, op=name, path=name, dtype=dtype, number=number, call=program)
+    row.args, row.kwargs = (params,), dict(kwargs)
+    return row
 
 
 def _run(name: str, steps: int, library: Any, params: Any, **options: Any) -> Any:

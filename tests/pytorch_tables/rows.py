@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import re
@@ -13,8 +14,14 @@ from typing import Any
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-from .left_out import LEFT_OUT
+import tinynet as tn
 
+from . import translate
+from .compare import difference
+from .left_out import LEFT_OUT
+from .outcomes import AbsentError, Call, tensors
+
+MOST = 10  # samples per operation and dtype, for the record and the test
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.bool)
 
 # Their results are unique up to signs; the table's own samples say what to compare of them.
@@ -32,37 +39,60 @@ class Program:
 
 
 @dataclass
-class Row:
+class Row(Call):
     """One call: under PyTorch as it stands, under tinynet with its arguments translated.
 
     Attributes:
         op: the operation's name in PyTorch's table, with that of the variant.
         path: the operation's name alone.
-        face: ``function``, ``method``, ``inplace``, ``out`` or ``error``.
         dtype: name of the dtype of the samples.
         number: which sample.
         call: PyTorch's function.
-        process: makes of a result what is unique of it, such as ``abs`` of eigenvectors.
-        differentiable: whether gradients are compared.
     """
 
-    op: str
-    path: str
-    face: str
-    dtype: str
-    number: int
-    call: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    differentiable: bool = False
-    second: bool = False
-    raises: bool = False
-    process: Callable[[Any], Any] = lambda result: result
-    fresh: Callable[[], tuple[Any, ...]] = field(default=tuple)
+    op: str = ""
+    path: str = ""
+    dtype: str = ""
+    number: int = 0
+    call: Callable[..., Any] = print
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
         return f"{self.op}/{self.face}/{self.dtype}/{self.number}"
+
+    def _under(self, library: Any) -> Callable[..., Any]:
+        program = isinstance(self.call, Program)
+        return functools.partial(self.call, library) if program else self.call
+
+    def theirs(self) -> dict[str, Any]:
+        """Return PyTorch's outcome."""
+        return self.outcome(torch, self._under(torch), copied(self.args), copied(self.kwargs))
+
+    def ours(self) -> dict[str, Any]:
+        """Return tinynet's outcome.
+
+        Raises:
+            AbsentError: tinynet lacks the function, or what it is called with.
+        """
+        memo: dict[int, Any] = {}
+        args = translate.arguments(self.args, memo)
+        kwargs = translate.arguments(self.kwargs, memo)
+        call = self._under(tn)
+        # A function of PyTorch's table that is no function of PyTorch calls one with our tensors.
+        if not isinstance(self.call, Program):
+            with contextlib.suppress(*[AbsentError] if tensors([args, kwargs]) else []):
+                call = translate.function(call, self.path)
+        return self.outcome(tn, call, args, kwargs)
+
+
+def compared(row: Row) -> str | None:
+    """Return in what tinynet differs from PyTorch; None where it does not."""
+    try:
+        return difference(row.theirs(), row.ours(), row.path)
+    except AbsentError as error:
+        return f"absent: {error}"
 
 
 def operations(only: str = "") -> Iterator[Any]:
@@ -106,7 +136,7 @@ def _rows(op: Any, kind: torch.dtype, name: str, most: int) -> Iterator[Row]:
     for number, sample in enumerate(samples[::step]):
         args = (sample.input, *sample.args)
         label = full_name(op)
-        make = functools.partial(Row, label, op.name, dtype=name, number=number * step)
+        make = functools.partial(Row, op=label, path=op.name, dtype=name, number=number * step)
         if op.name in AMBIGUOUS:
             make.keywords["process"] = sample.output_process_fn_grad
         yield make(
@@ -139,16 +169,17 @@ def _errors(op: Any, most: int) -> Iterator[Row]:
         return
     for number, error in enumerate(found[:most]):
         sample = error.sample_input
+        if any(t.device.type != "cpu" for t in tensors([sample.input, sample.args, sample.kwargs])):
+            continue  # left_out.DEVICES
         yield Row(
-            full_name(op),
-            op.name,
             "error",
-            "any",
-            number,
-            op.op,
-            (sample.input, *sample.args),
-            sample.kwargs,
-            raises=True,
+            op=full_name(op),
+            path=op.name,
+            dtype="any",
+            number=number,
+            call=op.op,
+            args=(sample.input, *sample.args),
+            kwargs=sample.kwargs,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +13,8 @@ import torch
 
 import tinynet as tn
 
-
-class AbsentError(Exception):
-    """tinynet has no function of that name."""
+from .outcomes import AbsentError
+from .store import looked_up
 
 
 def dtype(kind: torch.dtype) -> Any:
@@ -28,6 +28,8 @@ def dtype(kind: torch.dtype) -> Any:
 def tensor(t: torch.Tensor) -> tn.Tensor:
     """Return a tinynet tensor of the same values, strides and requires_grad."""
     dtype(t.dtype)
+    if t.ndim > 64:
+        raise AbsentError("more than 64 dimensions, numpy's limit")
     array = t.detach().numpy()
     if not t.is_contiguous():  # the same strides, in memory of its own
         array = np.lib.stride_tricks.as_strided(array.copy(order="K"), array.shape)
@@ -71,31 +73,36 @@ def arguments(value: Any, memo: dict[int, Any]) -> Any:
     return value
 
 
-def function(original: Any, name: str = "") -> Callable[..., Any]:
-    """Return tinynet's function of the same path.
+def path(original: Any, name: str = "") -> str:
+    """Return where tinynet has the function: ``Tensor.add``, ``nn.functional.relu``.
 
     Args:
         original: a function or method of PyTorch.
         name: its path below torch, where that is known.
+    """
+    found = torch.overrides.resolve_name(original) or ""
+    if name.startswith(("masked.", "signal.")):  # Python functions, unknown to PyTorch's overrides
+        found = f"torch.{name}"
+    if getattr(torch, name, None) is original:  # torch.mm is torch.spmm, too
+        found = f"torch.{name}"
+    found = found.removesuffix(".__get__")
+    if not found and isinstance(original, types.MethodDescriptorType):  # unknown to them, too
+        found = f"torch.Tensor.{original.__name__}"
+    if not hasattr(torch, name) and hasattr(torch.Tensor, name):  # a lambda that calls a method
+        found = f"torch.Tensor.{name}"
+    if not found.startswith("torch."):
+        found = f"torch.{getattr(original, '__name__', '')}"
+    # torch.functional is where PyTorch keeps functions that it shows in torch.
+    return found.removeprefix("torch.").removeprefix("functional.")
+
+
+def function(original: Any, name: str = "") -> Callable[..., Any]:
+    """Return tinynet's function of the same path.
 
     Raises:
         AbsentError: there is none.
     """
-    path = torch.overrides.resolve_name(original) or ""
-    if name.startswith(("masked.", "signal.")):  # Python functions, unknown to PyTorch's overrides
-        path = f"torch.{name}"
-    if getattr(torch, name, None) is original:  # torch.mm is torch.spmm, too
-        path = f"torch.{name}"
-    path = path.removesuffix(".__get__")
-    if not path.startswith("torch."):
-        path = f"torch.{getattr(original, '__name__', '')}"
-    found: Any = tn
-    # torch.functional is where PyTorch keeps functions that it shows in torch.
-    for name in path.replace("torch.functional.", "torch.").split(".")[1:]:
-        found = getattr(found, name, None)
-        if found is None:
-            raise AbsentError(path)
-    return found
+    return looked_up(path(original, name))
 
 
 def install() -> None:
@@ -108,34 +115,3 @@ def install() -> None:
         return function(func)(*arguments(args, memo), **arguments(kwargs or {}, memo))
 
     tn.Tensor.__torch_function__ = classmethod(handle)
-
-
-def plain(value: Any) -> Any:
-    """Return a result as arrays, numbers and structures that both libraries share."""
-    if isinstance(value, (torch.Tensor, tn.Tensor)):
-        detached = value.detach()
-        if isinstance(detached, torch.Tensor):
-            if detached._is_zerotensor():
-                detached = torch.zeros(detached.shape, dtype=detached.dtype)
-            detached = detached.resolve_conj().resolve_neg()
-        return detached.numpy()
-    if isinstance(value, (tuple, list)):
-        return [plain(v) for v in value]
-    if isinstance(value, dict):
-        return {k: plain(v) for k, v in value.items()}
-    if isinstance(value, (torch.dtype, torch.Size, torch.device)):
-        return str(value).replace("torch.", "")
-    if type(value).__module__.startswith("tinynet"):
-        return str(value).replace("tinynet.", "")
-    return value
-
-
-def tensors(value: Any) -> list[Any]:
-    """Return the tensors of a structure, in order."""
-    if isinstance(value, (torch.Tensor, tn.Tensor)):
-        return [value]
-    if isinstance(value, (tuple, list)):
-        return [t for v in value for t in tensors(v)]
-    if isinstance(value, dict):
-        return [t for v in value.values() for t in tensors(v)]
-    return []

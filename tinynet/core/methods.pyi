@@ -377,6 +377,14 @@ class TensorMethods:
         self, src: Tensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
     ) -> Tensor:
         """Return a copy with ``src`` on a diagonal."""
+    def as_strided_scatter(
+        self,
+        src: Tensor,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> Tensor:
+        """Return a copy with ``src`` where ``as_strided`` looks."""
     def view(self, *size: Ints | dtypes.dtype, dtype: DtypeLike = None) -> Tensor:
         """Return a view of another shape; one length may be -1. Or, of a dtype, of the same
         bytes."""
@@ -714,17 +722,17 @@ class TensorMethods:
         """Return True where ``self`` is greater or equal."""
     def ge_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``ge`` to this tensor and return it."""
-    def logical_and(self, other: Tensor | builtins.float) -> Tensor:
+    def logical_and(self, other: Tensor) -> Tensor:
         """Return True where both are nonzero."""
-    def logical_and_(self, other: Tensor | builtins.float) -> Self:
+    def logical_and_(self, other: Tensor) -> Self:
         """Write the result of ``logical_and`` to this tensor and return it."""
-    def logical_or(self, other: Tensor | builtins.float) -> Tensor:
+    def logical_or(self, other: Tensor) -> Tensor:
         """Return True where either is nonzero."""
-    def logical_or_(self, other: Tensor | builtins.float) -> Self:
+    def logical_or_(self, other: Tensor) -> Self:
         """Write the result of ``logical_or`` to this tensor and return it."""
-    def logical_xor(self, other: Tensor | builtins.float) -> Tensor:
+    def logical_xor(self, other: Tensor) -> Tensor:
         """Return True where exactly one is nonzero."""
-    def logical_xor_(self, other: Tensor | builtins.float) -> Self:
+    def logical_xor_(self, other: Tensor) -> Self:
         """Write the result of ``logical_xor`` to this tensor and return it."""
     def logical_not(self) -> Tensor:
         """Return True where the element is zero."""
@@ -1072,6 +1080,8 @@ class TensorMethods:
         """Return Q and R; prefer ``linalg.qr``."""
     def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> Any:
         """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
+    def geqrf(self) -> Any:
+        """Return a QR decomposition as LAPACK packs it; it has no gradient."""
     def lu(
         self, pivot: builtins.bool = True, get_infos: builtins.bool = False
     ) -> tuple[Tensor, ...]:
@@ -1468,6 +1478,8 @@ class TensorMethods:
         """Return the logarithm of the multivariate gamma function of dimension ``p``."""
     def mvlgamma_(self, p: builtins.int) -> Self:
         """Write the result of ``mvlgamma`` to this tensor and return it."""
+    def narrow_copy(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what ``narrow`` returns, in memory of its own."""
     def absolute(self) -> Tensor:
         """Return the absolute value."""
     def absolute_(self) -> Self:

@@ -68,7 +68,7 @@ class Operation:
         exempt: Sequence[str] = (),
         many: bool = False,
         mixed: Callable[[Any, Any], None] | None = None,
-        numbers: bool = True,
+        numbers: bool | str = True,
         out: bool = False,
     ):
         self.name = declared.__name__
@@ -170,7 +170,7 @@ class Operation:
     def has_direct_writes(self) -> bool:
         """True if numpy can write the result of the kernel where the first input is."""
         plain = isinstance(self.kernel, np.ufunc) and not self.attributes
-        return plain and len(self.tensors) <= 2 and self.numbers
+        return plain and len(self.tensors) <= 2 and bool(self.numbers)
 
     @property
     def saves_first(self) -> bool:
@@ -257,11 +257,12 @@ class Operation:
             if name not in self.exempt and (isinstance(v, np.ndarray) or type(v) in _NUMBERS)
         ]
         kind = dtypes.result_type(counted) if counted else None
+        numbers = self.numbers is True, self.numbers  # of the first input, and of the others
         made = []
         for position, x in enumerate(inputs):
             if isinstance(x, Tensor):
                 made.append(x)
-            elif type(x) in _NUMBERS and kind is not None and self.numbers:
+            elif type(x) in _NUMBERS and kind is not None and numbers[position > 0]:
                 if self.mixed is not None and type(x) is bool:
                     self.mixed(tensors[0]._array, np.asarray(x))
                 made.append(wrap(np.asarray(dtypes.number(x, kind))))
@@ -313,7 +314,7 @@ def pointwise(
         methods: whether it is a Tensor method too; if so, the function takes ``out=``.
         out: whether a function that is no method takes ``out=``.
         mixed: called with the arrays where dtypes differ, to refuse what PyTorch refuses.
-        numbers: whether an input may be a Python number.
+        numbers: whether an input may be a Python number; ``"other"``: not the first.
     """
     return lambda declared: Operation(declared, "pointwise", kernel, **options)
 

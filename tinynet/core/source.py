@@ -89,7 +89,7 @@ class Forward:
         op, n = self.op, self.n
         s, o = op.tensors
         numbers = "" if op.numbers else "False and "
-        if op.mixed is not None:
+        if op.mixed is not None and op.numbers:
             numbers = f"type({o}) is not bool and "
         whole = "pass  # converted below"
         if op.ints != "float":

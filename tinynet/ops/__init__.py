@@ -69,6 +69,7 @@ from tinynet.ops import sorting as sorting
 from tinynet.ops import special as special
 from tinynet.ops import statistics as statistics
 from tinynet.ops import trigonometry as trigonometry
+from tinynet.ops import view_copies as view_copies
 from tinynet.ops import windows as windows
 from tinynet.ops.refuse import tensor_first
 from tinynet.ops.spelling import keywords

@@ -46,6 +46,7 @@ __all__ = [
     "addmv",
     "addr",
     "adjoint",
+    "alias_copy",
     "all",
     "allclose",
     "amax",
@@ -72,6 +73,8 @@ __all__ = [
     "argwhere",
     "as_strided",
     "as_strided_",
+    "as_strided_copy",
+    "as_strided_scatter",
     "as_tensor",
     "asarray",
     "asin",
@@ -144,10 +147,12 @@ __all__ = [
     "deg2rad_",
     "det",
     "detach_",
+    "detach_copy",
     "diag",
     "diag_embed",
     "diagflat",
     "diagonal",
+    "diagonal_copy",
     "diagonal_scatter",
     "diff",
     "digamma",
@@ -172,6 +177,7 @@ __all__ = [
     "exp2",
     "exp2_",
     "exp_",
+    "expand_copy",
     "expm1",
     "expm1_",
     "eye",
@@ -201,6 +207,7 @@ __all__ = [
     "gcd",
     "gcd_",
     "ge",
+    "geqrf",
     "ger",
     "gradient",
     "greater",
@@ -309,6 +316,7 @@ __all__ = [
     "nanquantile",
     "nansum",
     "narrow",
+    "narrow_copy",
     "ne",
     "neg",
     "neg_",
@@ -325,6 +333,7 @@ __all__ = [
     "ormqr",
     "outer",
     "permute",
+    "permute_copy",
     "pinverse",
     "poisson",
     "polygamma",
@@ -371,6 +380,7 @@ __all__ = [
     "scatter_reduce",
     "searchsorted",
     "select",
+    "select_copy",
     "select_scatter",
     "set_default_tensor_type",
     "sgn",
@@ -384,17 +394,21 @@ __all__ = [
     "sinc_",
     "sinh",
     "sinh_",
+    "slice_copy",
     "slice_scatter",
     "slogdet",
     "softmax",
     "sort",
     "split",
+    "split_copy",
     "split_with_sizes",
+    "split_with_sizes_copy",
     "sqrt",
     "sqrt_",
     "square",
     "square_",
     "squeeze",
+    "squeeze_copy",
     "stack",
     "std",
     "std_mean",
@@ -405,6 +419,7 @@ __all__ = [
     "swapaxes",
     "swapdims",
     "t",
+    "t_copy",
     "take",
     "take_along_dim",
     "tan",
@@ -418,6 +433,7 @@ __all__ = [
     "topk",
     "trace",
     "transpose",
+    "transpose_copy",
     "trapezoid",
     "trapz",
     "triangular_solve",
@@ -429,8 +445,10 @@ __all__ = [
     "trunc",
     "trunc_",
     "unbind",
+    "unbind_copy",
     "unflatten",
     "unfold",
+    "unfold_copy",
     "unique",
     "unique_consecutive",
     "unravel_index",
@@ -438,10 +456,12 @@ __all__ = [
     "unsafe_split",
     "unsafe_split_with_sizes",
     "unsqueeze",
+    "unsqueeze_copy",
     "vander",
     "var",
     "var_mean",
     "vdot",
+    "view_copy",
     "vsplit",
     "vstack",
     "where",
@@ -540,6 +560,9 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: fl
 def adjoint(input: Tensor) -> Tensor:
     """Return a view with the last two dimensions swapped; for real numbers that is ``mT``."""
 
+def alias_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``alias`` returns, in memory of its own."""
+
 def all(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return True where all elements along the dimensions (all unless given) are nonzero."""
 
@@ -631,6 +654,18 @@ def as_strided_(
     input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """Let this tensor become a view of its memory by strides, and return it."""
+
+def as_strided_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``as_strided`` returns, in memory of its own."""
+
+def as_strided_scatter(
+    input: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """Return a copy with ``src`` where ``as_strided`` looks."""
 
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
     """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
@@ -874,6 +909,9 @@ def det(input: Tensor) -> Tensor:
 def detach_(self: Tensor) -> Tensor:
     """Cut the tensor from its history: it becomes a leaf that requires no grad."""
 
+def detach_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``detach`` returns, in memory of its own."""
+
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a diagonal."""
 
@@ -885,6 +923,9 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal."""
+
+def diagonal_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``diagonal`` returns, in memory of its own."""
 
 def diagonal_scatter(
     self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
@@ -982,6 +1023,9 @@ def exp2_(self: Tensor) -> Tensor:
 
 def exp_(self: Tensor) -> Tensor:
     """Write the result of ``exp`` to this tensor and return it."""
+
+def expand_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``expand`` returns, in memory of its own."""
 
 def expm1(self: Tensor) -> Tensor:
     """Return ``exp(x) - 1``, exact for small x."""
@@ -1101,13 +1145,16 @@ def gcd_(self: Tensor, other: Tensor) -> Tensor:
 def ge(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is greater or equal."""
 
+def geqrf(input: Tensor) -> Any:
+    """Return a QR decomposition as LAPACK packs it; it has no gradient."""
+
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it."""
 
 def gradient(
     input: Tensor,
     *,
-    spacing: float | Sequence[float] | Sequence[Tensor] = 1,
+    spacing: float | Sequence[float] | Sequence[Tensor] | None = None,
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
@@ -1352,16 +1399,16 @@ def logcumsumexp(self: Tensor, dim: int) -> Tensor:
 def logdet(input: Tensor) -> Tensor:
     """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
 
-def logical_and(self: Tensor, other: Tensor | float) -> Tensor:
+def logical_and(self: Tensor, other: Tensor) -> Tensor:
     """Return True where both are nonzero."""
 
 def logical_not(self: Tensor) -> Tensor:
     """Return True where the element is zero."""
 
-def logical_or(self: Tensor, other: Tensor | float) -> Tensor:
+def logical_or(self: Tensor, other: Tensor) -> Tensor:
     """Return True where either is nonzero."""
 
-def logical_xor(self: Tensor, other: Tensor | float) -> Tensor:
+def logical_xor(self: Tensor, other: Tensor) -> Tensor:
     """Return True where exactly one is nonzero."""
 
 def logit(self: Tensor, eps: float | None = None) -> Tensor:
@@ -1513,6 +1560,9 @@ def nansum(
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, from ``start`` on."""
 
+def narrow_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``narrow`` returns, in memory of its own."""
+
 def ne(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where the elements differ."""
 
@@ -1588,6 +1638,9 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 
 def permute(input: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order."""
+
+def permute_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``permute`` returns, in memory of its own."""
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
@@ -1819,6 +1872,9 @@ def searchsorted(
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """Return a view of one slice, without the dimension."""
 
+def select_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``select`` returns, in memory of its own."""
+
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """Return a copy with ``src`` in the place of one slice."""
 
@@ -1859,6 +1915,9 @@ def sinh(self: Tensor) -> Tensor:
 def sinh_(self: Tensor) -> Tensor:
     """Write the result of ``sinh`` to this tensor and return it."""
 
+def slice_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``slice`` returns, in memory of its own."""
+
 def slice_scatter(
     self: Tensor,
     src: Tensor,
@@ -1884,8 +1943,14 @@ def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple
     """Return views of consecutive parts: of one size (the last may be smaller), or of given
     sizes."""
 
+def split_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``split`` returns, in memory of its own."""
+
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of consecutive parts of given sizes."""
+
+def split_with_sizes_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``split_with_sizes`` returns, in memory of its own."""
 
 def sqrt(self: Tensor) -> Tensor:
     """Return the square root; NaN below zero."""
@@ -1901,6 +1966,9 @@ def square_(self: Tensor) -> Tensor:
 
 def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Return a view without dimensions of length 1: all, or those given."""
+
+def squeeze_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``squeeze`` returns, in memory of its own."""
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Return the tensors joined along a new dimension."""
@@ -1948,6 +2016,9 @@ def swapdims(self: Tensor, dim0: int, dim1: int) -> Tensor:
 def t(self: Tensor) -> Tensor:
     """Return a matrix transposed, vectors and scalars as they are; else it is a RuntimeError."""
 
+def t_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``t`` returns, in memory of its own."""
+
 def take(self: Tensor, index: Tensor) -> Tensor:
     """Return the elements at places in the flattened tensor, in the shape of ``index``."""
 
@@ -1991,6 +2062,9 @@ def trace(self: Tensor) -> Tensor:
 
 def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions swapped."""
+
+def transpose_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``transpose`` returns, in memory of its own."""
 
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
@@ -2040,11 +2114,17 @@ def trunc_(self: Tensor) -> Tensor:
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of all slices along a dimension; iterating over a tensor does the same."""
 
+def unbind_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``unbind`` returns, in memory of its own."""
+
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Return the tensor with one dimension made into several."""
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart."""
+
+def unfold_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``unfold`` returns, in memory of its own."""
 
 def unique(
     input: Tensor,
@@ -2080,6 +2160,9 @@ def unsafe_split_with_sizes(
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of length 1 at ``dim``."""
 
+def unsqueeze_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``unsqueeze`` returns, in memory of its own."""
+
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the Vandermonde matrix of a vector: the powers of each element in a row."""
 
@@ -2105,6 +2188,9 @@ def var_mean(
 
 def vdot(self: Tensor, other: Tensor) -> Tensor:
     """Return the inner product of two vectors; of real numbers it is ``dot``."""
+
+def view_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what ``view`` returns, in memory of its own."""
 
 def vsplit(input: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
     """Return views of equal parts, or of the parts between given indices."""

@@ -12,7 +12,7 @@ from tinynet.ops.refuse import name_of, refuse_others
 # ---- comparison ---------------------------------------------------------------------------------
 
 
-@pointwise(np.equal, operator="eq", inplace=True)
+@pointwise(np.equal, operator="eq", inplace=True, numbers="other")
 def eq(self: Array, other: Array, /) -> Array:
     """Return True where the elements are equal.
 
@@ -22,7 +22,7 @@ def eq(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.not_equal, operator="ne", inplace=True)
+@pointwise(np.not_equal, operator="ne", inplace=True, numbers="other")
 def ne(self: Array, other: Array, /) -> Array:
     """Return True where the elements differ.
 
@@ -32,7 +32,7 @@ def ne(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.less, operator="lt", inplace=True)
+@pointwise(np.less, operator="lt", inplace=True, numbers="other")
 def lt(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is less.
 
@@ -42,7 +42,7 @@ def lt(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.less_equal, operator="le", inplace=True)
+@pointwise(np.less_equal, operator="le", inplace=True, numbers="other")
 def le(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is less or equal.
 
@@ -52,7 +52,7 @@ def le(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.greater, operator="gt", inplace=True)
+@pointwise(np.greater, operator="gt", inplace=True, numbers="other")
 def gt(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is greater.
 
@@ -62,7 +62,7 @@ def gt(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.greater_equal, operator="ge", inplace=True)
+@pointwise(np.greater_equal, operator="ge", inplace=True, numbers="other")
 def ge(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is greater or equal.
 
@@ -75,7 +75,7 @@ def ge(self: Array, other: Array, /) -> Array:
 # ---- logic and bits -----------------------------------------------------------------------------
 
 
-@pointwise(np.logical_and, inplace=True)
+@pointwise(np.logical_and, inplace=True, numbers=False)
 def logical_and(self: Array, other: Array, /) -> Array:
     """Return True where both are nonzero.
 
@@ -85,7 +85,7 @@ def logical_and(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_or, inplace=True)
+@pointwise(np.logical_or, inplace=True, numbers=False)
 def logical_or(self: Array, other: Array, /) -> Array:
     """Return True where either is nonzero.
 
@@ -95,7 +95,7 @@ def logical_or(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_xor, inplace=True)
+@pointwise(np.logical_xor, inplace=True, numbers=False)
 def logical_xor(self: Array, other: Array, /) -> Array:
     """Return True where exactly one is nonzero.
 

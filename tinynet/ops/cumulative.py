@@ -22,6 +22,7 @@ from tinynet.ops.extrema import pair
 from tinynet.ops.gathering import gather_sum
 from tinynet.ops.half import HALF, in_single
 from tinynet.ops.joining import cat
+from tinynet.ops.reduction import axes_of
 from tinynet.ops.refuse import refuse_others, refuse_whole
 from tinynet.ops.shape import axis_of, cut, embed
 from tinynet.sums import sum_kind
@@ -245,13 +246,13 @@ def diff(
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     axis = axis_of(dim, ndim)
+    if n == 0:
+        return clone.function(self)
     for other in (prepend, append):
         if other is not None and other._array.ndim != ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
     if prepend is not None or append is not None:
         self = cat.function([x for x in (prepend, self, append) if x is not None], axis)
-    if n == 0:
-        return clone.function(self)
     for _ in range(min(n, self._array.shape[axis])):
         later, earlier = _part(self, axis, 1, None), _part(self, axis, 0, -1)
         self = later ^ earlier if self._array.dtype.kind == "b" else later - earlier
@@ -284,7 +285,7 @@ def _slopes(x: Tensor, axis: int, h: Any, edge_order: int) -> Tensor:
 def gradient(
     input: Tensor,
     *,
-    spacing: float | Sequence[float] | Sequence[Tensor] = 1,
+    spacing: float | Sequence[float] | Sequence[Tensor] | None = None,
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
@@ -294,12 +295,12 @@ def gradient(
     slope of the parabola through three neighbours.
 
     Args:
-        spacing: the distance between samples, one per dimension, or tensors of coordinates.
+        spacing: the distance between samples (1), one per dimension, or tensors of coordinates.
         dim: dimension or dimensions (all unless given).
         edge_order: 1 or 2: how well slopes at the edges are estimated.
 
     Raises:
-        RuntimeError: a dimension is shorter than ``edge_order + 1``.
+        RuntimeError: a dimension is shorter than ``edge_order + 1``, or named twice.
 
     Example:
         >>> tn.gradient(tn.tensor([1.0, 4.0, 9.0]))
@@ -310,14 +311,21 @@ def gradient(
     if dim is None:
         axes = list(range(len(shape)))
     else:
-        axes = [axis_of(d, len(shape)) for d in ([dim] if isinstance(dim, int) else dim)]
+        axes = list(axes_of(dim, len(shape)))
     if edge_order not in (1, 2):
         raise RuntimeError("tinynet.gradient only supports edge_order=1 and edge_order=2.")
-    distances = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(axes)
+    even = 1 if spacing is None else spacing
+    distances = list(even) if isinstance(even, (list, tuple)) else [even] * len(axes)
     if len(distances) != len(axes):
+        wanted = (
+            f"a list of length equal to 'self.dim() = {len(shape)}', but got a list of length "
+            f"{len(distances)}"
+            if dim is None
+            else "it's spacing and dim arguments to have the same length, but got a spacing "
+            f"argument of length {len(distances)} and a dim argument of length {len(axes)}"
+        )
         raise RuntimeError(
-            "tinynet.gradient expected spacing to be unspecified, a scalar or a list of length "
-            f"equal to 'self.dim() = {len(shape)}', but got a list of length {len(distances)}"
+            f"tinynet.gradient expected spacing to be unspecified, a scalar or {wanted}"
         )
     found = []
     for axis, h in zip(axes, distances, strict=True):

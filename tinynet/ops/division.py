@@ -77,7 +77,7 @@ remainder.grad(
 )
 
 
-@pointwise(inplace=True, node="FmodBackward1")
+@pointwise(inplace=True, node="FmodBackward1", numbers="other")
 def fmod(self: Array, other: Array, /) -> Array:
     """Return the remainder with the sign of ``self``: ``self - other * trunc(self / other)``.
 

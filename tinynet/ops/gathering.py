@@ -41,7 +41,7 @@ def _checked(
     name: str, self: Array, index: Array, dim: int, src: Array | None
 ) -> tuple[Array, int]:
     """Return the index, of at least one dimension, and the axis; refuse what does not fit."""
-    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
+    if index.size and (index.dtype.kind != "i" or index.dtype.itemsize < 4):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     axis = axis_of(dim, self.ndim)
     whole, given = self.shape or (1,), index.shape or (1,)
@@ -79,7 +79,7 @@ def number_as(value: Any, kind: np.dtype[Any]) -> Any:
 @operation(node="GatherBackward0", methods=False)
 def gather_along(self: Array, index: Array, /, dim: int) -> Array:
     """Return the elements that ``index`` chooses along a dimension."""
-    if index.size == 0 and index.dtype.kind in "if":
+    if index.size == 0:
         return np.empty(index.shape, self.dtype)
     found, axis = _checked("gather", self, index, dim, None)
     at = positions(found, self.shape or (1,), axis)

@@ -16,21 +16,22 @@ from tinynet.ops.refuse import name_of, refuse_others
 # ---- edges --------------------------------------------------------------------------------------
 
 
-def _outer(values: Array, low: float, high: float, name: str) -> tuple[float, float]:
-    """Return the outer edges: as given, or around the values; never the same."""
-    if low == high and values.size:
-        low, high = float(values.min()), float(values.max())
+def _outer(
+    values: Array, given: Sequence[float] | None, name: str, margin: float
+) -> tuple[float, float]:
+    """Return the outer edges: as given, or those of the values; a margin apart if equal."""
+    low, high = given or ((float(values.min()), float(values.max())) if values.size else (0.0, 1.0))
     if not (np.isfinite(low) and np.isfinite(high)):
         raise RuntimeError(f"{name}: range of [{low:g}, {high:g}] is not finite")
-    return (low - 1, high + 1) if low == high else (low, high)
+    return (low - margin, high + margin) if low == high else (low, high)
 
 
-def _even(values: Array, bins: int, low: float, high: float, dim: int = 0) -> Array:
+def _even(values: Array, bins: int, given: Sequence[float] | None, dim: int) -> Array:
     if bins <= 0:
         raise RuntimeError(
             f"tinynet.histogram(): bins must be > 0, but got {bins} for dimension {dim}"
         )
-    low, high = _outer(values, low, high, "tinynet.histogramdd")
+    low, high = _outer(values, given, "tinynet.histogramdd", 0.5)
     return np.linspace(low, high, bins + 1).astype(values.dtype)
 
 
@@ -65,7 +66,8 @@ def histc(self: Array, /, bins: int = 100, min: float = 0, max: float = 0) -> Ar
     if max < min:
         raise RuntimeError("tinynet.histc: max must be larger than min")
     values = self.reshape(-1)
-    low, high = _outer(values, min, max, "tinynet.histc")
+    given = (min, max) if min != max or not values.size else None
+    low, high = _outer(values, given, "tinynet.histc", 1)
     at, inside = _places(values, np.linspace(low, high, bins + 1).astype(self.dtype))
     return np.bincount(at[inside], minlength=bins).astype(self.dtype)
 
@@ -109,13 +111,12 @@ def _edges(points: Array, bins: Any, range: Sequence[float] | None, dim: int) ->
                 f"dtype {name_of(bins._array)}"
             )
         return bins._array
-    low, high = (0.0, 0.0) if range is None else range
-    if low > high:
+    if range is not None and range[0] > range[1]:
         raise RuntimeError(
-            f"tinynet.histogramdd: min should not exceed max, but got min {low:g} max {high:g} "
-            f"for dimension {dim}"
+            f"tinynet.histogramdd: min should not exceed max, but got min {range[0]:g} max "
+            f"{range[1]:g} for dimension {dim}"
         )
-    return _even(points[:, dim], bins, low, high, dim)
+    return _even(points[:, dim], bins, range, dim)
 
 
 def _check(points: Array, weight: Tensor | None) -> None:
@@ -196,8 +197,7 @@ def histogramdd(
     each = list(bins) if isinstance(bins, (list, tuple)) else [bins] * count
     if len(each) != count:
         raise RuntimeError(
-            "tinynet.histogramdd(): The size of bins must be equal to the innermost dimension of "
-            "the input."
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input."
         )
     edges = [
         _edges(points, b, None if range is None else range[2 * d : 2 * d + 2], d)

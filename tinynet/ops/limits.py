@@ -201,7 +201,7 @@ def _as_tensor(like: Tensor, bound: Any) -> Tensor:
 # ---- one limit ----------------------------------------------------------------------------------
 
 
-@pointwise(inplace=True, node="ClampMinBackward1")
+@pointwise(inplace=True, node="ClampMinBackward1", numbers="other")
 def clamp_min(self: Array, min: Array, /) -> Array:
     """Return the elements, at least ``min`` (a number or a tensor).
 
@@ -212,7 +212,7 @@ def clamp_min(self: Array, min: Array, /) -> Array:
     return np.maximum(self, min)
 
 
-@pointwise(inplace=True, node="ClampMaxBackward1")
+@pointwise(inplace=True, node="ClampMaxBackward1", numbers="other")
 def clamp_max(self: Array, max: Array, /) -> Array:
     """Return the elements, at most ``max`` (a number or a tensor).
 

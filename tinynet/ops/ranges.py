@@ -42,6 +42,7 @@ def arange(
 
     Raises:
         RuntimeError: ``step`` is 0 or leads away from ``end``; a bound is not finite.
+        ValueError: ``step`` is 0 as an int64.
 
     Example:
         >>> tn.arange(1, 2, 0.5)
@@ -66,11 +67,28 @@ def arange(
         )
     else:
         kind = dtypes.as_numpy(dtype)
-    if kind.kind in "iu" and dtype is None:
-        start, end, step = (dtypes.representable(x, kind).item() for x in (start, end, step))
-    count = math.ceil((end - start) / step)
+    whole = [start, end, step]
+    if kind.kind in "iu":  # without their fractions, which only int64 leaves out of the count
+        whole = [dtypes.representable(x, np.dtype(np.int64)).item() for x in whole]
+    first, last, each = whole if kind == np.int64 else (start, end, step)
+    if each == 0:
+        raise ValueError("step must be nonzero")
+    count = math.ceil((last - first) / each)
     refuse_huge((count,))
+    start, _, step = whole
     return finish((start + step * np.arange(count)).astype(kind), requires_grad)
+
+
+def _ends(name: str, start: Any, end: Any, kind: np.dtype[Any]) -> tuple[float, float]:
+    """Return both ends as the dtype holds them: integers have no fractions."""
+    ndims = [x._array.ndim if isinstance(x, Tensor) else 0 for x in (start, end)]
+    if any(ndims):
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got start with "
+            f"{ndims[0]} dimension(s) and end with {ndims[1]} dimension(s)"
+        )
+    first, last = (dtypes.representable(_number(x), kind) for x in (start, end))
+    return first, last
 
 
 def _steps(start: float, end: float, steps: int, wide: np.dtype[Any]) -> Array:
@@ -116,8 +134,7 @@ def linspace(
     if device is not None:
         require_cpu(device)
     kind = float_kind(dtype)
-    first, last = (dtypes.representable(_number(x), kind) for x in (start, end))
-    found = _steps(first, last, steps, _wide(kind))
+    found = _steps(*_ends("linspace", start, end, kind), steps, _wide(kind))
     return finish(found.astype(kind), requires_grad)
 
 
@@ -154,7 +171,7 @@ def logspace(
     if device is not None:
         require_cpu(device)
     kind = float_kind(dtype)
-    exponents = _steps(_number(start), _number(end), steps, _wide(kind))
+    exponents = _steps(*_ends("logspace", start, end, kind), steps, _wide(kind))
     return finish(np.power(exponents.dtype.type(base), exponents).astype(kind), requires_grad)
 
 

@@ -117,7 +117,7 @@ def sgn(self: Array, /) -> Array:
 sgn.grad(self=lambda g: g * 0)
 
 
-@pointwise(inplace=True, node="CopysignBackward0", ints="float", methods=True)
+@pointwise(inplace=True, node="CopysignBackward0", ints="float", numbers="other")
 def copysign(self: Array, other: Array, /) -> Array:
     """Return the size of ``self`` with the sign of ``other`` (-0.0 counts as negative).
 

@@ -12,8 +12,8 @@ from tinynet.core.inplace import run_inplace_view
 from tinynet.core.operation import operation, public, view
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops import shape
-from tinynet.ops.refuse import name_of
+from tinynet.ops import copying, shape
+from tinynet.ops.refuse import name_of, refuse_others
 from tinynet.ops.shape import axis_of
 from tinynet.strides import array_in, extent, integers
 
@@ -360,3 +360,36 @@ diagonal_scatter.grad(
     ),
     src=lambda g, offset, dim1, dim2: shape.diagonal(g, offset, dim1, dim2),
 )
+
+
+@public(out=True)
+def as_strided_scatter(
+    self: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """Return a copy with ``src`` where ``as_strided`` looks.
+
+    Args:
+        src: what is written, of shape ``size``.
+        size, stride, storage_offset: as in ``as_strided``.
+
+    Raises:
+        RuntimeError: ``src`` has another shape, or elements would lie outside of the memory.
+
+    Example:
+        >>> tn.zeros(4).as_strided_scatter(tn.ones(2), (2,), (2,), 1)
+        tensor([0., 1., 0., 1.])
+    """
+    refuse_others("as_strided_scatter", self=self, src=src)
+    whole = copying.contiguous_copy.function(self)
+    part = as_strided(whole, size, stride, storage_offset)
+    if part._array.shape != src._array.shape:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src._array.shape)}, slice size = {list(part._array.shape)}"
+        )
+    part.copy_(src)
+    return whole

@@ -220,6 +220,7 @@ def triangular_solve(
 
 _Qr = named("qr", ("Q", "R"))
 _Svd = named("svd", ("U", "S", "V"))
+_Geqrf = named("geqrf", ("a", "tau"))
 
 
 @public(out=True)
@@ -272,6 +273,32 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     *batch, m, n = a.shape
     empty = [wrap(np.zeros((*batch, k, k), a.dtype)) for k in (m, n)]
     return _Svd(empty[0], svdvals(self), empty[1])
+
+
+@public(out=True)
+def geqrf(self: Tensor) -> Any:
+    """Return a QR decomposition as LAPACK packs it; it has no gradient.
+
+    R is the upper triangle of the first result. Below stand the Householder vectors, whose
+    factors are the second result: ``linalg.householder_product`` makes Q of both.
+
+    Args:
+        self: ``[..., m, n]``.
+
+    Raises:
+        RuntimeError: not matrices of floats.
+
+    Example:
+        >>> tn.geqrf(tn.tensor([[3.0, 0.0], [0.0, 2.0]])).tau
+        tensor([0., 0.])
+    """
+    a = matrices("geqrf", self)
+    floating("geqrf", a)
+    if not a.size:
+        return _Geqrf(wrap(a.copy()), wrap(np.zeros((*a.shape[:-2], min(a.shape[-2:])), a.dtype)))
+    packed, tau = np.linalg.qr(a, mode="raw")
+    packed = np.ascontiguousarray(np.swapaxes(packed, -2, -1))
+    return _Geqrf(wrap(packed.astype(a.dtype)), wrap(tau.astype(a.dtype)))
 
 
 @public(out=True)

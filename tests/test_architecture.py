@@ -72,7 +72,7 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
         "the innermost loop of training: a call per gradient would cost what it saves",
     ),
     "ops": (
-        19_000,
+        19_400,
         "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings",
     ),
     "ops/reshaping.py": (420, "a docstring and an example for each of many short functions"),

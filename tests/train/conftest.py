@@ -59,7 +59,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def dies(monkeypatch):
-    """Lets the training loop die after so many steps of a run."""
+    """Makes the training loop die after a given number of steps."""
 
     def at(count):
         fit = trainings.fit

@@ -51,7 +51,7 @@ def look_the_same(one, other):
 
 
 def died(write, digits, tmp_path, dies, *counts):
-    """The folders of a run, and of the same one that died after so many steps each time."""
+    """The folders of a run, and of the same run killed after a given number of steps each time."""
     path = write(digits)
     whole = run(path, SAVING, out=tmp_path / "whole", quiet=True).folder
     folder = killed(path, SAVING, dies, counts[0], tmp_path / "killed")

@@ -177,7 +177,7 @@ def test_checkpoints_that_are_all_missing_are_told(folder):
 
 @pytest.fixture
 def after_row(monkeypatch):
-    """Lets something happen after so many rows of figures."""
+    """Calls a function after a given number of rows of figures."""
 
     def do(count, work):
         usual = storages.Storage.add_row

@@ -228,7 +228,7 @@ class DataLoader(Generic[T_co]):
     def __repr__(self) -> str:
         known = repr(self.dataset) if isinstance(self.dataset, Dataset) else counted(self.dataset)
         size = self.batch_size
-        if size is None:  # the batches are those of a batch sampler, or there are none
+        if size is None:  # a batch sampler decides, or nothing is batched
             size = getattr(self.batch_sampler, "batch_size", None)
         return f"DataLoader({known}, batch_size={size}, num_workers={self.num_workers})"
 

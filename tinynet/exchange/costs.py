@@ -57,7 +57,7 @@ class Costs:
         return items
 
     def spend(self, value: Any, place: int, levels: int = 0) -> None:
-        """Count the work of hashing a value, or of going through so many levels of containers.
+        """Count the work of hashing a value, or of walking that many levels of containers.
 
         Raises:
             RefusedError: it is too much for a pickle that has been read up to ``place``.

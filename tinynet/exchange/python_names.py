@@ -43,7 +43,7 @@ class Factory:
 
 def _bytearray(data: Any = b"", *encoding: str) -> bytearray:
     content = encoded(data, *encoding) if encoding else data
-    if not isinstance(content, (bytes, bytearray)):  # of a number it would be so many zeros
+    if not isinstance(content, (bytes, bytearray)):  # bytes(n) of a number makes n zeros
         raise RefusedError(f"a bytearray of a {type(content).__name__}")
     return bytearray(content)
 

@@ -1,6 +1,6 @@
 """What files of ``torch.save`` may name: the functions that make tensors, and classes of data.
 
-Nothing else can be reached from such a file, unless its reader is told to trust it. All functions
+Nothing else can be reached from such a file, unless the caller trusts it. All functions
 here check their arguments: they come from the file, too.
 """
 

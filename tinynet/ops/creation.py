@@ -239,7 +239,7 @@ def shape_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
 
 
 def refuse_huge(shape: Sequence[int]) -> None:
-    """Raise RuntimeError for a shape of so many elements that no memory can have them."""
+    """Raise RuntimeError for a shape with more elements than any memory holds."""
     if math.prod(shape) >= 2**61:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
 

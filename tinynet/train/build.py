@@ -159,7 +159,7 @@ class _Builder:
         self.problems.append(Problem(origin, path, text))
 
     def updaters(self, model: nn.Module, method: Method, batches: int) -> dict[str, Updater]:
-        """The optimizers with their schedules, for so many batches per epoch."""
+        """Return the optimizers with their schedules, for a number of batches per epoch."""
         sections = self.config.optimizer.each()
         for text in distribution(model, method, sections):
             self.problem_at("optimizer", text)

@@ -34,7 +34,7 @@ KNOWN: dict[str, str] = {
     r"|conv[23]d/error/any/5|gaussian_nll_loss/error/any/0|max_pool3d/error/any/[45]"
     r"|multi_margin_loss/error/any/7|prelu/error/any/0)": "another sentence for the same mistake",
     r"nonzero/out/.*/9": "out= of a tuple, where PyTorch wants one tensor",
-    r"norm\.nuc/(function|method|out)/.*": "matrices of other dimensions than the last two",
+    r"norm\.nuc/(function|method|out)/.*": "norm has no nuclear norm; linalg.norm has it",
     r"rsub/error/any/0": "a number as first argument",
     r"argsort/(function|method)/bool/0": TIES,
 }

@@ -23,7 +23,7 @@ OPERATIONS = {
     "reductions": "reduction extrema statistics cumulative softmaxes sorting counting quantiles"
     " histograms correlation integrals",
     "shapes": "shape reshaping parts rearranging joining diagonals windows indexing gathering"
-    " selecting putting scattering",
+    " selecting putting scattering view_copies",
     "products": "products blas contraction einstein distances older determinants exponential"
     " inverses lu vectors",
 }

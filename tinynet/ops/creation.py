@@ -336,7 +336,7 @@ def full(
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     refuse_no_number("full", fill_value)
-    kind = dtypes.as_numpy(type(fill_value) if dtype is None else dtype)
+    kind = dtypes.result_type([fill_value]) if dtype is None else dtypes.as_numpy(dtype)
     if not isinstance(size, (tuple, list)):
         raise TypeError(
             f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"

@@ -282,6 +282,8 @@ def geqrf(self: Tensor) -> Any:
     R is the upper triangle of the first result. Below stand the Householder vectors, whose
     factors are the second result: ``linalg.householder_product`` makes Q of both.
 
+    Source: Golub and Van Loan, "Matrix Computations", 1983, section 5.2.
+
     Args:
         self: ``[..., m, n]``.
 

@@ -13,6 +13,10 @@ ALMOST_ALL = (
     "torch.utils.data",
     "torch.distributions",
     "torch.distributions.constraints",
+    "torch",
+    "torch.autograd",
+    "torch.func",
+    "torch.special",
 )
 
 

@@ -16,6 +16,64 @@ INFERENCE = "fusing layers for inference"
 # (namespace, pattern of whole names) -> reason; the first that fits counts.
 _PATTERNS = [
     (
+        "torch",
+        r"complex|polar|angle|imag|conj\w*|view_as_(complex|real)(_copy)?|Complex\w+",
+        COMPLEX,
+    ),
+    ("torch", r"stft|istft", SIGNAL),
+    (
+        "torch",
+        r"\w*sparse\w*|(c?col|c?row)?_?indices_copy|values_copy|(d|h|s)s?(p|m)mm?|hspmm|sspaddmm"
+        r"|saddmm|smm",
+        SPARSE,
+    ),
+    (
+        "torch",
+        r"\w*quant\w*|q_\w+|qscheme|int_repr|Q\w+Storage|fbgemm\w+|choose_qparams\w*",
+        QUANTISED,
+    ),
+    (
+        "torch",
+        r"(cudnn|miopen|mkldnn)_\w+|\w*(autocast|cuda)\w*|\w*DLPack|\w+_dlpack|\w*vulkan\w*"
+        r"|AcceleratorError|BFloat16Tensor|Event|Stream|OutOfMemoryError|get_device(_module)?"
+        r"|\w*FileReader|\w*FileWriter|from_file|hash_tensor",
+        DEVICES,
+    ),
+    ("torch", r"Future|fork|wait|RRef\w*|is_distributed|prepare_multiprocessing_\w+", DISTRIBUTED),
+    (
+        "torch",
+        r"eig|symeig|lstsq|solve|matrix_rank|orgqr|(frobenius|nuclear)_norm|norm_except_dim|range"
+        r"|\w*Storage|is_storage|TypedStorage",
+        LEGACY,
+    ),
+    (
+        "torch",  # the compiler of TorchScript, symbolic sizes, the dispatcher
+        r"\w*Type|\w*Script\w*|Sym\w+|sym_\w+|Dispatch\w+|Disable\w+|\w+Graph\w*|Graph\w*"
+        r"|AliasDb|Argument|CompleteArgumentSpec|ArgumentSpec|Benchmark\w+|ThroughputBenchmark|Block"
+        r"|CallStack|Capsule|Code|CompilationUnit|Concrete\w+|DeepCopyMemoTable|\w+StorageContext"
+        r"|DeviceObj\w+|StreamObj\w+|ErrorReport|Exclude\w+|Execution\w+|FatalError|FileCheck"
+        r"|FunctionSchema|Gradient|IODescriptor|JITException|\w*Logger\w*|Node|OperatorInfo|Stat\w+"
+        r"|BufferDict|ModuleDict|ParameterDict|Tag|TracingState|Use|Value|classproperty|parse_\w+"
+        r"|import_ir_\w+|merge_type_\w+|unify_\w+|compiled_with_\w+|profiler_\w+|cond|while_loop"
+        r"|init_num_threads|get_file_path|slice_inverse|empty_permuted|nonzero_static"
+        r"|thread_safe_generator|AggregationType",
+        INTERNAL,
+    ),
+    (
+        "torch",  # what nn.functional, nn and nn.init call, with other arguments
+        r"native_\w+|batch_norm\w*|instance_norm|embedding(_bag|_renorm_)?|convolution|conv_tbc"
+        r"|\w+_loss|kl_div|binary_cross_entropy_with_logits|(feature_|alpha_)*dropout_?"
+        r"|(lstm|gru|rnn_tanh|rnn_relu)(_cell)?|grid_sampler|affine_grid_generator"
+        r"|adaptive_max_pool1d|max_pool1d_with_indices|detach|addmv_",
+        INTERNAL,
+    ),
+    (
+        "torch.autograd",
+        r"NestedIOFunction|\w+_multithreading_enabled|kineto_available|is_view_replay_enabled"
+        r"|enforce_grad_layout_policy",
+        INTERNAL,
+    ),
+    (
         "torch.Tensor",
         r"angle|c(double|float|half)|conj\w*|imag|real|is_conj|is_neg|resolve_\w+",
         COMPLEX,

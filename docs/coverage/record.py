@@ -15,6 +15,10 @@ import torch
 
 # namespace -> "classes", "functions" or "all" (classes and functions; for Tensor, attributes)
 NAMESPACES = {
+    "torch": "all",
+    "torch.autograd": "all",
+    "torch.func": "all",
+    "torch.special": "functions",
     "torch.nn": "classes",
     "torch.nn.functional": "functions",
     "torch.nn.init": "functions",

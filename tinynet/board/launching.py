@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
 
-from tinynet.invocation import python
+from tinynet.invocation import python, raise_on_ctrl_c
 
 _PATIENCE = 60.0  # seconds until a started TensorBoard must have left its note
 _started: list[subprocess.Popen[bytes]] = []  # kept, so that they are waited for when they end
@@ -66,13 +67,20 @@ def launch(
     arguments = ["--logdir", os.fspath(folder), "--reload_multifile", "true"]
     arguments += [] if port is None else ["--port", str(port)]
     arguments += [] if host is None else ["--host", host]
-    process = subprocess.Popen([*program(), *arguments, *extra])
+    # Ctrl-C reaches both processes; this one answers it, also while the other still imports.
+    raise_on_ctrl_c()
+    deaf = _ignore_ctrl_c if os.name == "posix" else None
+    process = subprocess.Popen([*program(), *arguments, *extra], preexec_fn=deaf)
     try:
         return process.wait()
     except KeyboardInterrupt:  # Ctrl-C is how one ends it
         process.terminate()
         process.wait()
         return 0
+
+
+def _ignore_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def program() -> list[str]:

@@ -12,7 +12,7 @@ from tinynet.dtypes import Array
 from tinynet.numba_kernels.elementary import ONE, ZERO, one_over_root
 from tinynet.numba_kernels.shared import shared
 
-PART = 1024  # numbers of a row that are summed in float32, in several lanes
+PART = 512  # numbers of a row that are summed in float32, in several lanes
 
 
 def part_total(row: Array) -> float32:

@@ -67,7 +67,7 @@ CHECKS = {
 # Tests whose results depend on the processor; they run a second time as on an older one.
 NUMERICAL = [
     "tests/nn", "tests/numba_kernels", "tests/optim", "tests/oracle", "tests/ops/test_erf.py",
-    "tests/ops/test_linalg.py", "tests/ops/test_sums.py", "tinynet",
+    "tests/ops/test_linalg.py", "tests/ops/test_sums.py", "tests/test_accuracy.py", "tinynet",
 ]  # fmt: skip
 # Prints what numpy uses of this processor beyond what every one has.
 FEATURES = """

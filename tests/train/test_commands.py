@@ -349,7 +349,7 @@ def test_board_starts_tensorboard_on_the_folder(trained, monkeypatch, say, refus
     calls = []
 
     class Program:
-        def __init__(self, command):
+        def __init__(self, command, **options):
             calls.append(command)
 
         def wait(self):

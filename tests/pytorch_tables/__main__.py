@@ -11,38 +11,55 @@ from . import modules, optimizers, translate
 from .known import known
 from .rows import compared, rows
 
+SHARE = 0.995  # of the samples should agree
+WIDTH = 230  # of a difference's text
+
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.pytorch_tables", description=__doc__)
-    parser.add_argument("only", nargs="?", default="", help="a pattern of operations' names")
-    parser.add_argument("--faces", nargs="*", default=(), help="function method inplace out error")
-    parser.add_argument("--dtypes", nargs="*", default=(), help="float32 float64 int64 bool")
-    parser.add_argument("--most", type=int, default=10**9, help="samples per operation and dtype")
-    parser.add_argument("--all", action="store_true", help="print each difference, not a summary")
-    parser.add_argument("--listed", action="store_true", help="print the known differences, too")
-    options = parser.parse_args()
+    options = _options()
     translate.install()
-    count, started = 0, time.monotonic()
-    found: dict[str, list[tuple[str, str]]] = collections.defaultdict(list)
+    started = time.monotonic()
+    counts: collections.Counter[str] = collections.Counter()
     tables = (
         rows(options.only, tuple(options.faces), tuple(options.dtypes), options.most),
         modules.rows(options.only, options.most),
         optimizers.rows(options.only, options.most),
     )
-    for row in itertools.chain(*tables):
-        count += 1
-        text = compared(row)
-        if text is not None and (options.listed or known(row.id) is None):
-            found[row.op].append((row.id, text))
-    for op, differences in sorted(found.items(), key=lambda item: -len(item[1])):
-        shown = differences if options.all else differences[:2]
-        print(f"{op}: {len(differences)}")
-        for name, text in shown:
-            print(f"    {name.removeprefix(op)}: {text[:230]}")
-    wrong = sum(map(len, found.values()))
-    share = 100 * (count - wrong) / max(count, 1)
-    seconds = time.monotonic() - started
-    print(f"{count - wrong} of {count} samples agree ({share:.2f} %), {seconds:.0f} s")
+    op = ""
+    try:
+        for row in itertools.chain(*tables):
+            op, text = row.op, compared(row)
+            listed = text is not None and known(row.id) is not None
+            counts["agreeing" if text is None else "listed" if listed else "differing"] += 1
+            if text is not None and (options.listed or not listed):
+                print(f"{row.id}{' (listed)' * listed}: {text[:WIDTH]}", flush=True)
+    except KeyboardInterrupt:
+        print(f"stopped at {op}")
+    print(_summary(counts), f"{time.monotonic() - started:.0f} s", sep="\n")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.pytorch_tables", description=__doc__)
+    parser.add_argument("only", nargs="?", default="", help="a pattern of operations' names")
+    parser.add_argument("--faces", nargs="*", default=(), help="function method inplace out error")
+    parser.add_argument("--dtypes", nargs="*", default=(), help="float32 float64 int64 bool")
+    parser.add_argument("--most", type=int, default=10**9, help="samples per operation and dtype")
+    parser.add_argument("--listed", action="store_true", help="print the known differences, too")
+    return parser.parse_args()
+
+
+def _summary(counts: collections.Counter[str]) -> str:
+    """Return the three counts, and whether enough agree with and without the listed."""
+    shares = []
+    for label, agreeing in (
+        ("alone", counts["agreeing"]),
+        ("with the listed", counts["agreeing"] + counts["listed"]),
+    ):
+        share = agreeing / max(counts.total(), 1)
+        verdict = "" if share >= SHARE else f", below {SHARE:.1%}"
+        shares.append(f"{label} {share:.2%}{verdict}")
+    kinds = ", ".join(f"{counts[kind]} {kind}" for kind in ("agreeing", "listed", "differing"))
+    return f"{kinds}, of {counts.total()} samples\nagreeing: {'; '.join(shares)}"
 
 
 if __name__ == "__main__":

@@ -68,7 +68,9 @@ class Row(Call):
 
     def theirs(self) -> dict[str, Any]:
         """Return PyTorch's outcome."""
-        return self.outcome(torch, self._under(torch), copied(self.args), copied(self.kwargs))
+        memo: dict[int, Any] = {}
+        args, kwargs = copied(self.args, memo), copied(self.kwargs, memo)
+        return self.outcome(torch, self._under(torch), args, kwargs)
 
     def ours(self) -> dict[str, Any]:
         """Return tinynet's outcome.
@@ -147,8 +149,6 @@ def _rows(op: Any, kind: torch.dtype, name: str, most: int) -> Iterator[Row]:
             differentiable=grads,
             second=second,
         )
-        if number > 3 or sample.broadcasts_input:
-            continue
         method = op.get_method()
         if method is not None:
             yield make(face="method", call=method, args=args, kwargs=sample.kwargs)
@@ -183,13 +183,22 @@ def _errors(op: Any, most: int) -> Iterator[Row]:
         )
 
 
-def copied(value: Any) -> Any:
-    """Return arguments whose tensors are copies, so that a call cannot change the sample."""
+def copied(value: Any, memo: dict[int, Any]) -> Any:
+    """Return arguments whose tensors are copies, so that a call cannot change the sample.
+
+    A tensor that recurs is one, as in ``translate.arguments``.
+    """
     if isinstance(value, torch.Tensor):
-        made = value.detach().clone(memory_format=torch.preserve_format)
-        return made.requires_grad_(value.requires_grad)
-    if isinstance(value, (list, tuple)) and not isinstance(value, torch.Size):
-        return type(value)(copied(v) for v in value) if type(value) in (list, tuple) else value
+        if id(value) not in memo:
+            memo[id(value)] = _copy(value)
+        return memo[id(value)]
+    if type(value) in (list, tuple):
+        return type(value)(copied(v, memo) for v in value)
     if isinstance(value, dict):
-        return {k: copied(v) for k, v in value.items()}
+        return {k: copied(v, memo) for k, v in value.items()}
     return copy.copy(value) if isinstance(value, torch.Generator) else value
+
+
+def _copy(t: torch.Tensor) -> torch.Tensor:
+    made = t.detach().clone(memory_format=torch.preserve_format)
+    return made.requires_grad_(t.requires_grad)

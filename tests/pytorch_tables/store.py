@@ -22,7 +22,7 @@ class UnstorableError(Exception):
 
 
 def looked_up(path: str) -> Any:
-    """Return what tinynet has under a path such as ``nn.functional.relu``.
+    """Return what tinynet has under a path such as ``nn.functional.relu``, as a function.
 
     Raises:
         AbsentError: nothing.
@@ -32,7 +32,7 @@ def looked_up(path: str) -> Any:
         found = getattr(found, name, None)
         if found is None:
             raise AbsentError(f"tinynet.{path}")
-    return found
+    return found.fget if isinstance(found, property) else found
 
 
 def frozen(value: Any, known: list[Any], names: dict[Any, str]) -> Any:

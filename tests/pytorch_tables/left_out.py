@@ -21,7 +21,7 @@ LEFT_OUT: dict[str, str] = {
     r"(new_)?empty(_like|_strided|_permuted)?|new_empty_strided": UNINITIALISED,
     r"_.*|jiterator_.*|torch\.ops\..*|.*_backward.*|native_.*|_.*|_upsample.*|.*_copy_internal"
     r"|fill_diagonal_internal|nonzero_static|scatter_reduce_internal|unsafe_.*_internal"
-    r"|split_with_sizes_copy_internal": INTERNAL,
+    r"|split_with_sizes_copy_internal|slice": INTERNAL,
     r"sparse\..*|to_sparse": SPARSE,
     r"bfloat16|torch\._scaled_mm.*|hash_tensor": DEVICES,
 }

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch.testing._internal.common_optimizers import OptimizerErrorEnum, optim_db
 
-from .rows import Program, Row
+from .rows import Program, Row, foreign
 
 DTYPES = (torch.float32, torch.float64)
 LEFT_OUT = {"SparseAdam": "takes only sparse gradients: tests/optim compares it"}
@@ -30,6 +30,8 @@ def rows(only: str = "", most: int = 10**9) -> Iterator[Row]:
             errors = info.optim_error_inputs_func(device="cpu", dtype=kind)
             for number, error in enumerate(errors[:most]):
                 sample = error.optimizer_error_input
+                if foreign(sample.params):
+                    continue
                 steps = int(error.error_on == OptimizerErrorEnum.STEP_ERROR)
                 row = _row(info, "error", kind, number, sample.params, sample.kwargs, steps)
                 yield row

@@ -169,8 +169,8 @@ def _errors(op: Any, most: int) -> Iterator[Row]:
         return
     for number, error in enumerate(found[:most]):
         sample = error.sample_input
-        if any(t.device.type != "cpu" for t in tensors([sample.input, sample.args, sample.kwargs])):
-            continue  # left_out.DEVICES
+        if foreign([sample.input, sample.args, sample.kwargs]):
+            continue
         yield Row(
             "error",
             op=full_name(op),
@@ -181,6 +181,17 @@ def _errors(op: Any, most: int) -> Iterator[Row]:
             args=(sample.input, *sample.args),
             kwargs=sample.kwargs,
         )
+
+
+def foreign(value: Any) -> bool:
+    """Return whether arguments hold what left_out.py leaves out under COMPLEX or DEVICES."""
+    if isinstance(value, torch.Tensor):
+        return value.device.type != "cpu" or foreign(value.dtype)
+    if isinstance(value, torch.dtype):
+        return value.is_complex or value is torch.bfloat16
+    if isinstance(value, dict):
+        value = list(value.values())
+    return any(map(foreign, value)) if isinstance(value, (list, tuple)) else type(value) is complex
 
 
 def copied(value: Any, memo: dict[int, Any]) -> Any:
@@ -200,5 +211,6 @@ def copied(value: Any, memo: dict[int, Any]) -> Any:
 
 
 def _copy(t: torch.Tensor) -> torch.Tensor:
-    made = t.detach().clone(memory_format=torch.preserve_format)
+    strided = t.layout is torch.strided
+    made = t.detach().clone(memory_format=torch.preserve_format if strided else None)
     return made.requires_grad_(t.requires_grad)

@@ -30,6 +30,10 @@ def tensor(t: torch.Tensor) -> tn.Tensor:
     dtype(t.dtype)
     if t.ndim > 64:
         raise AbsentError("more than 64 dimensions, numpy's limit")
+    if t.layout is torch.sparse_coo:
+        indices, values = t.detach()._indices().numpy(), t.detach()._values().numpy()
+        made = tn.sparse_coo_tensor(indices, values, tuple(t.shape))
+        return made.requires_grad_() if t.requires_grad else made
     array = t.detach().numpy()
     if not t.is_contiguous():  # the same strides, in memory of its own
         array = np.lib.stride_tricks.as_strided(array.copy(order="K"), array.shape)

@@ -11,6 +11,7 @@ to Probabilistic Rounding Error Analysis, 2019); with l = 8, one result in 10**1
 import math
 
 import numpy as np
+import pytest
 
 STEPS = 16  # roundings beside those of a sum: a function such as exp, a division, a few products
 
@@ -18,6 +19,19 @@ STEPS = 16  # roundings beside those of a sum: a function such as exp, a divisio
 def bound(dtype, roundings):
     """The largest error after `roundings` of them, as a part of what was added."""
     return min(roundings, 8 * math.sqrt(roundings)) * float(np.finfo(dtype).eps) / 2
+
+
+def near(exact, roundings=STEPS, scale=None, dtype=np.float32):
+    """Compare equal to what rounding may make of `exact`: ``assert loss.item() == near(1 / 3)``.
+
+    Numbers, lists and arrays; `scale` as for `assert_near`, but one number. An `exact` that was
+    rounded, too, such as a recorded answer of PyTorch in float32, takes the roundings of both.
+    """
+    exact = np.asarray(exact, np.float64)
+    if scale is None:
+        scale = np.abs(exact[np.isfinite(exact)]).max(initial=0)
+    exact = exact if exact.ndim else exact.item()
+    return pytest.approx(exact, rel=0, abs=bound(dtype, roundings) * float(scale))
 
 
 def assert_near(found, exact, roundings=STEPS, scale=None, name=""):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.board import reader
+from tests.rounding import near
 
 FOLDER = Path(__file__).parents[2] / "examples"
 PROGRAMS = sorted(FOLDER.glob("*.py"))
@@ -80,7 +81,7 @@ def test_one_as_a_command(tmp_path):
 
 def test_the_tale_of_one_network_is_told_twice():
     by_hand, with_fit = load("train_by_hand"), load("train_with_fit")
-    assert by_hand["main"](epochs=3) == pytest.approx(with_fit["main"](epochs=3), abs=1e-6)
+    assert by_hand["main"](epochs=3) == near(with_fit["main"](epochs=3))
     assert with_fit["main"](epochs=3) > 0.9
 
 

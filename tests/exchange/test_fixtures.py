@@ -201,7 +201,8 @@ def test_outputs_are_those_of_pytorch(name):
 @pytest.mark.parametrize("name", nets.NAMES)
 def test_training_goes_on_as_in_pytorch(name):
     dtype = tn.float32 if name == "cnn" else tn.float64
-    tolerance = 1e-4 if dtype is tn.float32 else 1e-9
+    # Four steps of both libraries; the longest sums are those over the batch and its places.
+    tolerance = 2 * bound(dtype.numpy, 4 * 2 * 8 * 64) if dtype is tn.float32 else 1e-9
     state = load_pytorch(FILES / f"{name}.pt")
     then = load_pytorch(FILES / f"{name}_then.pt")
     net = nets.make(nn, name).to(dtype)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tests.rounding import assert_near
+from tests.rounding import STEPS, assert_near, near
 from tinynet.nn import functional as F
 from tinynet.nn.functional.gelu_ops import _BLOCK, gelu
 from tinynet.ops.erf_kernel import erf_of
@@ -44,8 +44,8 @@ def test_blocks(count):
     for i in {0, count // 2, count - 1} if count else ():
         one = x.detach()[i : i + 1].requires_grad_()
         F.gelu(one).backward(tn.ones(1))
-        assert F.gelu(x)[i].item() == pytest.approx(F.gelu(one).item(), abs=1e-6)
-        assert x.grad[i].item() == pytest.approx(one.grad.item(), abs=1e-6)
+        assert F.gelu(x)[i].item() == near(F.gelu(one).item(), 2 * STEPS)
+        assert x.grad[i].item() == near(one.grad.item(), 2 * STEPS)
 
 
 def test_layouts():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.rounding import STEPS, near
 
 from .record import RECORD
 from .refusals import REFUSED
@@ -60,6 +61,12 @@ def assert_close(got, expected, tolerance=1e-9):
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
 
 
+def assert_near_in_float32(got, expected):
+    """Each of the 20 steps hands its roundings on to all that follow."""
+    for one, other in zip(got, expected, strict=True):
+        assert np.ravel(one) == near(np.ravel(other), 20**2 * STEPS)
+
+
 @pytest.mark.parametrize("label", ALGORITHMS)
 def test_parameters_after_20_steps(label):
     assert_close(final_parameters(tn, label), EXPECTED["parameters"][label])
@@ -73,13 +80,13 @@ FIRST = {"SGD": "SGD momentum=0.9", "Adam": "Adam "}
     [next(k for k in ALGORITHMS if k.startswith(FIRST.get(name, name))) for name in OPTIONS],
 )
 def test_float32(label):
-    assert_close(final_parameters(tn, label, "float32"), EXPECTED["parameters"][label], 1e-4)
+    assert_near_in_float32(final_parameters(tn, label, "float32"), EXPECTED["parameters"][label])
 
 
 @pytest.mark.parametrize("label", MUON)
 def test_muon(label):
     assert_same(muon_parameters(tn, label), EXPECTED["Muon"][label], 1e-9)
-    assert_same(muon_parameters(tn, label, "float32"), EXPECTED["Muon"][label], 1e-3)
+    assert_near_in_float32(muon_parameters(tn, label, "float32"), EXPECTED["Muon"][label])
 
 
 @pytest.mark.parametrize("label", SPARSE)

@@ -11,6 +11,7 @@ from tensorboardX.proto.event_pb2 import Event
 from tensorboardX.proto.graph_pb2 import GraphDef
 
 import tinynet as torch
+from tests.rounding import STEPS, near
 from tinynet import nn
 from tinynet.utils.tensorboard import SummaryWriter
 
@@ -87,10 +88,10 @@ def test_cell_1_forward_is_immediate(printed):
         assert re.fullmatch(r"\[ *-?\d+\.\d{4}\]", row.removeprefix(start).removesuffix(end))
     assert not loss.detach().requires_grad and not y_hat.detach().requires_grad
 
-    expected = x.numpy() @ np.array([[3.0], [1.0]], dtype=np.float32) + 3
+    expected = x.numpy().astype(float) @ [[3.0], [1.0]] + 3
     assert y_hat.shape == (10, 1) and y.shape == (10, 1) and x.shape == (10, 2)
-    assert y_hat.detach().numpy() == pytest.approx(expected, rel=1e-5, abs=1e-5)
-    assert loss.item() == pytest.approx(float(np.mean((expected - y.numpy()) ** 2)), rel=1e-4)
+    assert y_hat.detach().numpy() == near(expected)
+    assert loss.item() == near(np.mean((expected - y.numpy()) ** 2), scale=(expected**2).max())
 
 
 def test_cell_1_printed_values(printed):
@@ -122,8 +123,8 @@ def test_cell_3_backward_destroys_the_graph():
     assert str(caught.value).startswith(FREED)
 
     error = (y_hat - y).detach().numpy()
-    assert w.grad.numpy() == pytest.approx(2 * (error * x.numpy()).mean(0, keepdims=True), rel=1e-3)
-    assert b.grad.numpy() == pytest.approx(2 * error.mean(0, keepdims=True), rel=1e-3)
+    assert w.grad.numpy() == near(2 * (error * x.numpy()).mean(0, keepdims=True), 2 * STEPS)
+    assert b.grad.numpy() == near(2 * error.mean(0, keepdims=True), 2 * STEPS)
 
 
 def test_retain_graph_keeps_it():
@@ -132,7 +133,7 @@ def test_retain_graph_keeps_it():
     loss.backward(retain_graph=True)
     once = w.grad.clone()
     loss.backward()
-    assert w.grad.numpy() == pytest.approx(2 * once.numpy(), rel=1e-6)
+    assert w.grad.numpy() == near(2 * once.numpy())
 
 
 def test_autograd_grad_destroys_the_graph_too():

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import tinynet as tn
+from tests.rounding import near
 from tinynet.numba_kernels import compiler
 from tinynet.train import ConfigError, evaluate_run, load_config, resume, run
 
@@ -25,7 +26,8 @@ def test_a_run_with_numba(write, digits):
     assert record["versions"]["numba"] == tn.backends.numba.version()
     assert evaluate_run(results[0].folder, quiet=True).metrics == results[0].metrics
     plain = run(config, quiet=True)
-    assert plain.metrics["loss"] == pytest.approx(results[0].metrics["loss"], rel=1e-3)
+    roundings = 2 * 46 * 2 * (64 + 16 + 10 + 64)  # sums of layers and batch in all steps
+    assert plain.metrics["loss"] == near(results[0].metrics["loss"], roundings)
 
 
 @needs_numba

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from tests.rounding import STEPS, near
 from tinynet.train import CheckpointError, StorageWarning, UsageError, evaluate_run, resume, run
 from tinynet.train import checkpoint as checkpoints
 from tinynet.train import folder as folders
@@ -53,6 +54,10 @@ def same(one, other):
     first, second = all_of(one), all_of(other)
     assert [key for key in first if first[key] != second[key]] == []
     assert first.keys() == second.keys()
+
+
+# One pass through the network of the golden checkpoints, recorded from another such pass.
+ROUNDINGS = 2 * (64 + 32 + 10 + 3 * STEPS)
 
 
 def old_folder(path, version):
@@ -314,9 +319,9 @@ def test_so_many_checkpoints_are_kept(write, digits):
 def test_a_checkpoint_of_version_1_goes_on(tmp_path):
     """Written by the first version; two epochs at once had given these figures then."""
     old_folder(tmp_path, 1)
-    assert evaluate_run(tmp_path, quiet=True).metrics["loss"] == pytest.approx(2.27662643)
+    assert evaluate_run(tmp_path, quiet=True).metrics["loss"] == near(2.27662643, ROUNDINGS)
     result = resume(tmp_path, {"run.epochs": 2}, quiet=True)
-    assert result.metrics["loss"] == pytest.approx(2.26021677)
+    assert result.metrics["loss"] == near(2.26021677, 6 * ROUNDINGS)
     state = checkpoints.load(tmp_path / "checkpoint.npz")
     assert state["step"] == 12
 

@@ -9,6 +9,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import tinynet as tn
+from tests.rounding import STEPS, bound, near
 from tinynet import data, nn
 from tinynet.train import ChangedWarning, UsageError, evaluate, run
 from tinynet.train.cli import main
@@ -58,8 +59,9 @@ def test_scores_depend_on_what_came_before_and_on_nothing_else(model):
     scores = model(tokens)
     changed = model(tn.tensor([[1, 2, 3, 4, 7, 6]]))
     assert scores.shape == (1, 12, 6)
-    same = (scores - changed).abs().amax(1)[0] < 1e-6
-    assert same.tolist() == [True] * 4 + [False] * 2
+    before, after = scores[0].detach().numpy().T, changed[0].detach().numpy().T
+    same = [now == near(then) for now, then in zip(after, before, strict=True)]
+    assert same == [True] * 4 + [False] * 2
 
 
 def test_gpt_is_what_the_formulas_say():
@@ -138,7 +140,7 @@ def test_word_vectors_learn_what_stands_together():
         optimizer.step()
     net(inputs)
     vectors = net.words.weight.detach()
-    assert vectors.norm(dim=1).max().item() <= 1.5 + 1e-5
+    assert vectors.norm(dim=1).max().item() <= 1.5 * (1 + bound(np.float32, STEPS))
     near = nn.functional.cosine_similarity(vectors[:, None], vectors[None], dim=2).fill_diagonal_(
         -1
     )
@@ -304,8 +306,8 @@ def test_the_loss_of_sequences_is_the_mean_over_all_tokens():
     scores = tn.randn(3, 5, 7)
     found = evaluate(nn.Identity(), nn.CrossEntropyLoss(), [(scores, tokens)])
     rows, flat = scores.transpose(1, 2).reshape(21, 5), tokens.reshape(21)
-    assert found["loss"] == pytest.approx(nn.functional.cross_entropy(rows, flat).item())
-    assert found["accuracy"] == pytest.approx((rows.argmax(1) == flat).float().mean().item())
+    assert found["loss"] == near(nn.functional.cross_entropy(rows, flat).item(), 2 * (21 + STEPS))
+    assert found["accuracy"] == near((rows.argmax(1) == flat).float().mean().item())
 
 
 def test_predictions_of_sequences_are_tokens(config, capsys):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tinynet
+from tests.rounding import bound, near
 from tinynet import nn
 
 from .run import arguments, build, describe, measured, numbers
@@ -26,6 +27,9 @@ ANSWERS = {
 }
 LAYERS = {name: row for name, row in ROWS.items() if isinstance(row, Layer)}
 NUMBERS = ("outputs", "grads", "second", "losses", "trained")
+
+# Layers whose slope makes much of a rounding: a root close to zero, a mean far from zero.
+AMPLIFIED = {"pooling/LPPool3d-one": 10, "normalization/BatchNorm1d-far-from-zero": 10}
 
 
 def same(found, expected, tolerance, where):
@@ -56,7 +60,7 @@ def distributed(found, expected):
     assert list(found) == list(expected)
     for key, (mean, spread, largest) in expected.items():
         if spread < 1e-12:
-            assert found[key] == pytest.approx([mean, spread, largest], abs=1e-6), key
+            assert found[key] == near([mean, spread, largest]), key
         else:
             assert found[key][0] == pytest.approx(mean, abs=0.2 * spread), key
             assert found[key][1] == pytest.approx(spread, rel=0.15), key
@@ -82,7 +86,9 @@ def test_in_float32(name):
     found = json.loads(text.replace('"float32"', '"float64"'))
     for key, value in found.items():
         if key != "second":  # differences of differences: rounding dominates
-            same(value, ANSWERS[name][key], 1e-4, key)
+            roundings = 4000 if key == "grads" else 1000  # no sum of these layers is longer
+            tolerance = AMPLIFIED.get(name, 1) * bound(np.float32, roundings)
+            same(value, ANSWERS[name][key], tolerance, key)
 
 
 @pytest.mark.parametrize("name", LAYERS)

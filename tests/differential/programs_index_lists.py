@@ -77,3 +77,56 @@ def truth_as_an_index_that_is_written(T):
     x[False] = 7
     x[T.tensor(True)] = T.tensor([7.0, 8.0, 9.0])
     return {"a": a, "x": x, "none": x[False], "one": x[True]}
+
+
+@program
+def a_tuple_in_an_index_is_an_index(T):
+    x = table(T)
+    return {"rows": x[(0, 2),], "places": x[(0, 1), [1, 2]], "mask": x[(True, False, True),]}
+
+
+@program
+def a_list_for_a_dimension_of_length_0(T):
+    return {"error": attempt(lambda: T.empty(10, 0)[:, [0, 1]])}
+
+
+@program.fails
+def a_part_of_a_tensor_cannot_be_deleted(T):
+    x = T.arange(3.0)
+    del x[0]
+
+
+@program
+def a_mask_of_bytes_warns_once(T):
+    x = table(T)
+    return {"rows": x[T.tensor([1, 0, 1], dtype=T.uint8)]}
+
+
+@program
+def index_put_with_single_places(T):
+    x, one = table(T).requires_grad_(), T.tensor(1.0, requires_grad=True)
+    row = x.index_put((T.tensor(1),), one)
+    places = x.index_put((T.tensor(1), T.tensor([0, 2])), one, accumulate=True)
+    (row + places).sum().backward()
+    return {"row": row, "places": places, "d_x": x.grad, "d_one": one.grad}
+
+
+@program
+def index_put_refuses_what_is_no_tensor(T):
+    x, one = table(T), T.tensor(1.0)
+    return {
+        "number": attempt(lambda: x.index_put((1,), one)),
+        "list": attempt(lambda: x.index_put(([1, 2],), one)),
+        "tensor": attempt(lambda: x.index_put(T.tensor([1, 2]), one)),
+        "value": attempt(lambda: x.index_put((T.tensor([1]),), 1.0)),
+        "many": attempt(lambda: x.index_put((T.tensor(1), T.tensor([0, 1]), T.tensor(0)), one)),
+    }
+
+
+@program
+def unravel_index_refuses_what_is_no_whole_number(T):
+    return {
+        "indices": attempt(lambda: T.unravel_index(T.tensor([1.0]), (2, 2))),
+        "shape": attempt(lambda: T.unravel_index(T.tensor([1]), (2.0, 2))),
+        "negative": attempt(lambda: T.unravel_index(T.tensor([1]), (-2, 2))),
+    }

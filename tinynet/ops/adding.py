@@ -80,6 +80,9 @@ def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:
     """
     if values.size == 0:
         return
+    if not key:
+        whole += values
+        return
     axes, arrays = _as_integers(whole.shape, key)
     arrays = list(np.broadcast_arrays(*arrays))
     chosen = arrays[0].shape

@@ -7,7 +7,6 @@ an integer beside a tensor index counts as a view operation that is applied firs
 from __future__ import annotations
 
 import operator
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,23 +38,35 @@ def _means_tuple(key: Any) -> bool:
     return True
 
 
-def _as_index(item: Any) -> Array | None:
-    """Return a tensor, array or list of an advanced index as an array; None for anything else."""
+def _item(item: Any) -> Any:
+    """Return an item of a key as None, a bool, ``...``, a slice, an integer or an index array."""
+    if item is None or item is True or item is False or item is Ellipsis:
+        return item
+    if isinstance(item, slice):
+        return item
+    if _is_integer(item):
+        return int(item)
+    return _index_array(item)
+
+
+def _index_array(item: Any) -> Array:
+    """Return an index tensor, array or sequence as an array of int64 or bool."""
     if isinstance(item, Tensor):
         # A copy: what backward uses must not change when the index tensor is written later.
         found = item._array.copy() if mode.grad else item._array
-    elif isinstance(item, (np.ndarray, list, range)):
+    elif isinstance(item, (np.ndarray, list, tuple, range)):
         found = np.asarray(item, dtype=np.int64) if len(item) == 0 else np.asarray(item)
     else:
-        return None
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+            f"are valid indices (got {type(item).__name__})"
+        )
     if found.dtype not in _INDEX_DTYPES:
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if found.dtype == np.uint8:
-        warnings.warn(
+        warn(
             "indexing with dtype tinynet.uint8 is now deprecated, please use a dtype tinynet.bool "
-            "instead.",
-            UserWarning,
-            stacklevel=4,
+            "instead."
         )
         return found.astype(bool)
     return found
@@ -67,17 +78,7 @@ def _used(items: list[Any], ndim: int) -> int:
     for item in items:
         if item is None or item is True or item is False or item is Ellipsis:
             continue
-        used += 1
-        if isinstance(item, slice) or _is_integer(item):
-            continue
-        index = _as_index(item)
-        if index is None:
-            raise IndexError(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
-                f"are valid indices (got {type(item).__name__})"
-            )
-        if index.dtype == bool:
-            used += index.ndim - 1
+        used += item.ndim if isinstance(item, np.ndarray) and item.dtype == bool else 1
     if used <= ndim:
         return used
     if ndim:
@@ -96,7 +97,8 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
     Raises:
         IndexError: too many indices, one out of range, or of a wrong type.
     """
-    items = list(key) if isinstance(key, tuple) or _means_tuple(key) else [key]
+    keys = key if isinstance(key, tuple) or _means_tuple(key) else (key,)
+    items = [_item(item) for item in keys]
     used = _used(items, len(dims))
     chain: list[tuple[Any, tuple[Any, ...]]] = []
     indices: list[Array | None] = []
@@ -119,21 +121,45 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             indices.append(None)
             axis += 1
             del left[:1]
-        elif _is_integer(item):
-            number, n = int(item), left.pop(0)
-            if not -n <= number < n:
-                raise _out_of_bounds(number, len(dims) - len(left) - 1, n)
-            chain.append((shape.select, (axis, number)))
+        elif isinstance(item, int):
+            n = left.pop(0)
+            if not -n <= item < n:
+                raise _out_of_bounds(item, len(dims) - len(left) - 1, n)
+            chain.append((shape.select, (axis, item)))
         else:
-            index = _as_index(item)
-            assert index is not None
-            indices.append(index)
-            consumed = _consumed(index, left, dims, axis)
+            indices.append(item)
+            consumed = _consumed(item, left, dims, axis)
             axis += consumed
             del left[:consumed]
     while indices and indices[-1] is None:
         indices.pop()
     return chain, tuple(indices)
+
+
+def arrays(indices: Sequence[Tensor], dims: tuple[int, ...]) -> Indices:
+    """Return the indices of ``index_put`` as arrays, one after the other from the first dimension.
+
+    Raises:
+        TypeError: something else than tensors.
+        IndexError: an index too many; a mask of another shape than the dimensions that it covers.
+    """
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            "index_put(): argument 'indices' (position 1) must be tuple of Tensors, not "
+            f"{type(indices).__name__}"
+        )
+    found, left = [], list(dims)
+    for i, index in enumerate(indices):
+        if not isinstance(index, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {i} in argument 0, but got {type(index).__name__}"
+            )
+        found.append(_index_array(index))
+        del left[: _consumed(found[-1], left, dims, len(dims) - len(left))]
+    used = sum(index.ndim if index.dtype == bool else 1 for index in found)
+    if used > len(dims):
+        raise IndexError(f"too many indices for tensor of dimension {len(dims)} (got {used})")
+    return tuple(found)
 
 
 def _out_of_bounds(number: int, dim: int, n: int) -> IndexError:

@@ -28,6 +28,14 @@ def _numpy_key(indices: Indices) -> tuple[Any, ...]:
     return tuple(slice(None) if i is None else i for i in indices)
 
 
+def _out_of_bounds(error: IndexError) -> str:
+    """Return numpy's sentence in PyTorch's words."""
+    text = str(error).replace("axis", "dimension")
+    return _NOTHING if text.endswith("with size 0") else text
+
+
+_NOTHING = "index is out of bounds for dimension with size 0"
+
 # ---- the copying operations ---------------------------------------------------------------------
 
 
@@ -40,7 +48,7 @@ def index(self: Array, /, indices: Indices) -> Array:
             return self.take(rows, 0)  # faster than indexing
         return self[_numpy_key(indices)]
     except IndexError as error:
-        text = str(error).replace("axis", "dimension")
+        text = _out_of_bounds(error)
         if "broadcast" in text:
             shapes = ", ".join(str(list(i.shape)) for i in indices if i is not None)
             text = (
@@ -85,7 +93,6 @@ def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool)
     key = _numpy_key(indices)
     try:
         if accumulate:
-            whole = np.ascontiguousarray(whole)
             add_at(whole, key, np.broadcast_to(values.astype(self.dtype), whole[key].shape))
         else:
             whole[key] = _squeezed(values, whole, key)
@@ -95,7 +102,7 @@ def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool)
             f"indexing result of shape {list(self[key].shape)}"
         ) from None
     except IndexError as error:
-        raise IndexError(str(error).replace("axis", "dimension")) from None
+        raise IndexError(_out_of_bounds(error)) from None
     return whole
 
 
@@ -233,7 +240,13 @@ def _trimmed(value: Tensor, target: tuple[int, ...]) -> Tensor:
     return value
 
 
+def delitem(self: Tensor, key: Any) -> None:
+    """Refuse to delete a part: the shape of a tensor does not change."""
+    raise TypeError("Tensor does not support deleting items")
+
+
 method(getitem, "__getitem__")
+method(delitem, "__delitem__")
 method(setitem, "__setitem__")
 
 

@@ -24,7 +24,8 @@ def index_put_(
     self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Write (or add) values at the indices to this tensor and return it."""
-    _, found = index_key.parse(tuple(indices), self._array.shape)
+    refuse_others("index_put", self=self, values=values)
+    found = index_key.arrays(indices, self._array.shape)
     return run_inplace(indexing.index_set, self, (values, found, accumulate), {}, what="index_put_")
 
 
@@ -42,7 +43,8 @@ def index_put(
         >>> tn.zeros(3).index_put((tn.tensor([0, 2]),), tn.tensor([5.0, 7.0]))
         tensor([5., 0., 7.])
     """
-    _, found = index_key.parse(tuple(indices), self._array.shape)
+    refuse_others("index_put", self=self, values=values)
+    found = index_key.arrays(indices, self._array.shape)
     return indexing.index_set.function(self, values, found, accumulate)
 
 

@@ -68,15 +68,11 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     if indices._array.dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
     if not isinstance(shape, (int, Sequence)):
-        raise TypeError(
-            f"expected 'shape' to be int or sequence of ints, but got {type(shape)}"
-        )
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     for n in sizes:
         if not isinstance(n, int):
-            raise TypeError(
-                f"expected 'shape' sequence to only contain ints, but got {type(n)}"
-            )
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     rest, found = indices._array, []

@@ -23,6 +23,7 @@ ROWS = [
     ["core"],
     ["random"],
     ["ops"],
+    ["batching"],  # stands before kernels; jacobians of autograd run on it
     ["autograd", "masked", "signal", "sparse"],
     ["nn", "data", "board", "distributions"],
     ["optim"],  # swa_utils.AveragedModel is a Module

@@ -332,3 +332,12 @@ def must_be_generator(function: str, got: Any) -> TypeError:
     """What random numbers shall come from is not a generator."""
     kind = type(got).__name__
     return TypeError(f"{function}(): argument 'generator' must be tinynet.Generator, not {kind}")
+
+
+VMAP_IN_PLACE = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor "
+    "`other` in extra_args that has more elements than `self`. This happened due to `other` being "
+    "vmapped over but `self` not being vmapped over in a vmap. Please try to use out-of-place "
+    "operators instead of inplace arithmetic. If said operator is being called inside the PyTorch "
+    "framework, please file a bug report instead."
+)

@@ -68,7 +68,7 @@ class Generator:
     def numpy(self) -> np.random.Generator:
         """The numpy generator inside; made when first needed, since numpy.random loads slowly."""
         if _drawing.refused is not None:
-            raise RuntimeError(_drawing.refused)
+            raise type(_drawing.refused)(*_drawing.refused.args)
         stream = self._stream
         if stream.numpy is None:
             stream.numpy = np.random.Generator(np.random.PCG64(stream.seed % 2**64))
@@ -95,16 +95,16 @@ class Generator:
 
 
 class _Drawing(threading.local):
-    refused: str | None = None
+    refused: Exception | None = None
 
 
 _drawing = _Drawing()
 
 
 @contextlib.contextmanager
-def refused_drawing(message: str) -> Iterator[None]:
-    """Raise RuntimeError with that message where this thread draws a number in the block."""
-    before, _drawing.refused = _drawing.refused, message
+def refused_drawing(problem: Exception) -> Iterator[None]:
+    """Raise ``problem`` where this thread draws a number in the block."""
+    before, _drawing.refused = _drawing.refused, problem
     try:
         yield
     finally:

@@ -11,12 +11,20 @@ from tinynet.sums import sums
 
 
 class Recorded:
-    """The operations that the engine itself needs when gradients are recorded; set by ``ops``."""
+    """The operations that the engine itself needs when formulas run on tensors; set by ``ops``.
+
+    Attributes:
+        batched: whether a pass over these nodes meets arrays of ``batching``, which know operations
+            only, so that formulas must run on tensors; None while there are no such arrays.
+        settled: what a gradient of a batch is at a node or leaf outside of it.
+    """
 
     add: Callable[[Tensor, Tensor], Tensor]
     clone: Callable[[Tensor], Tensor]
     sum_to: Callable[[Tensor, tuple[int, ...]], Tensor]
     cast: Callable[[Tensor, Any], Tensor]
+    batched: Callable[[list[Any]], bool] | None = None
+    settled: Callable[[Tensor, Any], Tensor]
 
 
 def sum_to(g: Array, shape: tuple[int, ...]) -> Array:

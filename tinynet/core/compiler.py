@@ -82,8 +82,7 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
             that it does not know.
     """
     NAMESPACE[f"{op.name}_op"] = op
-    NAMESPACE[f"{op.name}_kernel"] = op.kernel
-    observable.operations[f"{op.name}_kernel"] = op
+    observable.add(f"{op.name}_kernel", op)
     name = op.name + OPERATOR if operator else op.name
     code = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
     function = FunctionType(code, NAMESPACE, op.name)

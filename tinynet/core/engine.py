@@ -45,12 +45,14 @@ class Task:
     ):
         self.edges = edges
         self.grads = grads
-        self.recorded = create_graph
+        self.create_graph = create_graph
         self.freed = None if keep_graph else Freed(here())
         self.captured: dict[Edge, Any] = {}
         self.inputs = inputs
         self.pending: dict[Node, Any] = {}  # its gradient so far
         self.order, self.leaves = reachable([edge[0] for edge in edges])
+        self.batched = Recorded.batched is not None and Recorded.batched(self.order)
+        self.recorded = create_graph or self.batched  # formulas run on tensors
         self.watched = False  # see core/passes.py
         self.wanted = None if inputs is None else self._wanted({edge[0] for edge in inputs})
         self.asked = set() if inputs is None else {edge[0] for edge in inputs}
@@ -66,7 +68,7 @@ class Task:
     def run(self) -> None:
         """Do the pass: gradients of leaves are accumulated, or those of inputs captured."""
         before, outer, watcher = mode.grad, mode.task, mode.watcher
-        mode.grad = self.recorded and mode.on
+        mode.grad = self.create_graph and mode.on
         mode.task = self
         try:
             for edge, g in zip(self.edges, self.grads, strict=True):
@@ -194,6 +196,8 @@ class Task:
     def _deliver(self, edge: Edge, g: Any, own: bool) -> None:
         """Add ``g`` to what has arrived at ``edge``, in the shape and dtype of its tensor."""
         target, number = edge
+        if self.batched:
+            g = Recorded.settled(g, target)
         if isinstance(target, Tensor):
             array = target._array
             leaf = self.leaves[id(target)]
@@ -263,8 +267,8 @@ class Task:
         if t is not None and g is not None:
             seen = self._tensor(g)
             if t._grad is None:
-                t._grad = Recorded.clone(seen) if self.recorded else wrap(seen._array.copy())
-            elif self.recorded:
+                t._grad = Recorded.clone(seen) if self.create_graph else wrap(seen._array.copy())
+            elif self.create_graph:
                 t._grad = Recorded.add(t._grad, seen)
             else:
                 t._grad = wrap(np.asarray(t._grad._array + seen._array))
@@ -339,7 +343,7 @@ class Task:
             seen, own = sparse(g), True
         else:
             seen = self._tensor(g)
-        accumulate(leaf, seen, own, self.recorded)
+        accumulate(leaf, seen, own, self.create_graph)
         if hooks is not None:
             for hook in [*hooks.post.values()]:
                 hook((), (seen,))

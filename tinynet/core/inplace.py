@@ -302,7 +302,14 @@ def write(t: Tensor, values: Array, constant: bool = False) -> None:
         raise errors.cannot_cast(dtypes.of(values).scalar_name, dtypes.of(array).scalar_name)
     if not constant:
         refuse_overlap(array)
+    refuse_batch(array, values)
     array[...] = values
+
+
+def refuse_batch(array: Array, values: Any) -> None:
+    """Raise where there is a value for each example (see ``batching``), and one array for all."""
+    if type(array) is np.ndarray and hasattr(values, "levels"):
+        raise RuntimeError(errors.VMAP_IN_PLACE)
 
 
 @method

@@ -28,16 +28,31 @@ class Observable:
     def __init__(self) -> None:
         self.namespace: dict[str, Any] = {}
         self.operations: dict[str, Any] = {}
+        self._before: Callable[[Any, Any], Any] | None = None
+        self._kept: dict[Any, dict[str, Any]] = {}  # what `refresh` made while nobody looked
 
-    def watch(self) -> None:
-        """Put reporting kernels in the place of the plain ones."""
-        for key, op in self.operations.items():
-            self.namespace[key] = _reporting(op)
+    def add(self, key: str, op: Any) -> None:
+        """Enter an operation, whose kernel is called by the name ``key``."""
+        self.operations[key] = op
+        self._kept.clear()
+        self.namespace[key] = op.kernel if self._before is None else self._before(op, op.kernel)
 
-    def unwatch(self) -> None:
-        """Put the plain kernels back."""
-        for key, op in self.operations.items():
-            self.namespace[key] = op.kernel
+    def stand_before(self, make: Callable[[Any, Any], Any] | None) -> None:
+        """Let ``make(op, kernel)`` run in the place of each kernel; None: the kernels themselves."""
+        self._before = make
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Put the kernels that shall run in the place of those that did."""
+        make, kernels = self._before, self._kept.get(self._before, {})
+        if observers or len(kernels) != len(self.operations):
+            kernels = {}
+            for key, op in self.operations.items():
+                kernel = _reporting(op) if observers else op.kernel
+                kernels[key] = kernel if make is None else make(op, kernel)
+            if not observers:
+                self._kept[make] = kernels
+        self.namespace.update(kernels)
 
 
 observable = Observable()
@@ -128,11 +143,11 @@ def observing(callback: Callback, timed: bool = False) -> Iterator[None]:
     with _lock:
         observers.append(entry)
         if len(observers) == 1:
-            observable.watch()
+            observable.refresh()
     try:
         yield
     finally:
         with _lock:
             observers.remove(entry)
             if not observers:
-                observable.unwatch()
+                observable.refresh()

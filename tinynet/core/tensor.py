@@ -250,7 +250,7 @@ class Tensor(TensorMethods):
                 if self._array.size == 0
                 else "Boolean value of Tensor with more than one value is ambiguous"
             )
-        return bool(self._array.item())
+        return bool(self._array)
 
     def __format__(self, spec: str) -> str:
         if self._array.ndim == 0:

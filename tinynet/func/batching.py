@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tinynet.batching import Level, Unbatchable
 from tinynet.compat.pytree import (
     TreeSpec,
     _broadcast_to_and_flatten,
@@ -18,7 +19,8 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn.batchnorm import _BatchNorm
 from tinynet.nn.module import Module
-from tinynet.ops import stack
+from tinynet.ops import cat, stack
+from tinynet.ops.shape import axis_of
 from tinynet.random import default_generator, refused_drawing
 
 _DRAWN = (
@@ -37,8 +39,9 @@ def vmap(
 ) -> Callable[..., Any]:
     """Return a function that applies ``func`` to each example of a batch, and stacks the results.
 
-    The examples run one after the other, so ``func`` may do whatever it can do with one example,
-    also look at values; it takes the time of the loop. Gradients flow through the result, and
+    ``func`` runs once: its operations see tensors of the shape of one example, and compute all
+    examples at once. The few operations that know no batches run example by example, and so does
+    all of ``func`` where it leaves tensors for numpy. Gradients flow through the result, and
     ``func`` may itself be a transform: ``vmap(grad(f))`` gives a gradient for each example.
 
     Args:
@@ -48,11 +51,12 @@ def vmap(
         out_dims: where the results have that dimension; None for one that is the same for all.
         randomness: ``"error"``: random operations raise; ``"same"``: all examples draw the same
             numbers; ``"different"``: each draws its own.
-        chunk_size: accepted; one example is computed at a time.
+        chunk_size: how many examples to compute at once; all unless given.
 
     Raises:
         ValueError: dimensions do not fit the arguments or results, or batches differ in length.
-        RuntimeError: a random operation runs, with ``randomness="error"``.
+        RuntimeError: a random operation runs, with ``randomness="error"``; ``func`` asks for the
+            value of a tensor, as ``item()`` and ``if`` do; an example is written to what all share.
 
     Example:
         >>> rows = tn.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -75,49 +79,113 @@ def vmap(
         _check_out_dims(func, out_dims)
         leaves, dims, spec = _inputs(func, in_dims, args)
         count = _batch_length(leaves, dims)
-        found, form = _results(func, leaves, dims, spec, kwargs, count, randomness)
-        where = _output_dims(func, out_dims, form)
-        whole = [
-            _joined(func, [row[i] for row in found], dim, count) for i, dim in enumerate(where)
-        ]
-        return tree_unflatten(whole, form)
+        call = _Call(func, out_dims, randomness, spec, kwargs)
+        if chunk_size is None or count <= chunk_size:
+            flat, form, _ = call.results(leaves, dims, count)
+        else:
+            flat, form = call.in_chunks(leaves, dims, count, chunk_size)
+        return tree_unflatten(flat, form)
 
     return wrapped
 
 
-def _results(
-    func: Callable[..., Any],
-    leaves: list[Any],
-    dims: list[int | None],
-    spec: TreeSpec,
-    kwargs: dict[str, Any],
-    count: int,
-    randomness: str,
-) -> tuple[list[list[Any]], TreeSpec]:
-    """Return the leaves of what ``func`` returns for each example, and their structure."""
-    if count == 0:  # one example of zeros shows the shapes
-        shown = [
-            x if d is None else x.new_zeros([n for i, n in enumerate(x.shape) if i != d])
-            for x, d in zip(leaves, dims, strict=True)
+class _Call:
+    """One call of a mapped function."""
+
+    def __init__(
+        self, func: Any, out_dims: Any, randomness: str, spec: TreeSpec, kwargs: dict[str, Any]
+    ):
+        self.func, self.out_dims, self.randomness = func, out_dims, randomness
+        self.spec, self.kwargs = spec, kwargs
+
+    def results(
+        self, leaves: list[Any], dims: list[int | None], count: int
+    ) -> tuple[list[Any], TreeSpec, list[int | None]]:
+        """Return the leaves of the results, their structure, and their batch dimensions."""
+        start = default_generator.position() if self.randomness == "same" else None
+        try:
+            if not count:  # an example of zeros shows the shapes
+                raise Unbatchable("vmap: there are no examples")
+            return self._at_once(leaves, dims, count)
+        except Unbatchable:
+            if start is not None:
+                default_generator.go_to(start)
+        found, form = self._one_by_one(leaves, dims, count)
+        where = _output_dims(self.func, self.out_dims, form)
+        whole = [
+            _joined(self.func, [row[i] for row in found], dim, count) for i, dim in enumerate(where)
         ]
-        with _drawing(randomness), no_grad():
-            leaf, form = tree_flatten(func(*tree_unflatten(shown, spec), **kwargs))
-        return [leaf], form
-    columns = [
-        [x] * count if d is None else _examples(x, d) for x, d in zip(leaves, dims, strict=True)
-    ]
-    found, forms = [], []
-    start = default_generator.position() if randomness == "same" else None
-    for example in zip(*columns, strict=True):
-        if start is not None:
-            default_generator.go_to(start)
-        with _drawing(randomness):
-            leaf, form = tree_flatten(func(*tree_unflatten(list(example), spec), **kwargs))
-        found.append(leaf)
-        forms.append(form)
-    if any(form != forms[0] for form in forms):
-        raise ValueError(f"vmap({_name(func)}, ...): the examples return different structures")
-    return found, forms[0]
+        return whole, form, where
+
+    def in_chunks(
+        self, leaves: list[Any], dims: list[int | None], count: int, size: int
+    ) -> tuple[list[Any], TreeSpec]:
+        """Return the results of parts of the batch, joined, and their structure."""
+        start = default_generator.position() if self.randomness == "same" else None
+        parts = []
+        for begin in range(0, count, size):
+            if start is not None:
+                default_generator.go_to(start)
+            length = min(size, count - begin)
+            some = [
+                x if d is None else x.narrow(d, begin, length)
+                for x, d in zip(leaves, dims, strict=True)
+            ]
+            parts.append(self.results(some, dims, length))
+        _, form, where = parts[0]
+        columns = zip(*(flat for flat, _, _ in parts), strict=True)
+        joined = [
+            column[0] if dim is None else cat(list(column), dim)
+            for column, dim in zip(columns, where, strict=True)
+        ]
+        return joined, form
+
+    def _run(self, leaves: list[Any]) -> tuple[list[Any], TreeSpec]:
+        return tree_flatten(self.func(*tree_unflatten(leaves, self.spec), **self.kwargs))
+
+    def _at_once(
+        self, leaves: list[Any], dims: list[int | None], count: int
+    ) -> tuple[list[Any], TreeSpec, list[int | None]]:
+        """Run the function once, on all examples."""
+        level = Level(count)
+        inside = [x if d is None else level.enter(x, d) for x, d in zip(leaves, dims, strict=True)]
+        problem: Any = None  # each example is to draw its own numbers
+        if self.randomness != "same":
+            problem = RuntimeError(_DRAWN) if self.randomness == "error" else Unbatchable(_DRAWN)
+        with level, contextlib.nullcontext() if problem is None else refused_drawing(problem):
+            flat, form = self._run(inside)
+            where = _output_dims(self.func, self.out_dims, form)
+            whole = [_left(self.func, level, x, d) for x, d in zip(flat, where, strict=True)]
+        return whole, form, where
+
+    def _one_by_one(
+        self, leaves: list[Any], dims: list[int | None], count: int
+    ) -> tuple[list[list[Any]], TreeSpec]:
+        """Return the leaves of what the function returns for each example, and their structure."""
+        if count == 0:  # one example of zeros shows the shapes
+            shown = [
+                x if d is None else x.new_zeros([n for i, n in enumerate(x.shape) if i != d])
+                for x, d in zip(leaves, dims, strict=True)
+            ]
+            with _drawing(self.randomness), no_grad():
+                leaf, form = self._run(shown)
+            return [leaf], form
+        columns = [
+            [x] * count if d is None else _examples(x, d) for x, d in zip(leaves, dims, strict=True)
+        ]
+        found, forms = [], []
+        start = default_generator.position() if self.randomness == "same" else None
+        for example in zip(*columns, strict=True):
+            if start is not None:
+                default_generator.go_to(start)
+            with _drawing(self.randomness):
+                leaf, form = self._run(list(example))
+            found.append(leaf)
+            forms.append(form)
+        if any(form != forms[0] for form in forms):
+            name = _name(self.func)
+            raise ValueError(f"vmap({name}, ...): the examples return different structures")
+        return found, forms[0]
 
 
 def _examples(x: Tensor, dim: int) -> list[Tensor]:
@@ -127,7 +195,9 @@ def _examples(x: Tensor, dim: int) -> list[Tensor]:
 
 @contextlib.contextmanager
 def _drawing(randomness: str) -> Iterator[None]:
-    with refused_drawing(_DRAWN) if randomness == "error" else contextlib.nullcontext():
+    with (
+        refused_drawing(RuntimeError(_DRAWN)) if randomness == "error" else contextlib.nullcontext()
+    ):
         yield
 
 
@@ -224,23 +294,44 @@ def _output_dims(func: Any, out_dims: Any, form: TreeSpec) -> list[int | None]:
     return dims
 
 
+def _left(func: Any, level: Level, result: Any, dim: int | None) -> Any:
+    """Return a result of all examples, with their dimension at ``dim``; None: they share it."""
+    if dim is None:
+        if isinstance(result, Tensor) and level.holds(result):
+            raise _differ(func)
+        return result
+    if not isinstance(result, Tensor):
+        raise _no_tensor(func, result)
+    return level.leave(result, axis_of(dim, result.dim() + 1))
+
+
+def _differ(func: Any) -> ValueError:
+    name = _name(func)
+    return ValueError(
+        f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
+    )
+
+
+def _no_tensor(func: Any, result: Any) -> ValueError:
+    name = _name(func)
+    return ValueError(
+        f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(result)}. "
+        "Did you mean to set out_dims= to None for output?"
+    )
+
+
 def _joined(func: Any, results: list[Any], dim: int | None, count: int) -> Any:
     """Return the results of all examples as one tensor, or the one that they share."""
-    name, first = _name(func), results[0]
+    first = results[0]
     if dim is None:
         if isinstance(first, Tensor) and not all(
             r is first or (r.shape == first.shape and bool((r == first).all())) for r in results
         ):
-            raise ValueError(
-                f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
-            )
+            raise _differ(func)
         return first
     for r in results:
         if not isinstance(r, Tensor):
-            raise ValueError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(r)}. "
-                "Did you mean to set out_dims= to None for output?"
-            )
+            raise _no_tensor(func, r)
     whole = stack(results, dim)
     return whole if count else whole.narrow(dim, 0, 0)
 

@@ -168,7 +168,8 @@ def _out_of_bounds(number: int, dim: int, n: int) -> IndexError:
 
 def _is_integer(item: Any) -> bool:
     if isinstance(item, Tensor):
-        return item._array.ndim == 0 and item._array.dtype.kind == "i"
+        array = item._array
+        return array.ndim == 0 and array.dtype.kind == "i" and type(array) is np.ndarray
     return isinstance(item, (int, np.integer))
 
 

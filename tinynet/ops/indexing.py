@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.callsite import here
-from tinynet.core.inplace import permit, rebase_part, run_inplace, wrote
+from tinynet.core.inplace import permit, rebase_part, refuse_batch, run_inplace, wrote
 from tinynet.core.modes import mode
 from tinynet.core.operation import operation, public
 from tinynet.core.overlap import refuse_overlap
@@ -170,6 +170,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     if key is False:
         return
     refuse_inference(self._counter)
+    refuse_batch(self._array, value._array)
     recorded = (
         mode.grad
         and self._array.dtype.kind == "f"

@@ -116,7 +116,7 @@ def _indexed_grad(
     """Return ``(softmax - one_hot) * g``."""
     rows = len(powers)
     if reduction == "mean":
-        g = g / (rows if counted is None else int(counted.sum()))
+        g = g / (rows if counted is None else _number(counted.sum()))
     if counted is not None:
         g, target = g * counted, target * counted
     if isinstance(g, Tensor):  # what was prepared has no history
@@ -129,6 +129,10 @@ def _indexed_grad(
     made = powers * factors[:, None]
     made.reshape(-1)[_places(target, made.shape[1])] -= g
     return made
+
+
+def _number(count: Any) -> Any:
+    return count if isinstance(count, Tensor) else int(count)
 
 
 indexed_cross_entropy.grad(logits=_indexed_grad)

@@ -1,0 +1,301 @@
+"""An array with hidden leading dimensions: the batches over which ``vmap`` runs.
+
+It stands in ``Tensor._array`` and shows the shape of one example, so that shapes, dtypes, views,
+recording and backward passes need not know of batches. Kernels do not see it: while a level is
+alive, ``dispatch.py`` stands before each of them. Of numpy's interface it has what tinynet asks of
+arrays outside kernels; for anything else it raises ``Unbatchable``, and the examples run one by one.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from tinynet import errors
+from tinynet.core.callsite import is_outside
+from tinynet.dtypes import Array
+
+ITEM = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
+    ".item() on a Tensor, please try to rewrite what you're doing with other operations. If error "
+    "is occurring somewhere inside PyTorch internals, please file a bug report."
+)
+CONTROL_FLOW = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We "
+    "don't support that yet, please shout over at https://github.com/pytorch/functorch/issues/257 ."
+)
+
+
+class Unbatchable(RuntimeError):
+    """Something is done with a batch that only single examples can do."""
+
+
+def _refused(message: str) -> RuntimeError:
+    """Return the error for the user's line; `Unbatchable` where tinynet itself wants a value."""
+    frame = sys._getframe(3)  # of what called Tensor.item, Tensor.__bool__, ...
+    return (RuntimeError if is_outside(frame.f_code.co_filename) else Unbatchable)(message)
+
+
+class BatchedArray(NDArrayOperatorsMixin):
+    """An array that stands for one array per example.
+
+    Args:
+        array: the arrays of all examples; its first dimensions are those of the levels.
+        levels: the levels of ``vmap`` that it runs over, the outermost first.
+    """
+
+    __slots__ = ("array", "levels")
+
+    def __init__(self, array: Array, levels: tuple[Any, ...]):
+        self.array = array
+        self.levels = levels
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """Make ``isinstance`` take it for an array wherever tensors keep theirs."""
+        return np.ndarray
+
+    # ---- what an example is -----------------------------------------------------------------
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Number of examples of each level."""
+        return self.array.shape[: len(self.levels)]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one example."""
+        return self.array.shape[len(self.levels) :]
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions of one example."""
+        return self.array.ndim - len(self.levels)
+
+    @property
+    def size(self) -> int:
+        """Number of elements of one example."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of one example."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Steps in memory between elements of one example."""
+        return self.array.strides[len(self.levels) :]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Data type of the elements."""
+        kind: np.dtype[Any] = self.array.dtype
+        return kind
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.array.itemsize
+
+    @property
+    def flags(self) -> Any:
+        """Flags of the whole."""
+        return self.array.flags
+
+    @property
+    def base(self) -> Any:
+        """What owns the memory: never None, so that in-place operations go the long way."""
+        return self.array
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    # ---- other arrays of it -----------------------------------------------------------------
+
+    def like(self, array: Array) -> BatchedArray:
+        """Return an array over the same levels."""
+        return BatchedArray(array, self.levels)
+
+    def astype(self, dtype: Any, copy: bool = True) -> BatchedArray:
+        """Return the same in another dtype; itself if nothing changes and ``copy`` is False."""
+        made = self.array.astype(dtype, copy=copy)
+        return self if made is self.array else self.like(made)
+
+    def copy(self, order: Any = "C") -> BatchedArray:
+        """Return one with memory of its own."""
+        return self.like(self.array.copy(order))
+
+    def reshape(self, *shape: Any, copy: bool | None = None) -> BatchedArray:
+        """Return the examples in another shape."""
+        sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        if -1 in sizes:
+            rest = math.prod(n for n in sizes if n != -1)
+            sizes = tuple(self.size // max(rest, 1) if n == -1 else n for n in sizes)
+        return self.like(self.array.reshape((*self.batch, *sizes), copy=copy))
+
+    def __getitem__(self, key: Any) -> BatchedArray:
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(p, (np.ndarray, list)) for p in parts):
+            raise Unbatchable("vmap: indexing an array by arrays outside of an operation")
+        return self.like(self.array[(*(slice(None),) * len(self.levels), *parts)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        parts = key if isinstance(key, tuple) else (key,)
+        whole = aligned((self, value), self.levels)
+        if whole is None:
+            raise RuntimeError(errors.VMAP_IN_PLACE)
+        if any(isinstance(p, (np.ndarray, list)) for p in parts):
+            raise Unbatchable("vmap: writing to places of an array outside of an operation")
+        target = self.array[(*(slice(None),) * len(self.levels), *parts)]
+        if isinstance(whole[1], np.ndarray) and whole[1].ndim > target.ndim:
+            whole[1] = whole[1].reshape(target.shape)
+        target[...] = whole[1]
+
+    def swapaxes(self, axis1: int, axis2: int) -> BatchedArray:
+        """Return the examples with two dimensions exchanged."""
+        return self.like(self.array.swapaxes(self._behind(axis1), self._behind(axis2)))
+
+    def view(self, dtype: Any) -> BatchedArray:
+        """Return the same memory as another dtype of the same size."""
+        return self.like(self.array.view(dtype))
+
+    def any(self, axis: Any = None, **options: Any) -> Any:
+        """Return whether anything is true: in any example, as checks of arguments ask, or along
+        an axis."""
+        return self._reduced(np.logical_or, axis, **options)
+
+    def all(self, axis: Any = None, **options: Any) -> Any:
+        """Return whether everything is true: in all examples, as checks of arguments ask, or along
+        an axis."""
+        return self._reduced(np.logical_and, axis, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise Unbatchable(f"vmap: {name} of an array outside of an operation")
+
+    # ---- single values ----------------------------------------------------------------------
+
+    def item(self) -> Any:
+        """Refuse: there is a value for each example."""
+        raise _refused(ITEM)
+
+    tolist = item
+
+    def __bool__(self) -> bool:
+        raise _refused(CONTROL_FLOW)
+
+    # ---- numpy's functions ------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        raise Unbatchable("vmap: the arrays of all examples are no single array")
+
+    @property
+    def __array_interface__(self) -> Any:
+        """Refuse: the memory is that of all examples."""
+        raise Unbatchable("vmap: the memory of an array outside of an operation")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "reduce" and inputs[0] is self:
+            return self._reduced(ufunc, *inputs[1:], **options)
+        if method != "__call__" or "out" in options or ufunc.signature is not None:
+            raise Unbatchable(f"vmap: numpy.{ufunc.__name__} outside of an operation")
+        levels = united(inputs)
+        found = ufunc(*spread_out(inputs, levels), **options)
+        if isinstance(found, tuple):
+            return tuple(BatchedArray(r, levels) for r in found)
+        return BatchedArray(found, levels)
+
+    def _reduced(self, ufunc: Any, axis: Any = 0, **options: Any) -> Any:
+        if "out" in options:
+            raise Unbatchable(f"vmap: numpy.{ufunc.__name__}.reduce outside of an operation")
+        if axis is None:  # what checks of arguments ask, over all examples
+            return ufunc.reduce(self.array, axis=None, **options)
+        return self.like(ufunc.reduce(self.array, axis=self._behind(axis), **options))
+
+    def _behind(self, axis: Any) -> Any:
+        """Return an axis, or several, behind the dimensions of the batch."""
+        if isinstance(axis, tuple):
+            return tuple(map(self._behind, axis))
+        return axis % self.ndim + len(self.levels)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if func is np.may_share_memory:
+            return False  # what lies in one batch is compared by nobody
+        if func is np.where and len(args) == 3:
+            levels = united(args)
+            return BatchedArray(np.where(*spread_out(args, levels)), levels)
+        if func is np.isneginf:
+            return args[0] == -np.inf
+        if func is np.expand_dims:
+            ndim = self.ndim + 1
+            return self.like(np.expand_dims(self.array, args[1] % ndim + len(self.levels)))
+        if func is np.broadcast_to:
+            return self.like(np.broadcast_to(*spread_to(self, args[1])))
+        if func in (np.zeros_like, np.ones_like, np.empty_like, np.full_like):
+            return self.like(func(self.array, *args[1:], **kwargs))
+        raise Unbatchable(f"vmap: numpy.{func.__name__} outside of an operation")
+
+
+def is_batched(x: Any) -> bool:
+    """Return whether ``x`` is a batched array; ``isinstance`` takes it for a plain one."""
+    return type(x) is BatchedArray
+
+
+def united(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return all levels of the batched arrays among values, the outermost first."""
+    found = {level for x in values if type(x) is BatchedArray for level in x.levels}
+    return tuple(sorted(found, key=lambda level: level.number))
+
+
+def at_levels(x: BatchedArray, levels: tuple[Any, ...]) -> Array:
+    """Return the arrays of ``x`` with one leading dimension per level, 1 where it has none."""
+    if x.levels == levels:
+        return x.array
+    sizes = iter(x.batch)
+    batch = tuple(next(sizes) if level in x.levels else 1 for level in levels)
+    return x.array.reshape(batch + x.shape)
+
+
+def spread_out(values: Sequence[Any], levels: tuple[Any, ...]) -> list[Any]:
+    """Return operands whose examples broadcast as ufuncs do: missing dimensions come between."""
+    ndim = max((x.ndim for x in values if isinstance(x, (np.ndarray, np.generic))), default=0)
+    found = []
+    for x in values:
+        if type(x) is BatchedArray:
+            array = at_levels(x, levels)
+            if x.ndim < ndim:
+                count = len(levels)
+                array = array.reshape(
+                    array.shape[:count] + (1,) * (ndim - x.ndim) + array.shape[count:]
+                )
+            found.append(array)
+        else:
+            found.append(x)
+    return found
+
+
+def spread_to(x: BatchedArray, shape: Sequence[int]) -> tuple[Array, tuple[int, ...]]:
+    """Return the arrays of ``x``, and the shape of the whole, for examples of another shape."""
+    missing = (1,) * (len(shape) - x.ndim)
+    return x.array.reshape(x.batch + missing + x.shape), (*x.batch, *shape)
+
+
+def aligned(values: Sequence[Any], levels: tuple[Any, ...]) -> list[Any] | None:
+    """Return what ``spread_out`` does; None if there are other levels than those."""
+    if any(level not in levels for level in united(values)):
+        return None
+    return spread_out(values, levels)
+
+
+def full(x: Any, levels: tuple[Any, ...], batch: tuple[int, ...]) -> Array:
+    """Return the arrays of all examples, each repeated where ``x`` does not differ."""
+    array = at_levels(x, levels) if type(x) is BatchedArray else np.asarray(x)
+    shape = x.shape if type(x) is BatchedArray else array.shape
+    return array if array.shape == batch + shape else np.broadcast_to(array, batch + shape)

@@ -1,0 +1,123 @@
+"""How indexing by arrays runs on a batch, whether the array, the indices, or both are batched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.batching.array import is_batched, spread_out
+from tinynet.batching.rules import Call, NoRule
+from tinynet.dtypes import Array
+
+
+class _Key:
+    """The indices of a call behind those of the batch.
+
+    Attributes:
+        indices: what indexes an array of all examples: with batched indices, one that counts the
+            examples stands first for each level.
+        first: how many dimensions stay before the first index.
+        width: number of dimensions that the indices make.
+        apart: a dimension lies between two indices: what they make comes first.
+    """
+
+    def __init__(self, call: Call, indices: tuple[Any, ...], self_batched: bool):
+        given = [i for i, x in enumerate(indices) if x is not None]
+        self.first = given[0]
+        self.apart = given[-1] - given[0] + 1 != len(given)
+        arrays = [indices[i] for i in given]
+        self.batched = any(map(is_batched, arrays))
+        masks = [x for x in arrays if x.dtype == bool]
+        if self.batched and masks:
+            raise NoRule
+        self.width = max([1] * bool(masks) + [x.ndim for x in arrays if x.dtype != bool])
+        before: list[Any] = [None] * call.count
+        if self.batched:
+            places = iter(spread_out(arrays, call.levels))
+            indices = tuple(None if x is None else next(places) for x in indices)
+            before = [
+                np.arange(n).reshape(-1, *(1,) * (call.count - i - 1 + self.width))
+                for i, n in enumerate(call.batch)
+            ]
+        self.indices = (*before, *indices) if self_batched else indices
+
+
+def taken(call: Call) -> Array:
+    """Take what the indices choose."""
+    (x,), (indices,) = call.tensors, call.args[1:]
+    key = _Key(call, indices, is_batched(x))
+    count, width = call.count, key.width
+    if not is_batched(x):
+        found = call.kernel(x, key.indices)
+        if key.first and not key.apart:
+            found = _moved(found, key.first, count, 0)
+        return found
+    found = call.kernel(call.full(x), key.indices)
+    if not key.batched:
+        return _moved(found, width, count, 0) if key.apart else found
+    if key.first and not key.apart:
+        found = _moved(found, count, width, count + key.first)
+    return found
+
+
+def _moved(x: Array, start: int, width: int, to: int) -> Array:
+    """Move ``width`` dimensions from ``start``, so that they begin at ``to``."""
+    return np.moveaxis(x, range(start, start + width), range(to, to + width))
+
+
+def summed(call: Call) -> Array:
+    """Add rows where the indices point: the derivative of taking them."""
+    (g,), (shape, indices) = call.tensors, call.args[1:]
+    key = _Key(call, indices, True)
+    whole, count, width = call.full(g), call.count, key.width
+    if key.apart and not key.batched:
+        whole = _moved(whole, count, width, 0)
+    elif key.batched and key.first and not key.apart:
+        whole = _moved(whole, count + key.first, width, count)
+    return call.kernel(whole, (*call.batch, *shape), key.indices)
+
+
+def cleared(call: Call) -> Array:
+    """Write zeros where the indices point."""
+    (x,), (indices,) = call.tensors, call.args[1:]
+    return call.kernel(call.full(x), _Key(call, indices, True).indices)
+
+
+def put(call: Call) -> Array:
+    """Write values where the indices point."""
+    (x, values), (indices, accumulate) = call.tensors, call.args[2:]
+    key = _Key(call, indices, True)
+    if (
+        key.apart
+        or (key.batched and key.first)
+        or any(i is not None and i.dtype == bool for i in key.indices)
+    ):
+        raise NoRule
+    used = sum(i is not None for i in indices)
+    region = x.ndim - used + key.width
+    if values.ndim > region:
+        raise NoRule
+    whole = call.full(values)
+    count = call.count
+    whole = whole.reshape(call.batch + (1,) * (region - values.ndim) + whole.shape[count:])
+    return call.kernel(call.full(x), whole, key.indices, accumulate)
+
+
+def selected(call: Call) -> Array:
+    """Take slices along a dimension; all examples take the same ones."""
+    x, index = call.tensors
+    dim = call.attributes()["dim"]
+    if is_batched(index) or not -x.ndim <= dim < x.ndim:
+        raise NoRule
+    return call.kernel(call.full(x), index, dim % x.ndim + call.count)
+
+
+def slices_summed(call: Call) -> Array:
+    """Add slices along a dimension: the derivative of taking them."""
+    g, index = call.tensors
+    given = call.attributes()
+    shape, dim = given["shape"], given["dim"]
+    if is_batched(index) or not -len(shape) <= dim < len(shape):
+        raise NoRule
+    return call.kernel(call.full(g), index, (*call.batch, *shape), dim % len(shape) + call.count)

@@ -1,0 +1,105 @@
+"""How the fused operations of layers and losses run on a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.batching.array import is_batched, spread_out
+from tinynet.batching.rules import Call, NoRule, elementwise
+from tinynet.dtypes import Array
+
+
+def _shared(*tensors: Any) -> None:
+    if any(map(is_batched, tensors)):
+        raise NoRule
+
+
+def row_norm(call: Call) -> Any:
+    """Normalise rows, with weights that all examples share."""
+    x, *weights = call.tensors
+    _shared(*weights)
+    return call.run([call.full(x), *weights], call.attributes())
+
+
+def group_norm(call: Call) -> Any:
+    """Normalise groups of channels, with weights that all examples share."""
+    x, *weights = call.tensors
+    _shared(*weights)
+    given = call.attributes()
+    blocks = given["blocks"]
+    given["blocks"] = blocks._replace(samples=blocks.samples * call.examples)
+    parts = call.run([call.full(x).reshape(-1, *x.shape[1:]), *weights], given)
+    return [r.reshape(*call.batch, -1, *r.shape[1:]) for r in parts]
+
+
+def cross_entropy(call: Call) -> Any:
+    """Compute the losses of all rows, and reduce those of each example."""
+    logits, target = call.tensors
+    ignored, reduction = call.args[2:]
+    rows, classes = logits.shape
+    losses, powers, totals, counted = call.kernel(
+        call.full(logits).reshape(-1, classes), call.full(target).reshape(-1), ignored, "none"
+    )
+    losses = losses.reshape(*call.batch, rows)
+    hidden = [
+        None if r is None else r.reshape(*call.batch, rows, *r.shape[1:])
+        for r in (powers, totals, counted)
+    ]
+    if reduction != "none":
+        count = rows if counted is None else np.count_nonzero(hidden[2], axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.add.reduce(losses, axis=-1, dtype=np.float64)
+            losses = (found / count if reduction == "mean" else found).astype(logits.dtype)
+    return [losses, *hidden]
+
+
+def squared_error(call: Call) -> Any:
+    """Reduce the squares of each example."""
+    *_, reduction = call.args
+    if reduction == "none":
+        return elementwise(call)
+    x, target = spread_out(call.tensors, call.levels)
+    squares = np.square(x - target).reshape(*call.batch, -1)
+    if squares.dtype.kind != "f" or not squares.size:
+        raise NoRule
+    total = np.add.reduce(squares, axis=-1)
+    return total / squares.dtype.type(squares.shape[-1]) if reduction == "mean" else total
+
+
+# ---- tables of embeddings -----------------------------------------------------------------------
+
+
+def _offset(call: Call, index: Any, count: int) -> Array:
+    """Return indices into the tables of all examples, joined."""
+    whole = call.full(index).reshape(call.examples, -1)
+    if ((whole < 0) | (whole >= count)).any():
+        raise NoRule  # the example says what is wrong
+    return whole + count * np.arange(call.examples)[:, None]
+
+
+def rows(call: Call) -> Array:
+    """Look up rows of a table, or of one for each example."""
+    table, index = call.tensors
+    if not is_batched(table):
+        return call.kernel(table, call.full(index), *call.args[2:], **call.kwargs)
+    joined = table.array.reshape(-1, table.shape[1]) if call.levels == table.levels else None
+    if joined is None:
+        joined = call.full(table).reshape(-1, table.shape[1])
+    found = joined[_offset(call, index, table.shape[0])]
+    return found.reshape(*call.batch, *index.shape, table.shape[1])
+
+
+def rows_summed(call: Call) -> Array:
+    """Add rows to a table for each example."""
+    g, index = call.tensors
+    given = call.attributes()
+    count, padding = given["count"], given["padding_idx"]
+    made = call.run(
+        [call.full(g).reshape(-1, g.shape[-1]), _offset(call, index, count).reshape(-1)],
+        given | {"count": count * call.examples, "padding_idx": -1},
+    ).reshape(*call.batch, count, g.shape[-1])
+    if padding >= 0:
+        made[..., padding, :] = 0
+    return made

@@ -1,0 +1,292 @@
+"""How each operation runs on a whole batch: a rule for each family of declarations.
+
+What an operation is declared as says which family it belongs to: pointwise operations align their
+operands, a parameter that names dimensions is shifted past those of the batch, one that is a shape
+is preceded by them. ``families.py`` names what declarations do not show. An operation without a
+rule runs example by example.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet.batching.array import BatchedArray, full, is_batched, spread_out, spread_to, united
+from tinynet.core.operation import REGISTRY
+from tinynet.dtypes import Array
+from tinynet.sums import sums
+
+Rule = Callable[["Call"], Any]
+
+
+class NoRule(Exception):
+    """The rule does not know this kind of call."""
+
+
+class Call:
+    """One call of a kernel with batched arrays among its arguments.
+
+    Attributes:
+        op: the operation.
+        kernel: what runs it on arrays.
+        args, kwargs: the arguments, tensor inputs first.
+        levels: over which the call runs, the outermost first.
+        batch: number of examples of each.
+        count: number of levels: the leading dimensions of arrays of all examples.
+    """
+
+    def __init__(
+        self, op: Any, kernel: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ):
+        self.op, self.kernel = op, kernel
+        self.args, self.kwargs = args, kwargs
+        values = list(args)
+        for a in args:
+            if isinstance(a, (tuple, list)):
+                values += a
+        self.levels = united(values)
+        self.count = len(self.levels)
+        sizes = {
+            level: n
+            for x in values
+            if is_batched(x)
+            for level, n in zip(x.levels, x.batch, strict=True)
+        }
+        self.batch = tuple(sizes[level] for level in self.levels)
+        self.examples = math.prod(self.batch)
+        self.several = op.multiple or bool(op.hidden)
+
+    @property
+    def tensors(self) -> tuple[Any, ...]:
+        """The arguments that are tensor inputs."""
+        return self.args[: len(self.op.tensors)]
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the other arguments by name, those that are keywords included."""
+        given = self.args[len(self.op.tensors) :]
+        return dict(zip(self.op.attributes, given, strict=False)) | self.kwargs
+
+    def run(self, tensors: list[Any], attributes: dict[str, Any]) -> Any:
+        """Run the kernel on other tensor inputs and attributes."""
+        op = self.op
+        split = len(op.attributes) - op.keyword_only
+        positional = [attributes[n] for n in op.attributes[:split] if n in attributes]
+        keyword = {n: attributes[n] for n in op.attributes[split:] if n in attributes}
+        return self.kernel(*tensors, *positional, **keyword)
+
+    def full(self, x: Any) -> Any:
+        """Return the arrays of all examples, repeated where they do not differ."""
+        return full(x, self.levels, self.batch)
+
+    def like(self, array: Array) -> BatchedArray:
+        """Return a batched array over all levels of the call."""
+        return BatchedArray(array, self.levels)
+
+    def wrapped(self, found: Any) -> Any:
+        """Return results of all examples as batched arrays."""
+        if self.several:
+            parts = [self.wrap(r) for r in found]
+            return parts if self.op.many else tuple(parts)
+        return self.wrap(found)
+
+    def wrap(self, array: Any) -> Any:
+        """Return an array of all examples as a batched one; None as it is."""
+        if array is None:
+            return None
+        array = np.asarray(array)
+        if array.shape[: self.count] != self.batch:
+            raise NoRule
+        return self.like(array)
+
+
+# ---- families -----------------------------------------------------------------------------------
+
+
+def elementwise(call: Call) -> Any:
+    """Align the operands: dimensions of examples that are missing come after those of the batch."""
+    found = call.kernel(*spread_out(call.args, call.levels), **call.kwargs)
+    return _broadcast(call, found)
+
+
+def _broadcast(call: Call, found: Any) -> Any:
+    """Return results over all levels; a kernel that does not look at an operand misses some."""
+    if call.several:
+        return [_over_all(call, r) for r in found]
+    return _over_all(call, found)
+
+
+def _over_all(call: Call, found: Any) -> Any:
+    shape = call.batch + found.shape[call.count :]
+    return found if found.shape == shape else np.broadcast_to(found, shape)
+
+
+def same_shape(call: Call) -> Any:
+    """Let each operand have all its dimensions behind those of the batch."""
+    return call.run([call.full(x) for x in call.tensors], _no_arrays(call))
+
+
+def _no_arrays(call: Call) -> dict[str, Any]:
+    attributes = call.attributes()
+    for value in attributes.values():
+        parts = value if isinstance(value, (tuple, list)) else (value,)
+        if any(is_batched(part) for part in parts):
+            raise NoRule
+    return attributes
+
+
+DIMENSIONS = frozenset("dim dims dim0 dim1 dim2 dimension axis".split())
+SHAPES = frozenset(["shape"])
+# Operations whose dimensions are counted in the result, which has one more.
+GROWING = frozenset("unsqueeze stack".split())
+
+
+def dimensions(call: Call) -> Any:
+    """Shift the parameters that name dimensions, and put the batch before those that are shapes."""
+    attributes = _no_arrays(call)
+    if call.op.kind == "sequence":
+        parts = call.args[0]
+        ndim = max(x.ndim for x in parts)
+        tensors = [[call.full(x) for x in parts]]
+        if any(x.ndim != ndim for x in parts):
+            raise NoRule
+    elif len(call.tensors) == 1:  # no copy: it may be a view
+        tensors, ndim = [call.tensors[0].array], call.tensors[0].ndim
+    else:
+        tensors, ndim = [call.full(x) for x in call.tensors], call.tensors[0].ndim
+    if "shape" in attributes and DIMENSIONS & attributes.keys():
+        ndim = len(attributes["shape"])
+    for name, value in attributes.items():
+        if name in SHAPES:
+            attributes[name] = (*call.batch, *value)
+        elif name in DIMENSIONS:
+            attributes[name] = _shifted(call, value, ndim + (call.op.name in GROWING))
+    return call.run(tensors, attributes)
+
+
+def _shifted(call: Call, dim: Any, ndim: int) -> Any:
+    if dim is None or dim == ():
+        if call.op.name not in REDUCTIONS:
+            raise NoRule
+        return tuple(range(call.count, call.count + ndim))
+    if isinstance(dim, (tuple, list)):
+        return tuple(_shifted(call, d, ndim) for d in dim)
+    if not -ndim <= dim < ndim:
+        raise NoRule
+    return dim % ndim + call.count
+
+
+# Reductions whose dimension None, or of none, is all of them.
+REDUCTIONS = frozenset(
+    """
+    sum_dims mean_dims nansum_dims amax amin all any count_nonzero logsumexp vector_norm variance
+    deviation
+    """.split()
+)
+
+
+def of_difference(call: Call) -> Any:
+    """Reduce all of the difference of two operands: the p-norm."""
+    left, right = spread_out(call.tensors, call.levels)
+    gap = left - right
+    if gap.dtype.kind != "f":
+        raise NoRule
+    return _kernel("vector_norm")(gap.reshape(*call.batch, -1), *call.args[2:], (-1,), False)
+
+
+def of_all(twin: str) -> Rule:
+    """Return the rule of a reduction of everything: the twin that takes dimensions."""
+
+    def rule(call: Call) -> Any:
+        (x,) = call.tensors
+        whole = x.array.reshape(*call.batch, x.size)
+        found = _kernel(twin)(whole, call.count, False, *call.args[1:])
+        return found[0] if isinstance(found, tuple) else found
+
+    return rule
+
+
+def _kernel(name: str) -> Callable[..., Any]:
+    kernel: Callable[..., Any] = REGISTRY[name].kernel
+    return kernel
+
+
+def folded(call: Call) -> Any:
+    """Make the batch a part of the first dimension, which is the examples' own batch."""
+    lengths = {x.shape[0] for x in call.tensors}
+    if len(lengths) != 1:
+        raise NoRule
+    (n,) = lengths
+    tensors = [call.full(x).reshape(-1 if x.size else 0, *x.shape[1:]) for x in call.tensors]
+    found = call.run(tensors, _no_arrays(call))
+    parts = list(found) if call.several else [found]
+    parts = [r.reshape(*call.batch, n, *r.shape[1:]) for r in parts]
+    return parts if call.several else parts[0]
+
+
+# ---- shapes -------------------------------------------------------------------------------------
+
+
+def expanded(call: Call) -> Any:
+    """Repeat dimensions of length 1."""
+    (x,), (shape,) = call.tensors, call.args[1:]
+    if len(shape) < x.ndim:
+        raise NoRule
+    array, whole = spread_to(x, shape)
+    return call.kernel(array, whole)
+
+
+def repeated(call: Call) -> Any:
+    """Repeat each dimension some times."""
+    (x,), (repeats,) = call.tensors, call.args[1:]
+    array, _ = spread_to(x, repeats)
+    return call.kernel(array, (*(1,) * call.count, *repeats))
+
+
+def summed_to(call: Call) -> Any:
+    """Undo broadcasting."""
+    (x,), (shape,) = call.tensors, call.args[1:]
+    extra, count = x.ndim - len(shape), call.count
+    axes = [*range(extra)]
+    axes += [i + extra for i, n in enumerate(shape) if n == 1 and x.shape[i + extra] != 1]
+    made = sums(x.array, tuple(a + count for a in axes), True) if axes else x.array
+    return made.reshape(*call.batch, *shape)
+
+
+def embedded(call: Call) -> Any:
+    """Put an array at an index of zeros."""
+    (x,), (shape, index) = call.tensors, call.args[1:]
+    if any(isinstance(part, np.ndarray) for part in index):
+        raise NoRule
+    key = (*(slice(None),) * call.count, *index)
+    return call.kernel(x.array, (*call.batch, *shape), key)
+
+
+def permuted(call: Call) -> Any:
+    """Put the dimensions in another order."""
+    (x,), (dims,) = call.tensors, call.args[1:]
+    order = _shifted(call, tuple(dims), x.ndim)
+    return call.kernel(x.array, (*range(call.count), *order))
+
+
+def transposed(call: Call) -> Any:
+    """Transpose a matrix."""
+    (x,) = call.tensors
+    if x.ndim > 2:
+        raise NoRule
+    return x.array.swapaxes(-1, -2) if x.ndim == 2 else x.array[...]
+
+
+def squeezed(call: Call) -> Any:
+    """Drop all dimensions of length 1."""
+    (x,) = call.tensors
+    axes = tuple(i + call.count for i, n in enumerate(x.shape) if n == 1)
+    return x.array.squeeze(axes)[...]
+
+
+def copied(call: Call) -> Any:
+    """Broadcast values to the shape of a tensor."""
+    x, source = call.tensors
+    return call.kernel(*spread_out([call.like(call.full(x)), source], call.levels))

@@ -2,8 +2,8 @@
 
 It stands in ``Tensor._array`` and shows the shape of one example, so that shapes, dtypes, views,
 recording and backward passes need not know of batches. Kernels do not see it: while a level is
-alive, ``dispatch.py`` stands before each of them. Of numpy's interface it has what tinynet asks of
-arrays outside kernels; for anything else it raises ``Unbatchable``, and the examples run one by one.
+alive, ``dispatch.py`` stands before each. Of numpy's interface it has what tinynet asks of arrays
+outside kernels; for anything else it raises ``UnbatchableError``: the examples run one by one.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ CONTROL_FLOW = (
 )
 
 
-class Unbatchable(RuntimeError):
+class UnbatchableError(RuntimeError):
     """Something is done with a batch that only single examples can do."""
 
 
 def _refused(message: str) -> RuntimeError:
-    """Return the error for the user's line; `Unbatchable` where tinynet itself wants a value."""
+    """Return the error for the user's line; another one where tinynet itself wants a value."""
     frame = sys._getframe(3)  # of what called Tensor.item, Tensor.__bool__, ...
-    return (RuntimeError if is_outside(frame.f_code.co_filename) else Unbatchable)(message)
+    return (RuntimeError if is_outside(frame.f_code.co_filename) else UnbatchableError)(message)
 
 
 class BatchedArray(NDArrayOperatorsMixin):
@@ -142,7 +142,7 @@ class BatchedArray(NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> BatchedArray:
         parts = key if isinstance(key, tuple) else (key,)
         if any(isinstance(p, (np.ndarray, list)) for p in parts):
-            raise Unbatchable("vmap: indexing an array by arrays outside of an operation")
+            raise UnbatchableError("vmap: indexing an array by arrays outside of an operation")
         return self.like(self.array[(*(slice(None),) * len(self.levels), *parts)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -151,7 +151,7 @@ class BatchedArray(NDArrayOperatorsMixin):
         if whole is None:
             raise RuntimeError(errors.VMAP_IN_PLACE)
         if any(isinstance(p, (np.ndarray, list)) for p in parts):
-            raise Unbatchable("vmap: writing to places of an array outside of an operation")
+            raise UnbatchableError("vmap: writing to places of an array outside of an operation")
         target = self.array[(*(slice(None),) * len(self.levels), *parts)]
         if isinstance(whole[1], np.ndarray) and whole[1].ndim > target.ndim:
             whole[1] = whole[1].reshape(target.shape)
@@ -178,7 +178,7 @@ class BatchedArray(NDArrayOperatorsMixin):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise Unbatchable(f"vmap: {name} of an array outside of an operation")
+        raise UnbatchableError(f"vmap: {name} of an array outside of an operation")
 
     # ---- single values ----------------------------------------------------------------------
 
@@ -194,18 +194,18 @@ class BatchedArray(NDArrayOperatorsMixin):
     # ---- numpy's functions ------------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        raise Unbatchable("vmap: the arrays of all examples are no single array")
+        raise UnbatchableError("vmap: the arrays of all examples are no single array")
 
     @property
     def __array_interface__(self) -> Any:
         """Refuse: the memory is that of all examples."""
-        raise Unbatchable("vmap: the memory of an array outside of an operation")
+        raise UnbatchableError("vmap: the memory of an array outside of an operation")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method == "reduce" and inputs[0] is self:
             return self._reduced(ufunc, *inputs[1:], **options)
         if method != "__call__" or "out" in options or ufunc.signature is not None:
-            raise Unbatchable(f"vmap: numpy.{ufunc.__name__} outside of an operation")
+            raise UnbatchableError(f"vmap: numpy.{ufunc.__name__} outside of an operation")
         levels = united(inputs)
         found = ufunc(*spread_out(inputs, levels), **options)
         if isinstance(found, tuple):
@@ -214,7 +214,7 @@ class BatchedArray(NDArrayOperatorsMixin):
 
     def _reduced(self, ufunc: Any, axis: Any = 0, **options: Any) -> Any:
         if "out" in options:
-            raise Unbatchable(f"vmap: numpy.{ufunc.__name__}.reduce outside of an operation")
+            raise UnbatchableError(f"vmap: numpy.{ufunc.__name__}.reduce outside of an operation")
         if axis is None:  # what checks of arguments ask, over all examples
             return ufunc.reduce(self.array, axis=None, **options)
         return self.like(ufunc.reduce(self.array, axis=self._behind(axis), **options))
@@ -240,7 +240,7 @@ class BatchedArray(NDArrayOperatorsMixin):
             return self.like(np.broadcast_to(*spread_to(self, args[1])))
         if func in (np.zeros_like, np.ones_like, np.empty_like, np.full_like):
             return self.like(func(self.array, *args[1:], **kwargs))
-        raise Unbatchable(f"vmap: numpy.{func.__name__} outside of an operation")
+        raise UnbatchableError(f"vmap: numpy.{func.__name__} outside of an operation")
 
 
 def is_batched(x: Any) -> bool:

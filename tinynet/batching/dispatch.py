@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.batching.array import BatchedArray, Unbatchable, is_batched
+from tinynet.batching.array import BatchedArray, UnbatchableError, is_batched
 from tinynet.batching.families import rule_of
-from tinynet.batching.rules import Call, NoRule
+from tinynet.batching.rules import Call, NoRuleError
 from tinynet.core.broadcasting import Recorded
 from tinynet.core.observe import observable
 
@@ -78,7 +78,7 @@ def _run(op: Any, kernel: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
     if rule is not None:
         try:
             return call.wrapped(rule(call))
-        except NoRule:
+        except NoRuleError:
             pass
         except Exception:  # what it says is of the whole batch: one example says it better
             return _loop(call)
@@ -126,5 +126,5 @@ def _stacked(parts: Sequence[Any], batch: tuple[int, ...]) -> Any:
         return None
     arrays = [np.asarray(p) for p in parts]
     if any(p is None or a.shape != arrays[0].shape for p, a in zip(parts, arrays, strict=True)):
-        raise Unbatchable("vmap: the results of the examples differ in shape")
+        raise UnbatchableError("vmap: the results of the examples differ in shape")
     return np.stack(arrays).reshape(*batch, *arrays[0].shape)

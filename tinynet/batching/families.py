@@ -42,7 +42,7 @@ def rule_of(op: Any) -> Rule | None:
     return None
 
 
-EXAMPLE_BY_EXAMPLE = frozenset("take_sum halves_spread renorm".split())
+EXAMPLE_BY_EXAMPLE = frozenset("take_sum renorm".split())
 
 
 def _enter(rule: Rule, names: str) -> None:

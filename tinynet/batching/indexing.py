@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.batching.array import is_batched, spread_out
-from tinynet.batching.rules import Call, NoRule
+from tinynet.batching.rules import Call, NoRuleError
 from tinynet.dtypes import Array
 
 
@@ -30,7 +30,7 @@ class _Key:
         self.batched = any(map(is_batched, arrays))
         masks = [x for x in arrays if x.dtype == bool]
         if self.batched and masks:
-            raise NoRule
+            raise NoRuleError
         self.width = max([1] * bool(masks) + [x.ndim for x in arrays if x.dtype != bool])
         before: list[Any] = [None] * call.count
         if self.batched:
@@ -93,11 +93,11 @@ def put(call: Call) -> Array:
         or (key.batched and key.first)
         or any(i is not None and i.dtype == bool for i in key.indices)
     ):
-        raise NoRule
+        raise NoRuleError
     used = sum(i is not None for i in indices)
     region = x.ndim - used + key.width
     if values.ndim > region:
-        raise NoRule
+        raise NoRuleError
     whole = call.full(values)
     count = call.count
     whole = whole.reshape(call.batch + (1,) * (region - values.ndim) + whole.shape[count:])
@@ -109,7 +109,7 @@ def selected(call: Call) -> Array:
     x, index = call.tensors
     dim = call.attributes()["dim"]
     if is_batched(index) or not -x.ndim <= dim < x.ndim:
-        raise NoRule
+        raise NoRuleError
     return call.kernel(call.full(x), index, dim % x.ndim + call.count)
 
 
@@ -119,5 +119,5 @@ def slices_summed(call: Call) -> Array:
     given = call.attributes()
     shape, dim = given["shape"], given["dim"]
     if is_batched(index) or not -len(shape) <= dim < len(shape):
-        raise NoRule
+        raise NoRuleError
     return call.kernel(call.full(g), index, (*call.batch, *shape), dim % len(shape) + call.count)

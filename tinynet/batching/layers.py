@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from tinynet.batching.array import is_batched, spread_out
-from tinynet.batching.rules import Call, NoRule, elementwise
+from tinynet.batching.rules import Call, NoRuleError, elementwise
 from tinynet.dtypes import Array
 
 
 def _shared(*tensors: Any) -> None:
     if any(map(is_batched, tensors)):
-        raise NoRule
+        raise NoRuleError
 
 
 def row_norm(call: Call) -> Any:
@@ -63,7 +63,7 @@ def squared_error(call: Call) -> Any:
     x, target = spread_out(call.tensors, call.levels)
     squares = np.square(x - target).reshape(*call.batch, -1)
     if squares.dtype.kind != "f" or not squares.size:
-        raise NoRule
+        raise NoRuleError
     total = np.add.reduce(squares, axis=-1)
     return total / squares.dtype.type(squares.shape[-1]) if reduction == "mean" else total
 
@@ -75,7 +75,7 @@ def _offset(call: Call, index: Any, count: int) -> Array:
     """Return indices into the tables of all examples, joined."""
     whole = call.full(index).reshape(call.examples, -1)
     if ((whole < 0) | (whole >= count)).any():
-        raise NoRule  # the example says what is wrong
+        raise NoRuleError  # the example says what is wrong
     return whole + count * np.arange(call.examples)[:, None]
 
 

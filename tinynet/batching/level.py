@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.batching import dispatch
-from tinynet.batching.array import BatchedArray, Unbatchable
+from tinynet.batching.array import BatchedArray, UnbatchableError
 from tinynet.core.broadcasting import Recorded
 from tinynet.core.modes import mode
 from tinynet.core.node import Node, count_nodes
@@ -92,7 +92,7 @@ def levels_of(t: Tensor) -> tuple[Level, ...]:
 def _into(array: Any, dim: int, level: Level) -> Any:
     if type(array) is not BatchedArray:
         if type(array) is not np.ndarray:
-            raise Unbatchable("vmap: a sparse tensor")
+            raise UnbatchableError("vmap: a sparse tensor")
         return BatchedArray(np.moveaxis(array, dim, 0), (level,))
     where = sum(outer.number < level.number for outer in array.levels)
     whole = np.moveaxis(array.array, dim % array.ndim + len(array.levels), where)

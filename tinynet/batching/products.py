@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.batching.array import at_levels, is_batched, spread_out
-from tinynet.batching.rules import Call, NoRule
+from tinynet.batching.rules import Call, NoRuleError
 from tinynet.dtypes import Array
 from tinynet.ops.gemm import dot
 
@@ -15,7 +15,7 @@ from tinynet.ops.gemm import dot
 def _product(call: Call, a: Any, b: Any) -> Array:
     """Return ``a @ b`` of matrices, or stacks of as many."""
     if a.dtype != b.dtype or a.dtype.kind == "b" or a.shape[-1] != b.shape[-2]:
-        raise NoRule  # the example says what is wrong
+        raise NoRuleError  # the example says what is wrong
     if is_batched(a) and not is_batched(b) and b.ndim == 2:
         rows = a.array.reshape(-1, a.shape[-1])
         return dot(rows, b).reshape(*a.array.shape[:-1], b.shape[1])
@@ -25,7 +25,7 @@ def _product(call: Call, a: Any, b: Any) -> Array:
 
 def _of_rank(x: Any, ndim: int) -> Any:
     if x.ndim != ndim:
-        raise NoRule
+        raise NoRuleError
     return x
 
 
@@ -39,7 +39,7 @@ def stacks(call: Call) -> Array:
     """Multiply two stacks of matrices."""
     a, b = call.tensors
     if _of_rank(a, 3).shape[0] != _of_rank(b, 3).shape[0]:
-        raise NoRule
+        raise NoRuleError
     return _product(call, a, b)
 
 
@@ -75,7 +75,7 @@ def linear(call: Call) -> Array:
     """Multiply rows and the transpose of a matrix, and add the bias if there is one."""
     x, weight, *bias = call.tensors
     if any(b.shape != weight.shape[:1] or b.dtype != weight.dtype for b in bias):
-        raise NoRule
+        raise NoRuleError
     rows = x.reshape(-1 if x.size else 0, x.shape[-1]) if x.ndim != 2 else x
     turned = weight.like(weight.array.swapaxes(-1, -2)) if is_batched(weight) else weight.T
     made = _product(call, rows, _of_rank(turned, 2))
@@ -89,7 +89,7 @@ def _added(call: Call, made: Array) -> Array:
     factors = {"beta": 1, "alpha": 1} | call.attributes()
     beta, alpha = factors["beta"], factors["alpha"]
     if made.dtype.kind != "f" or call.tensors[0].dtype != made.dtype:
-        raise NoRule
+        raise NoRuleError
     if alpha != 1:
         made = made * alpha
     if not beta:
@@ -97,7 +97,7 @@ def _added(call: Call, made: Array) -> Array:
     summand, product = spread_out([call.tensors[0], call.like(made)], call.levels)
     found = summand * beta + product if beta != 1 else summand + product
     if found.shape[call.count :] != product.shape[call.count :]:
-        raise NoRule
+        raise NoRuleError
     return found
 
 
@@ -111,7 +111,7 @@ def added_stacks(call: Call) -> Array:
     """Add the product of two stacks of matrices to a stack."""
     _, a, b = call.tensors
     if _of_rank(a, 3).shape[0] != _of_rank(b, 3).shape[0]:
-        raise NoRule
+        raise NoRuleError
     return _added(call, _product(call, a, b))
 
 

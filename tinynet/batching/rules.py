@@ -22,7 +22,7 @@ from tinynet.sums import sums
 Rule = Callable[["Call"], Any]
 
 
-class NoRule(Exception):
+class NoRuleError(Exception):
     """The rule does not know this kind of call."""
 
 
@@ -98,7 +98,7 @@ class Call:
             return None
         array = np.asarray(array)
         if array.shape[: self.count] != self.batch:
-            raise NoRule
+            raise NoRuleError
         return self.like(array)
 
 
@@ -133,7 +133,7 @@ def _no_arrays(call: Call) -> dict[str, Any]:
     for value in attributes.values():
         parts = value if isinstance(value, (tuple, list)) else (value,)
         if any(is_batched(part) for part in parts):
-            raise NoRule
+            raise NoRuleError
     return attributes
 
 
@@ -151,7 +151,7 @@ def dimensions(call: Call) -> Any:
         ndim = max(x.ndim for x in parts)
         tensors = [[call.full(x) for x in parts]]
         if any(x.ndim != ndim for x in parts):
-            raise NoRule
+            raise NoRuleError
     elif len(call.tensors) == 1:  # no copy: it may be a view
         tensors, ndim = [call.tensors[0].array], call.tensors[0].ndim
     else:
@@ -169,12 +169,12 @@ def dimensions(call: Call) -> Any:
 def _shifted(call: Call, dim: Any, ndim: int) -> Any:
     if dim is None or dim == ():
         if call.op.name not in REDUCTIONS:
-            raise NoRule
+            raise NoRuleError
         return tuple(range(call.count, call.count + ndim))
     if isinstance(dim, (tuple, list)):
         return tuple(_shifted(call, d, ndim) for d in dim)
     if not -ndim <= dim < ndim:
-        raise NoRule
+        raise NoRuleError
     return dim % ndim + call.count
 
 
@@ -192,7 +192,7 @@ def of_difference(call: Call) -> Any:
     left, right = spread_out(call.tensors, call.levels)
     gap = left - right
     if gap.dtype.kind != "f":
-        raise NoRule
+        raise NoRuleError
     return _kernel("vector_norm")(gap.reshape(*call.batch, -1), *call.args[2:], (-1,), False)
 
 
@@ -217,7 +217,7 @@ def folded(call: Call) -> Any:
     """Make the batch a part of the first dimension, which is the examples' own batch."""
     lengths = {x.shape[0] for x in call.tensors}
     if len(lengths) != 1:
-        raise NoRule
+        raise NoRuleError
     (n,) = lengths
     tensors = [call.full(x).reshape(-1 if x.size else 0, *x.shape[1:]) for x in call.tensors]
     found = call.run(tensors, _no_arrays(call))
@@ -233,7 +233,7 @@ def expanded(call: Call) -> Any:
     """Repeat dimensions of length 1."""
     (x,), (shape,) = call.tensors, call.args[1:]
     if len(shape) < x.ndim:
-        raise NoRule
+        raise NoRuleError
     array, whole = spread_to(x, shape)
     return call.kernel(array, whole)
 
@@ -259,7 +259,7 @@ def embedded(call: Call) -> Any:
     """Put an array at an index of zeros."""
     (x,), (shape, index) = call.tensors, call.args[1:]
     if any(isinstance(part, np.ndarray) for part in index):
-        raise NoRule
+        raise NoRuleError
     key = (*(slice(None),) * call.count, *index)
     return call.kernel(x.array, (*call.batch, *shape), key)
 
@@ -275,7 +275,7 @@ def transposed(call: Call) -> Any:
     """Transpose a matrix."""
     (x,) = call.tensors
     if x.ndim > 2:
-        raise NoRule
+        raise NoRuleError
     return x.array.swapaxes(-1, -2) if x.ndim == 2 else x.array[...]
 
 

@@ -38,7 +38,7 @@ class Observable:
         self.namespace[key] = op.kernel if self._before is None else self._before(op, op.kernel)
 
     def stand_before(self, make: Callable[[Any, Any], Any] | None) -> None:
-        """Let ``make(op, kernel)`` run in the place of each kernel; None: the kernels themselves."""
+        """Run ``make(op, kernel)`` in the place of each kernel; None: the kernels themselves."""
         self._before = make
         self.refresh()
 

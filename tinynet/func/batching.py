@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tinynet.batching import Level, Unbatchable
+from tinynet.batching import Level, UnbatchableError
 from tinynet.compat.pytree import (
     TreeSpec,
     _broadcast_to_and_flatten,
@@ -105,9 +105,9 @@ class _Call:
         start = default_generator.position() if self.randomness == "same" else None
         try:
             if not count:  # an example of zeros shows the shapes
-                raise Unbatchable("vmap: there are no examples")
+                raise UnbatchableError("vmap: there are no examples")
             return self._at_once(leaves, dims, count)
-        except Unbatchable:
+        except UnbatchableError:
             if start is not None:
                 default_generator.go_to(start)
         found, form = self._one_by_one(leaves, dims, count)
@@ -151,7 +151,9 @@ class _Call:
         inside = [x if d is None else level.enter(x, d) for x, d in zip(leaves, dims, strict=True)]
         problem: Any = None  # each example is to draw its own numbers
         if self.randomness != "same":
-            problem = RuntimeError(_DRAWN) if self.randomness == "error" else Unbatchable(_DRAWN)
+            problem = (
+                RuntimeError(_DRAWN) if self.randomness == "error" else UnbatchableError(_DRAWN)
+            )
         with level, contextlib.nullcontext() if problem is None else refused_drawing(problem):
             flat, form = self._run(inside)
             where = _output_dims(self.func, self.out_dims, form)

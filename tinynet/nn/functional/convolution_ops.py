@@ -33,7 +33,6 @@ from tinynet.nn.functional.sliding import BLOCK, Walk, added, columns
 from tinynet.ops.reduction import sum_dims
 
 Ints = tuple[int, ...]
-_SHARES = 8  # parts of a batch, whose columns stay in the cache
 _SHORT = 16  # in rows that are shorter, numpy spends more on the row than on its elements
 
 # ---- kernels ------------------------------------------------------------------------------------
@@ -55,10 +54,12 @@ def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
     return run
 
 
-def _shares(batch: int, columns: int) -> list[slice]:
-    """Return slices of a batch, given the elements of the columns of an image."""
-    count = max(1, min(_SHARES, batch * columns >> 18))
-    return threads.slices(batch, max(1, -(-batch // count)))
+def _by_images(windows: Array) -> bool:
+    """Return whether to multiply the windows of each image alone: they are large matrices.
+
+    All images as one matrix take a copy of their results.
+    """
+    return windows.shape[2] == 1 or windows.shape[1] < windows.shape[3]
 
 
 @_in_single
@@ -82,15 +83,16 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     if not matrix.size:
         made[...] = 0 if offset is None else offset
 
-    def work(images: slice) -> None:
-        for part, span, block in columns(x[images], walk):
-            windows = block.reshape(groups, -1, *block.shape[1:]).transpose(2, 0, 1, 3)
-            result = made[images][part, ..., span]
-            np.matmul(matrix, windows, out=result)
-            if offset is not None:
-                result += offset
-
-    threads.in_turn(work, _shares(batch, groups * rows * math.prod(walk.out)))
+    for part, span, block in columns(x, walk):
+        windows, result = block.reshape(groups, rows, *block.shape[1:]), made[part, ..., span]
+        if _by_images(windows):
+            np.matmul(matrix, windows.transpose(2, 0, 1, 3), out=result)
+        else:
+            product = np.matmul(matrix, windows.reshape(groups, rows, -1))
+            each = product.reshape(groups, -1, *windows.shape[2:])
+            np.copyto(result, each.transpose(2, 0, 1, 3))
+        if offset is not None:
+            result += offset
     return made.reshape(batch, channels, *walk.out)
 
 
@@ -215,31 +217,16 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y)
     y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
-    parts = _shares(batch, groups * rows * y.shape[3])
-    totals = np.zeros((len(parts), groups, rows, channels // groups), x.dtype)
-
-    def work(number: int) -> None:
-        images = parts[number]
-        _correlate_part(x[images], y[images], walk, totals[number])
-
-    threads.in_turn(work, range(len(parts)))
-    total = totals.sum(axis=0).swapaxes(1, 2)
-    return np.ascontiguousarray(total).reshape(channels, inner, *walk.kernel)
-
-
-def _correlate_part(x: Array, y: Array, walk: Walk, total: Array) -> None:
-    """Add the sum of the windows, each times an element of ``[batch, groups, channels, out]``."""
-    groups, rows, channels = total.shape
+    total = np.zeros((groups, rows, channels // groups), x.dtype)
     for part, span, block in columns(x, walk):
-        against = y[part, ..., span]
-        windows = block.reshape(groups, rows, *block.shape[1:])
-        if windows.shape[1] < windows.shape[3]:  # to add products costs less than to copy y
+        windows, against = block.reshape(groups, rows, *block.shape[1:]), y[part, ..., span]
+        if _by_images(windows):
             each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
             total += each.sum(axis=0)
         else:
-            together = against.transpose(1, 2, 0, 3).reshape(groups, channels, -1)
-            flat = windows.reshape(groups, rows, -1)
-            total += np.matmul(flat, together.swapaxes(1, 2))
+            together = against.transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
+            total += np.matmul(windows.reshape(groups, rows, -1), together.swapaxes(1, 2))
+    return np.ascontiguousarray(total.swapaxes(1, 2)).reshape(channels, inner, *walk.kernel)
 
 
 # ---- operations ---------------------------------------------------------------------------------

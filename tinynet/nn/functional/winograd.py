@@ -7,9 +7,9 @@ Computations", 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural N
     results = RESULTS @ ((WEIGHTS @ weights) * (ELEMENTS @ elements))
 
 Along the other dimension and over the channels everything stays as it was: the ``*`` is a product
-of matrices. The sums cost little where there are many channels. They also cost two to three of
-float32's 24 bits (four or five if both dimensions were treated so), and spread an infinity along
-its whole column. So float64, where one wants all bits, is not treated so.
+of matrices. The sums cost little where there are many channels. They also cost one of float32's 24
+bits (more if both dimensions were treated so), and spread an infinity along its whole column. So
+float64 is computed without them.
 
 All of it is products of matrices. With the channels as last dimension, the rows of the images are
 a stream of places, between them as many zeros as a window reaches over. The sums are a product with
@@ -54,12 +54,12 @@ def pays(x: Array, channels: int, walk: Walk, groups: int) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _sums(tiles: int, first: int, rows: int) -> Array:
+def _sums(tiles: int, first: int, rows: int, kind: np.dtype[Any]) -> Array:
     """Return the matrix from rows to the sums of their elements, ``[points * tiles, rows]``.
 
     Tile ``i`` sees the rows from ``TILE * i - first``; those that are not there are 0.
     """
-    made = np.zeros((POINTS, tiles, rows), np.float32)
+    made = np.zeros((POINTS, tiles, rows), kind)
     for tile in range(tiles):
         for element in range(POINTS):
             if 0 <= (row := TILE * tile + element - first) < rows:
@@ -68,9 +68,9 @@ def _sums(tiles: int, first: int, rows: int) -> Array:
 
 
 @functools.lru_cache(maxsize=64)
-def _results(tiles: int, rows: int) -> Array:
+def _results(tiles: int, rows: int, kind: np.dtype[Any]) -> Array:
     """Return the matrix from products to rows of results, ``[rows, points * tiles]``."""
-    made = np.zeros((rows, POINTS, tiles), np.float32)
+    made = np.zeros((rows, POINTS, tiles), kind)
     for row in range(rows):
         made[row, :, row // TILE] = RESULTS[row % TILE]
     return made.reshape(rows, POINTS * tiles)
@@ -203,7 +203,8 @@ def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
         products.reshape(POINTS, -1, outputs)[:, -streams.kernel :] = 0
         results = np.empty((bottom - top, streams.images, streams.pitch, outputs), x.dtype)
         windows, ordered = streams.windows(stream), streams.ordered(products)
-        sums, gather = _sums(tiles, first, high - low), _results(tiles, bottom - top)
+        sums = _sums(tiles, first, high - low, x.dtype)
+        gather = _results(tiles, bottom - top, x.dtype)
         for span in spans:
             np.matmul(sums, _lay(images[span], low, rows), out=inside)
             np.matmul(windows, matrix, out=ordered)
@@ -242,7 +243,8 @@ def correlated(x: Array, y: Array, walk: Walk) -> Array:
         stream, inside = streams.stream(x.shape[1])
         against = np.empty((POINTS, 1, streams.length, y.shape[1]), x.dtype)
         shifted, found = streams.shifted(stream), np.empty(width, x.dtype)
-        sums, gather = _sums(tiles, first, high - low), _results(tiles, bottom - top).T
+        sums = _sums(tiles, first, high - low, x.dtype)
+        gather = _results(tiles, bottom - top, x.dtype).T
         for span in spans:
             np.matmul(sums, _lay(images[span], low, rows), out=inside)
             flat = against.reshape(POINTS * tiles, -1)

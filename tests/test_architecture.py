@@ -16,9 +16,9 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
 ROWS = [
     ["invocation"],  # the first that is imported
-    ["errors", "explanations"],
+    ["errors", "explanations", "extension_dtypes"],
     ["dtypes", "threads", "memory", "strides"],
-    ["layouts", "printing"],
+    ["layouts", "printing", "type_info"],
     ["numba_kernels", "sums"],
     ["core"],
     ["random"],
@@ -44,6 +44,7 @@ EDGE = {
     "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"tensorboardX"},
     "data/pillow.py": {"PIL"},
+    "extension_dtypes.py": {"ml_dtypes"},
     "numba_kernels/atomics.py": {"numba", "llvmlite"},  # code in LLVM's language
     "numba_kernels/blas_code.py": {"numba", "llvmlite"},  # code in LLVM's language
     "numba_kernels/compiler.py": {"numba"},

@@ -44,18 +44,17 @@ from tinynet.core.modes import no_grad as no_grad
 from tinynet.core.modes import set_grad_enabled as set_grad_enabled
 from tinynet.core.tensor import Size as Size
 from tinynet.core.tensor import Tensor as Tensor
+from tinynet.dtypes import bfloat16 as bfloat16
 from tinynet.dtypes import bool as bool
 from tinynet.dtypes import can_cast as can_cast
 from tinynet.dtypes import double as double
 from tinynet.dtypes import dtype as dtype
-from tinynet.dtypes import finfo as finfo
 from tinynet.dtypes import float as float
 from tinynet.dtypes import float16 as float16
 from tinynet.dtypes import float32 as float32
 from tinynet.dtypes import float64 as float64
 from tinynet.dtypes import get_default_dtype as get_default_dtype
 from tinynet.dtypes import half as half
-from tinynet.dtypes import iinfo as iinfo
 from tinynet.dtypes import int as int
 from tinynet.dtypes import int8 as int8
 from tinynet.dtypes import int16 as int16
@@ -142,5 +141,7 @@ from tinynet.runtime import use_deterministic_algorithms as use_deterministic_al
 from tinynet.sparse import mm as spmm  # noqa: F401
 from tinynet.sparse import sparse_coo_tensor as sparse_coo_tensor
 from tinynet.sparse import sparse_csr_tensor as sparse_csr_tensor
+from tinynet.type_info import finfo as finfo
+from tinynet.type_info import iinfo as iinfo
 
 __version__ = "0.1.0"

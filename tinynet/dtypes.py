@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+
+from tinynet import extension_dtypes
 
 Array = np.ndarray[Any, Any]
 type_of_number: dict[type, int] = {bool: 0, int: 1, float: 2}
@@ -27,8 +29,8 @@ class dtype:
 
     Attributes:
         name: ``"float32"``.
-        numpy: the numpy dtype.
-        is_floating_point: True for float16, float32 and float64.
+        numpy: the numpy dtype; ImportError for bfloat16 where ml_dtypes is not installed.
+        is_floating_point: True for bfloat16, float16, float32 and float64.
         itemsize: bytes per element.
         tensor_name: what a tensor of it is called in messages, ``"FloatTensor"``.
 
@@ -37,21 +39,26 @@ class dtype:
         (4, True, dtype('float32'))
     """
 
-    __slots__ = ("is_floating_point", "itemsize", "name", "numpy", "scalar_name", "tensor_name")
+    __slots__ = ("_numpy", "is_floating_point", "itemsize", "name", "scalar_name", "tensor_name")
     is_complex = False
 
     def __init__(self, name: str, scalar_name: str):
         self.name = name
-        self.numpy: np.dtype[Any] = np.dtype(name)
-        self.is_floating_point = self.numpy.kind == "f"
-        self.itemsize = self.numpy.itemsize
+        known = None if name == "bfloat16" else np.dtype(name)
+        self._numpy = known
+        self.is_floating_point = known is None or is_floating(known)
+        self.itemsize = 2 if known is None else known.itemsize
         self.scalar_name = scalar_name
         self.tensor_name = f"{scalar_name}Tensor"
 
     @property
+    def numpy(self) -> np.dtype[Any]:
+        return self._numpy or _bfloat16_of_numpy()
+
+    @property
     def is_signed(self) -> builtins.bool:
         """True for types with negative values."""
-        return self.numpy.kind in "fi"
+        return self.is_floating_point or self.numpy.kind == "i"
 
     def __repr__(self) -> str:
         return f"tinynet.{self.name}"
@@ -62,6 +69,18 @@ class dtype:
 
 DtypeLike = dtype | type | None  # a type is Python's float, int or bool
 
+
+FLOATING = (
+    "fV"  # numpy's kinds: bfloat16 is to numpy some bytes, "V"; tinynet has no others of that
+)
+
+
+def is_floating(kind: np.dtype[Any]) -> builtins.bool:
+    """Return whether a numpy dtype is one of floating-point numbers."""
+    return kind.kind in FLOATING
+
+
+bfloat16 = dtype("bfloat16", "BFloat16")
 float16 = half = dtype("float16", "Half")
 float32 = float = dtype("float32", "Float")
 float64 = double = dtype("float64", "Double")
@@ -72,12 +91,23 @@ int32 = int = dtype("int32", "Int")
 int64 = long = dtype("int64", "Long")
 bool = dtype("bool", "Bool")
 
-ALL = (float16, float32, float64, uint8, int8, int16, int32, int64, bool)
-_BY_NUMPY = {d.numpy: d for d in ALL}
-FLOATS = frozenset(d.numpy for d in ALL if d.is_floating_point)
-_CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2}
+ALL = (bfloat16, float16, float32, float64, uint8, int8, int16, int32, int64, bool)
+_BY_NUMPY = {d.numpy: d for d in ALL if d is not bfloat16}
+FLOATS = {d.numpy for d in _BY_NUMPY.values() if d.is_floating_point}
+before_bfloat16: list[Callable[[], None]] = []  # called before the first array of it is made
+_CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2}
 _PYTHON = {builtins.bool: bool.numpy, builtins.int: int64.numpy, builtins.float: float64.numpy}
 _DEFAULT_OF_CATEGORY = [bool.numpy, int64.numpy, float32.numpy]
+
+
+def _bfloat16_of_numpy() -> np.dtype[Any]:
+    """Return numpy's dtype of bfloat16; at the first call, prepare for arrays of it."""
+    kind = bfloat16._numpy = extension_dtypes.bfloat16()
+    _BY_NUMPY[kind] = bfloat16
+    FLOATS.add(kind)
+    for prepare in before_bfloat16:
+        prepare()
+    return kind
 
 
 def of(array: Array) -> dtype:
@@ -90,6 +120,8 @@ def from_numpy(numpy_dtype: np.dtype[Any]) -> dtype:
     try:
         return _BY_NUMPY[numpy_dtype]
     except KeyError:
+        if numpy_dtype.name == bfloat16.name:
+            return from_numpy(bfloat16.numpy)  # the user's own, made before tinynet's first
         if not numpy_dtype.isnative:
             raise ValueError(
                 "given numpy array has byte order different from the native byte order. "
@@ -126,7 +158,7 @@ def set_default_dtype(d: dtype) -> None:
     """Set the dtype that Python floats become; only floating-point dtypes are supported.
 
     Args:
-        d: float16, float32 (as at the start) or float64.
+        d: bfloat16, float16, float32 (as at the start) or float64.
 
     Raises:
         TypeError: ``d`` is not a floating-point dtype.
@@ -145,6 +177,11 @@ def set_default_dtype(d: dtype) -> None:
 def default_float() -> np.dtype[Any]:
     """Return the numpy dtype of the default dtype."""
     return _DEFAULT_OF_CATEGORY[2]
+
+
+def floating_kind(array: Array) -> np.dtype[Any]:
+    """Return the numpy dtype of an array, the default one for integers and booleans."""
+    return array.dtype if is_floating(array.dtype) else _DEFAULT_OF_CATEGORY[2]
 
 
 def promote_types(type1: dtype | type, type2: dtype | type) -> dtype:
@@ -182,12 +219,12 @@ def can_cast(from_: dtype | type, to: dtype | type) -> builtins.bool:
 
 def promoted(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """Return the smallest numpy dtype that both fit in, by PyTorch's table."""
-    if a is b:
+    if a == b:
         return a
-    if a.kind == "f" and b.kind != "f":
-        return a
-    if b.kind == "f" and a.kind != "f":
-        return b
+    if is_floating(a) != is_floating(b):
+        return a if is_floating(a) else b
+    if is_floating(a) and a.itemsize == b.itemsize:  # bfloat16 and float16
+        return float32.numpy
     return np.promote_types(a, b)
 
 
@@ -248,9 +285,18 @@ def number(value: Any, kind: np.dtype[Any]) -> Any:
     return kind.type(value)
 
 
+def operand(value: Any, kind: np.dtype[Any]) -> Any:
+    """Return a Python number as kernels take it: as it is for bfloat16, which compute in float32.
+
+    Raises:
+        OverflowError: an integer of more than 64 bits.
+    """
+    return value if kind.kind == "V" else number(value, kind)
+
+
 _C_TYPES = {
-    "float16": "c10::Half", "float32": "float", "int8": "int8_t", "int16": "int16_t",
-    "int32": "int", "int64": "int64_t", "uint8": "uint8_t",
+    "bfloat16": "c10::BFloat16", "float16": "c10::Half", "float32": "float", "int8": "int8_t",
+    "int16": "int16_t", "int32": "int", "int64": "int64_t", "uint8": "uint8_t",
 }  # fmt: skip
 
 
@@ -273,8 +319,8 @@ def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:
     """
     if kind.kind == "b":
         return True
-    if kind.kind == "f":
-        limit = builtins.float(np.finfo(kind).max)
+    if is_floating(kind):
+        limit = builtins.float(extension_dtypes.finfo(kind).max)
         return not math.isfinite(value) or -limit <= value <= limit
     info = np.iinfo(kind)
     wraps = kind.kind == "u" and isinstance(value, builtins.int)
@@ -298,98 +344,4 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
     if not fits(value, kind):
         name = _C_TYPES[kind.name]
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")
-    return value if kind.kind == "f" else number(builtins.int(value), kind)
-
-
-# ---- limits -------------------------------------------------------------------------------------
-
-
-class finfo:
-    """The limits of a floating-point dtype (the default one unless given).
-
-    Args:
-        type: the dtype.
-
-    Attributes:
-        bits: bits per number.
-        min, max: the least and the largest number.
-        eps: the distance from 1 to the next number.
-        tiny, smallest_normal: the smallest positive number without loss of digits.
-        resolution: what decimals can be told apart at 1.
-        dtype: the name of the dtype.
-
-    Raises:
-        TypeError: it is not a floating-point dtype.
-
-    Example:
-        >>> tn.finfo(tn.float32).max
-        3.4028234663852886e+38
-    """
-
-    def __init__(self, type: DtypeLike = None):
-        kind = get_default_dtype() if type is None else from_numpy(as_numpy(type))
-        if not kind.is_floating_point:
-            raise TypeError(
-                "tinynet.finfo() requires a floating point input type. Use tinynet.iinfo to handle "
-                "'tinynet.finfo'"
-            )
-        info = np.finfo(kind.numpy)
-        self.bits: builtins.int = info.bits
-        self.min, self.max = builtins.float(info.min), builtins.float(info.max)
-        self.eps, self.resolution = builtins.float(info.eps), 10.0**-info.precision
-        self.smallest_normal = self.tiny = builtins.float(info.smallest_normal)
-        self.dtype = kind.name
-
-    def __repr__(self) -> str:
-        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
-        values = ", ".join(f"{n}={getattr(self, n):g}" for n in names)
-        return f"finfo({values}, dtype={self.dtype})"
-
-    def __eq__(self, other: object) -> builtins.bool:
-        return isinstance(other, finfo) and self.dtype == other.dtype
-
-    def __hash__(self) -> builtins.int:
-        return hash(self.dtype)
-
-
-class iinfo:
-    """The limits of an integer dtype.
-
-    Args:
-        type: the dtype.
-
-    Attributes:
-        bits: bits per number.
-        min, max: the least and the largest number.
-        dtype: the name of the dtype.
-
-    Raises:
-        TypeError: it is not an integer dtype.
-
-    Example:
-        >>> tn.iinfo(tn.int8)
-        iinfo(min=-128, max=127, dtype=int8)
-    """
-
-    def __init__(self, type: dtype | builtins.type):
-        kind = from_numpy(as_numpy(type))
-        if kind.is_floating_point:
-            raise TypeError(
-                "tinynet.iinfo() requires an integer input type. Use tinynet.finfo to handle "
-                "'tinynet.iinfo'"
-            )
-        if kind is bool:
-            raise TypeError("tinynet.bool is not supported by tinynet.iinfo")
-        info = np.iinfo(kind.numpy)
-        self.bits: builtins.int = info.bits
-        self.min, self.max = builtins.int(info.min), builtins.int(info.max)
-        self.dtype = kind.name
-
-    def __repr__(self) -> str:
-        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
-
-    def __eq__(self, other: object) -> builtins.bool:
-        return isinstance(other, iinfo) and self.dtype == other.dtype
-
-    def __hash__(self) -> builtins.int:
-        return hash(self.dtype)
+    return value if is_floating(kind) else number(builtins.int(value), kind)

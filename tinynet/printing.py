@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.dtypes import Array
 
 _PREFIX = "tensor("
@@ -164,7 +165,7 @@ def _format_values(array: Array) -> str:
         if edge == 0:
             return f"[{_CUT}]"
         array = _edges(array, edge, cut)
-    floats = array.dtype.kind == "f"
+    floats = dtypes.is_floating(array.dtype)
     if floats:
         array = array.astype(np.float64)
     show, width = _float_style(array) if floats else _plain_style(array)

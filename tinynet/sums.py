@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.dtypes import Array
+from tinynet.dtypes import FLOATING, Array
 
 add_up: Callable[..., Array] = np.add.reduce  # numpy's type knows no ``keepdims: bool``
 
@@ -32,7 +32,7 @@ def sum_kind(array: Array, dtype: Any) -> Any:
     """Return the dtype to sum in: as given, else int64 for integers and booleans."""
     if dtype is not None:
         return dtypes.as_numpy(dtype)
-    return array.dtype if array.dtype.kind == "f" else np.dtype(np.int64)
+    return array.dtype if dtypes.is_floating(array.dtype) else np.dtype(np.int64)
 
 
 def ones(count: int, kind: np.dtype[Any]) -> Array:
@@ -49,7 +49,7 @@ def _kept_ones(count: int, kind: np.dtype[Any]) -> Array:
 
 def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any = None) -> Array:
     """Return sums over the axes (None: over all) in a dtype, None for that of `sum_kind`."""
-    if dtype is not None or x.dtype.kind != "f":
+    if dtype is not None or x.dtype.kind not in FLOATING:
         return add_up(x, axis=axes, keepdims=keepdim, dtype=sum_kind(x, dtype))
     if x.dtype.itemsize == 2:
         return np.asarray(sums(x.astype(np.float32), axes, keepdim)).astype(x.dtype)

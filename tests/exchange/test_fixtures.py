@@ -67,18 +67,25 @@ def test_a_model_of_pytorch_is_saved_to_the_same_bytes(name):
     assert file.getvalue() == path.read_bytes()
 
 
-def check_bfloat16(tensors):
-    assert tensors["w"].dtype is tn.float32
-    assert np.array_equal(tensors["w"].numpy(), np.linspace(-3, 3, 7, dtype=np.float32))
+def check_bfloat16(tensors, dtype):
+    assert tensors["w"].dtype is dtype
+    assert tensors["w"].tolist() == np.linspace(-3, 3, 7).tolist()
     assert tensors["other"].tolist() == [1, 1]
 
 
 def test_bfloat16():
+    pytest.importorskip("ml_dtypes")
+    check_bfloat16(load_file(FILES / "bfloat16.safetensors"), tn.bfloat16)
+    for name in ("bfloat16.pt", "bfloat16_legacy.pt"):
+        check_bfloat16(load_pytorch(FILES / name), tn.bfloat16)
+
+
+def test_bfloat16_without_its_package(without_ml_dtypes):
     with pytest.warns(UserWarning, match="bfloat16 read as float32 .*1 tensor.*: 'w'"):
-        check_bfloat16(load_file(FILES / "bfloat16.safetensors"))
+        check_bfloat16(load_file(FILES / "bfloat16.safetensors"), tn.float32)
     for name in ("bfloat16.pt", "bfloat16_legacy.pt"):
         with pytest.warns(UserWarning, match="bfloat16 read as float32 .* 1 storage") as found:
-            check_bfloat16(load_pytorch(FILES / name))
+            check_bfloat16(load_pytorch(FILES / name), tn.float32)
         assert found[0].filename == __file__
 
 

@@ -88,10 +88,28 @@ def test_the_package_reads_what_it_would_not_write(torch, package, tmp_path):
 
 
 def test_bfloat16_of_the_package(torch, package, tmp_path):
+    pytest.importorskip("ml_dtypes")
     x = torch.randn(1000).bfloat16()
     package.save_file({"x": x}, tmp_path / "x.safetensors")
-    with pytest.warns(UserWarning, match="bfloat16"):
-        assert np.array_equal(load_file(tmp_path / "x.safetensors")["x"].numpy(), x.float().numpy())
+    ours = load_file(tmp_path / "x.safetensors")
+    assert ours["x"].dtype is tn.bfloat16
+    assert np.array_equal(ours["x"].float().numpy(), x.float().numpy())
+    save_file(ours, tmp_path / "y.safetensors")
+    assert (tmp_path / "y.safetensors").read_bytes() == (tmp_path / "x.safetensors").read_bytes()
+
+
+def test_bfloat16_of_torch(torch, tmp_path):
+    pytest.importorskip("ml_dtypes")
+    x = tn.linspace(-3, 3, 12).reshape(3, 4).bfloat16()
+    tn.exchange.save_pytorch({"x": x, "column": x[:, 1], "dtype": x.dtype}, tmp_path / "x.pt")
+    theirs = torch.load(tmp_path / "x.pt")
+    assert theirs["dtype"] is theirs["column"].dtype is torch.bfloat16
+    assert theirs["column"].tolist() == x[:, 1].tolist()
+    assert theirs["column"].data_ptr() == theirs["x"].data_ptr() + 2
+    torch.save(theirs, tmp_path / "y.pt")
+    ours = load_pytorch(tmp_path / "y.pt")
+    assert ours["dtype"] is ours["x"].dtype is tn.bfloat16
+    assert ours["x"].tolist() == theirs["x"].tolist()
 
 
 @pytest.mark.parametrize("legacy", [False, True], ids=["zip", "legacy"])

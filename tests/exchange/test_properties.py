@@ -12,7 +12,7 @@ import tinynet as tn
 from tinynet.core.tensor import wrap
 from tinynet.exchange import load_pytorch, safetensors, save_pytorch
 
-KINDS = [d.numpy for d in tn.dtypes.ALL]
+KINDS = [d.numpy for d in tn.dtypes.ALL if d is not tn.bfloat16]
 texts = st.text(max_size=5)
 keys = texts | st.integers() | st.booleans() | st.none()
 numbers = st.integers() | st.floats(allow_nan=False) | st.complex_numbers(allow_nan=False)

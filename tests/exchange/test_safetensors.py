@@ -219,7 +219,7 @@ def entry(begin, end, shape=(1,), dtype="F32"):
     return {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, end]}
 
 
-def test_bfloat16_is_read_as_float32_with_a_note(path):
+def test_bfloat16_is_read_as_float32_with_a_note(path, without_ml_dtypes):
     values = np.array([1.0, -2.5, 3.140625, 1e30, np.inf, -0.0, 1e-40], np.float32)
     bits = (values.view(np.uint32) >> 16).astype("<u2")
     exact = (bits.astype(np.uint32) << 16).view(np.float32)

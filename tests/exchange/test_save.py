@@ -72,7 +72,7 @@ def test_not_finite():
     assert repr(back) == "[inf, -inf, nan, (nan-infj)]"
 
 
-@pytest.mark.parametrize("kind", [d.name for d in tn.dtypes.ALL])
+@pytest.mark.parametrize("kind", [d.name for d in tn.dtypes.ALL if d is not tn.bfloat16])
 @pytest.mark.parametrize("shape", [(), (1,), (2, 3), (0, 4), (2, 1, 3, 2)], ids=str)
 def test_every_dtype_and_shape(kind, shape):
     values = np.random.default_rng(0).integers(0, 100, shape)

@@ -10,6 +10,7 @@ from tests.rounding import bound
 
 # Relative to the largest number; float32 and PyTorch's are both rounded, in sums of 400 terms.
 TOLERANCE = {
+    "bfloat16": 4e-2,  # 5 of its roundings
     "float16": 2 * bound("float16", 20),
     "float32": 2 * bound("float32", 400),
     "float64": 1e-10,
@@ -50,7 +51,8 @@ def _unequal(theirs: Any, ours: Any, path: str, least: float) -> str | None:
                 if key == "second" and not any(np.any(g) for g in theirs[key] if g is not None):
                     continue
                 return f"{path}.{key} is missing"
-            found = _unequal(theirs[key], ours[key], f"{path}.{key}", least)
+            most = max(least, TOLERANCE.get(key, 0.0))
+            found = _unequal(theirs[key], ours[key], f"{path}.{key}", most)
             if found:
                 return found
         return None

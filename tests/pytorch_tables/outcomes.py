@@ -129,6 +129,8 @@ def plain(value: Any) -> Any:
             if detached._is_zerotensor():
                 detached = detached.new_zeros(detached.shape)
             detached = detached.resolve_conj().resolve_neg()
+        if str(detached.dtype).endswith("bfloat16"):  # which numpy has not
+            return {"bfloat16": detached.float().numpy()}
         return detached.numpy()
     if isinstance(value, (tuple, list)):
         return [plain(v) for v in value]

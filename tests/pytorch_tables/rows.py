@@ -114,9 +114,10 @@ def rows(
 ) -> Iterator[Row]:
     """Yield the rows of the operations whose name fits ``only``."""
     for op in operations(only):
-        for kind in DTYPES:
+        for kind in [*DTYPES, torch.bfloat16]:
             name = str(kind).removeprefix("torch.")
-            if kind in op.dtypes and (not dtypes or name in dtypes):
+            asked = name in dtypes if dtypes else kind in DTYPES
+            if kind in op.dtypes and asked:
                 for row in _rows(op, kind, name, most):
                     if not faces or row.face in faces:
                         yield row

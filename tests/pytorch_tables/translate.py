@@ -34,6 +34,9 @@ def tensor(t: torch.Tensor) -> tn.Tensor:
         indices, values = t.detach()._indices().numpy(), t.detach()._values().numpy()
         made = tn.sparse_coo_tensor(indices, values, tuple(t.shape))
         return made.requires_grad_() if t.requires_grad else made
+    if t.dtype is torch.bfloat16:
+        made = tensor(t.detach().float()).bfloat16()
+        return made.requires_grad_() if t.requires_grad else made
     array = t.detach().numpy()
     if not t.is_contiguous():  # the same strides, in memory of its own
         array = np.lib.stride_tricks.as_strided(array.copy(order="K"), array.shape)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core import engine
 from tinynet.core.callsite import here, locate
 from tinynet.core.messages import row
@@ -70,7 +71,7 @@ class Watcher:
             return
         for i, result in enumerate(results):
             array = _array(result)
-            if array is not None and array.dtype.kind == "f" and np.isnan(array).any():
+            if array is not None and dtypes.is_floating(array.dtype) and np.isnan(array).any():
                 raise self._problem(node, g, i, array)
 
     def _problem(self, node: Node, g: Any, number: int, result: Array) -> AutogradError:

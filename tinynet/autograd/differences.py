@@ -39,7 +39,9 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 def floating(made: Any) -> list[Tensor]:
     """Return those outputs of a function that can have a derivative."""
-    return [t for t in as_tuple(made) if isinstance(t, Tensor) and t._array.dtype.kind == "f"]
+    return [
+        t for t in as_tuple(made) if isinstance(t, Tensor) and dtypes.is_floating(t._array.dtype)
+    ]
 
 
 def differentiable(made: Any) -> list[Tensor]:

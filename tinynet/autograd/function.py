@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.core.callsite import here
 from tinynet.core.inplace import permit, rebase, wrote
@@ -212,7 +212,7 @@ def _warn_of_stored_tensors(node: FunctionNode, args: tuple[Any, ...], output: A
 
 def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -> Tensor:
     """Give one output of forward its history."""
-    if any(t is c for c in node._constant) or t._array.dtype.kind != "f":
+    if any(t is c for c in node._constant) or not dtypes.is_floating(t._array.dtype):
         return t
     edge: Edge = (node, number)
     if any(t is d for d in node._dirty):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, type_info
 from tinynet.core.tensor import Tensor
 from tinynet.ops import rand, randint, tensor
 
@@ -141,7 +141,7 @@ class _Comparison:
         self._arrays(a, e, rtol, atol, path)
 
     def _arrays(self, actual: Any, expected: Any, rtol: float, atol: float, path: str) -> None:
-        whole = actual.dtype.kind != "f"
+        whole = not dtypes.is_floating(actual.dtype)
         with np.errstate(all="ignore"):
             if whole and rtol == atol == 0:
                 matches = np.asarray(actual == expected)
@@ -328,7 +328,7 @@ def make_tensor(
     if apart:
         made = made[..., 1::2]
     if exclude_zero:
-        made[made == 0] = dtypes.finfo(dtype).tiny if dtype.is_floating_point else 1
+        made[made == 0] = type_info.finfo(dtype).tiny if dtype.is_floating_point else 1
     return made.requires_grad_(requires_grad)
 
 
@@ -339,10 +339,10 @@ def _range(dtype: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
     if dtype is dtypes.bool:
         least, most, usual = 0, 2, (0, 2)
     elif dtype.is_floating_point:
-        info = dtypes.finfo(dtype)
+        info = type_info.finfo(dtype)
         least, most, usual = info.min, info.max, (-9, 9)
     else:
-        whole = dtypes.iinfo(dtype)
+        whole = type_info.iinfo(dtype)
         least, most, usual = whole.min, whole.max + (dtype is not dtypes.int64), (-9, 10)
     low, high = (usual[0] if low is None else low), (usual[1] if high is None else high)
     if math.isnan(low) or math.isnan(high):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core import inplace_source
+from tinynet.core import inplace_source, widening
 from tinynet.core.callsite import COMPILED, OUTSIDE, is_outside, outward
 from tinynet.core.inplace import run_inplace
 from tinynet.core.keeping import SavedTensor
@@ -58,9 +58,9 @@ NAMESPACE.update(
     Freed=Freed,
     gone=gone,
     promoted=dtypes.result_type,
-    default_float=dtypes.default_float,
+    floating_kind=dtypes.floating_kind,
     wrap=wrap,
-    number=dtypes.number,
+    number=dtypes.operand,
     written=written,
     explain=explain,
     run_inplace=run_inplace,
@@ -107,7 +107,7 @@ def lazy_inplace(op: Any, what: str, operator: bool) -> FunctionType:
         what: name of the function, as messages show it.
         operator: see ``lazy``.
     """
-    NAMESPACE[f"{op.name}_ufunc"] = op.kernel
+    NAMESPACE[f"{op.name}_ufunc"] = op.ufunc
     name = f"{op.name} {what}"
     code = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
     function = FunctionType(code, NAMESPACE, what)
@@ -141,11 +141,7 @@ def compile_operation(op: Any, operator: bool) -> None:
     """Give a function of ``op`` its code, and make the node class."""
     if op.formulas is not None and f"{op.name}_node" not in NAMESPACE:
         node = _node_class(op)
-        if op.joint is not None:
-            NAMESPACE[f"{op.name}_joint"] = op.joint
-        else:
-            for key, formula in op.formulas.items():
-                NAMESPACE[f"{op.name}_grad_{key}"] = formula
+        NAMESPACE.update({k: widening.formula_of(f) for k, f in _formulas(op).items()})
         source = Backward(op).source()
         node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]
         NAMESPACE[f"{op.name}_node"] = node  # last: another thread may be on its way
@@ -156,6 +152,25 @@ def compile_operation(op: Any, operator: bool) -> None:
     else:
         op.function.__code__ = _execute(op.name, source).__code__
         call_input(op.function)
+
+
+def _formulas(op: Any) -> dict[str, Any]:
+    """Return the formulas of ``op`` by their names in the namespace."""
+    if op.joint is not None:
+        return {f"{op.name}_joint": op.joint}
+    return {f"{op.name}_grad_{key}": formula for key, formula in op.formulas.items()}
+
+
+def widen() -> None:
+    """Let all kernels and formulas take bfloat16."""
+    for op in observable.operations.values():
+        op.kernel = widening.kernel_of(op, op.kernel)
+        known = _formulas(op) if f"{op.name}_node" in NAMESPACE else {}
+        NAMESPACE.update({k: widening.formula_of(f) for k, f in known.items()})
+    (observable.watch if observers else observable.unwatch)()
+
+
+dtypes.before_bfloat16.append(lambda: widening.switch_on(widen))
 
 
 def call_input(function: FunctionType) -> None:

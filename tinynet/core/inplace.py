@@ -196,7 +196,7 @@ def run_inplace(
         constant: all elements get one value, so that elements may share memory.
     """
     refuse_inference(t._counter)
-    recorded = mode.grad and t._array.dtype.kind == "f" and _any_requires_grad(t, args)
+    recorded = mode.grad and dtypes.is_floating(t._array.dtype) and _any_requires_grad(t, args)
     if recorded and not permitted:
         permit(t)
     if not constant:
@@ -245,7 +245,7 @@ def _any_requires_grad(t: Tensor, args: tuple[Any, ...]) -> bool:
 
 def _directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
     """Let numpy write a plain ufunc's result where it belongs; False if it is not that simple."""
-    if not isinstance(op.kernel, np.ufunc) or array.dtype.kind != "f" or 0 in array.strides:
+    if op.ufunc is None or array.dtype.kind != "f" or 0 in array.strides:
         return False
     operands = [a._array if isinstance(a, Tensor) else a for a in args]
     for x in operands:
@@ -254,7 +254,7 @@ def _directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
                 return False
         elif type(x) not in (int, float):
             return False
-    op.kernel(array, *operands, out=array)
+    op.ufunc(array, *operands, out=array)
     return True
 
 

@@ -18,7 +18,7 @@ from typing import Any, overload
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core import compiler
+from tinynet.core import compiler, widening
 from tinynet.core.inplace import run_inplace
 from tinynet.core.observe import observable
 from tinynet.core.out import with_out
@@ -44,6 +44,7 @@ class Operation:
         kind: ``"pointwise"``, ``"plain"``, ``"view"`` or ``"sequence"`` (of tensors, as in cat).
         formulas: input name -> derivative; None as long as there is none.
         joint: one function for the derivatives of all inputs, instead of ``formulas``.
+        ufunc: the kernel, if that is a ufunc of numpy's; else None.
         function: the public function on tensors.
     """
 
@@ -71,10 +72,7 @@ class Operation:
         numbers: bool | str = True,
         out: bool = False,
     ):
-        self.name = declared.__name__
-        self.declared = declared
-        self.kind = kind
-        self.kernel: Callable[..., Any] = kernel or declared
+        self.name, self.declared, self.kind = declared.__name__, declared, kind
         self._parameters(declared.__code__)
         self.ints = ints
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
@@ -84,6 +82,8 @@ class Operation:
         self.many = many
         self.mixed, self.numbers = mixed, numbers
         self.multiple = bool(outputs) or many
+        self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
+        self.kernel: Callable[..., Any] = widening.kernel_of(self, kernel or declared)
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
         self.takes_out = out or (methods and kind != "view" and not many)
         self.formulas: dict[str, Callable[..., Any]] | None = None
@@ -169,7 +169,7 @@ class Operation:
     @property
     def has_direct_writes(self) -> bool:
         """True if numpy can write the result of the kernel where the first input is."""
-        plain = isinstance(self.kernel, np.ufunc) and not self.attributes
+        plain = self.ufunc is not None and not self.attributes
         return plain and len(self.tensors) <= 2 and bool(self.numbers)
 
     @property

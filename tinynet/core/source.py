@@ -139,7 +139,7 @@ class Forward:
         keyword = op.attributes[len(op.attributes) - op.keyword_only :]
         args = ", ".join([*arrays, *positional, *(f"{k}={k}" for k in keyword)])
         if op.ints == "float":
-            lines = ["if a0.dtype.kind != 'f':", "    kind = default_float()"]
+            lines = ["if a0.dtype.kind != 'f':", "    kind = floating_kind(a0)"]
             for a in arrays:
                 lines.append(f"    {a} = {a}.astype(kind) if {a}.__class__ not in NUMBERS else {a}")
             self.body("\n".join(lines))

@@ -198,8 +198,8 @@ class Tensor(TensorMethods):
         return bool(self._array.flags.c_contiguous)
 
     def is_floating_point(self) -> bool:
-        """Return True for float16, float32 and float64."""
-        return bool(self._array.dtype.kind == "f")
+        """Return True for bfloat16, float16, float32 and float64."""
+        return dtypes.is_floating(self._array.dtype)
 
     def is_complex(self) -> bool:
         """Return False: there are no complex tensors."""
@@ -316,6 +316,7 @@ class Tensor(TensorMethods):
 
         Raises:
             RuntimeError: the tensor requires grad; use ``x.detach().numpy()``.
+            TypeError: the dtype is bfloat16; use ``x.float().numpy()``.
 
         Example:
             >>> x = tn.zeros(2)
@@ -328,6 +329,8 @@ class Tensor(TensorMethods):
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
             )
+        if self._array.dtype.kind == "V":
+            raise TypeError("Got unsupported ScalarType BFloat16")
         if self.is_sparse:
             raise TypeError(
                 "can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first."

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.messages import view_write_error
 from tinynet.core.modes import enable_grad, mode
@@ -80,7 +80,7 @@ def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], gr
     if origin and view.site is None:
         view.site = here()
     target._view = view
-    if source._array.dtype.kind == "f":
+    if source._array.dtype.kind in dtypes.FLOATING:
         target._requires_grad = VIEW
     return view
 
@@ -183,7 +183,7 @@ def set_requires_grad(t: Tensor, value: bool) -> None:
         if not value:
             raise errors.not_leaf_flag()
         return
-    if value and t._array.dtype.kind != "f":
+    if value and not dtypes.is_floating(t._array.dtype):
         raise errors.not_floating()
     if value and t._counter is INFERENCE and not mode.inference:
         raise RuntimeError(errors.INFERENCE_FLAG)
@@ -209,7 +209,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
 
 
 def _assign_requires_grad(t: Tensor, value: bool) -> None:
-    if value and t._array.dtype.kind != "f":
+    if value and not dtypes.is_floating(t._array.dtype):
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
     if value and t._edge is not None:
         raise RuntimeError("you can only change requires_grad flags of leaf variables.")
@@ -313,7 +313,7 @@ def set_data(t: Tensor, value: Tensor) -> None:
     """Replace the values without autograd's knowledge."""
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-    if requires_grad(t) and value._array.dtype.kind != "f":
+    if requires_grad(t) and not dtypes.is_floating(value._array.dtype):
         raise RuntimeError(
             "data set to a tensor that requires gradients must be floating point or complex dtype"
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, extension_dtypes
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.distributions.constraint import (
     Constraint,
@@ -273,7 +273,7 @@ class _CorrCholesky(_LowerCholesky):
     """Cholesky factors of correlation matrices: their rows have length 1."""
 
     def check(self, value: Any) -> Tensor:
-        slack = np.finfo(value._array.dtype).eps * value.size(-1) * 10
+        slack = extension_dtypes.finfo(value._array.dtype).eps * value.size(-1) * 10
         unit = (linalg.norm(value.detach(), dim=-1) - 1).abs() <= slack
         return super().check(value) & unit.all(-1)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any
 
-from tinynet import dtypes
+from tinynet import dtypes, type_info
 from tinynet.core.device import DeviceLike
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensor import Tensor
@@ -115,7 +115,7 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
 def finfo(x: Tensor) -> Any:
     """Return the limits of a tensor's dtype (of the default dtype for whole numbers)."""
     kind = x.dtype if x.dtype.is_floating_point else dtypes.get_default_dtype()
-    return dtypes.finfo(kind)
+    return type_info.finfo(kind)
 
 
 def one_of(**given: Any) -> tuple[str, Any]:

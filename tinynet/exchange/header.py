@@ -18,7 +18,6 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import IO, Any, NamedTuple
 
-from tinynet import dtypes
 from tinynet.exchange.files import ExchangeError, reason
 from tinynet.strides import MOST_DIMENSIONS
 
@@ -35,11 +34,10 @@ BITS = {
     "I32": 32, "U32": 32, "F32": 32, "C64": 64, "F64": 64, "I64": 64, "U64": 64,
 }  # fmt: skip
 _RANK = {name: rank for rank, name in enumerate(BITS)}
-_LETTERS = {"b": "BOOL", "u": "U", "i": "I", "f": "F"}
 NAMES = {
-    d.name: "BOOL" if d is dtypes.bool else f"{_LETTERS[d.numpy.kind]}{d.itemsize * 8}"
-    for d in dtypes.ALL
-}
+    "bfloat16": "BF16", "float16": "F16", "float32": "F32", "float64": "F64", "uint8": "U8",
+    "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "bool": "BOOL",
+}  # fmt: skip
 """tinynet's dtype -> its name in a file."""
 
 

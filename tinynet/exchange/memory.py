@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, extension_dtypes
 from tinynet.dtypes import Array
 from tinynet.strides import array_in
 
 _ALIGNMENT = 16
-_DTYPE = re.compile(r"[<>|=][?biufcSUmM]\d+(\[\w+\])?")  # what a Layout may name
+_DTYPE = re.compile(r"[<>|=][?biufcSUmM]\d+(\[\w+\])?|bfloat16")  # what a Layout may name
 
 
 class Layout(NamedTuple):
     """Where an array lies in the memory of another one.
 
     Attributes:
-        dtype: numpy's short name, such as ``"<f4"``.
+        dtype: numpy's short name, such as ``"<f4"``, or ``"bfloat16"``.
         offset: bytes from the beginning to the first element.
         shape: the shape.
         strides: bytes.
@@ -76,12 +76,28 @@ def blocks(arrays: Sequence[Array]) -> list[Block]:
     stored, or else the bytes from the first to the last. The same is done for an array that is
     larger than its memory (expanded). Arrays of records are always on their own.
     """
-    plain = [i for i, array in enumerate(arrays) if array.dtype.kind != "V"]
+    plain = [i for i, array in enumerate(arrays) if not _is_record(array)]
     groups = overlapping([arrays[i] for i in plain])
     made = [_block(arrays, [plain[i] for i in group]) for group in groups]
     # A Layout has no place for the fields of a record.
-    made += [Block(a, [(i, None)]) for i, a in enumerate(arrays) if a.dtype.kind == "V"]
+    made += [Block(a, [(i, None)]) for i, a in enumerate(arrays) if _is_record(a)]
     return sorted(made, key=lambda block: block.members[0][0])
+
+
+def _is_record(array: Array) -> bool:
+    return array.dtype.kind == "V" and not is_bfloat16(array)
+
+
+def is_bfloat16(array: Array) -> bool:
+    """Return whether an array is one of bfloat16."""
+    return array.dtype.name == dtypes.bfloat16.name
+
+
+def of_bfloat16_bits(bits: Array) -> Array:
+    """Return bfloat16 numbers, given as uint16; as float32 where ml_dtypes is not installed."""
+    if extension_dtypes.installed():
+        return bits.view(dtypes.bfloat16.numpy)
+    return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
 def _block(arrays: Sequence[Array], group: list[int]) -> Block:
@@ -150,7 +166,17 @@ def _expanded(array: Array) -> bool:
 
 
 def _layout(array: Array, low: int) -> Layout:
-    return Layout(array.dtype.str, _start(array) - low, array.shape, array.strides)
+    name = array.dtype.name if is_bfloat16(array) else array.dtype.str
+    return Layout(name, _start(array) - low, array.shape, array.strides)
+
+
+def storable(arrays: Sequence[Array], block: Block) -> Block:
+    """Return a block whose array numpy can write to a file: bfloat16 as its bits."""
+    if not is_bfloat16(block.array):
+        return block
+    low = _start(block.array)
+    members = [(i, layout or _layout(arrays[i], low)) for i, layout in block.members]
+    return Block(block.array.view(np.uint16), members)
 
 
 def placed(array: Array, layout: Layout) -> Array:
@@ -162,7 +188,8 @@ def placed(array: Array, layout: Layout) -> Array:
     if not _DTYPE.fullmatch(layout.dtype):
         raise ValueError(f"the dtype {layout.dtype!r:.50}")
     memory = array.T if array.flags.f_contiguous else array
-    return array_in(memory, layout.shape, layout.dtype, layout.offset, layout.strides)
+    kind = dtypes.bfloat16.numpy if layout.dtype == dtypes.bfloat16.name else layout.dtype
+    return array_in(memory, layout.shape, kind, layout.offset, layout.strides)
 
 
 def native(array: Array) -> Array:

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.device import require_cpu
 from tinynet.dtypes import Array
 from tinynet.exchange.costs import RefusedError, RefusedNameError, brief
@@ -29,15 +30,17 @@ from tinynet.exchange.files import (
     opened,
     reason,
 )
+from tinynet.exchange.memory import of_bfloat16_bits
 from tinynet.exchange.objects import ObjectReader
 from tinynet.exchange.opcodes import Reader
-from tinynet.exchange.pytorch_names import BFLOAT16, Storage, StorageType
+from tinynet.exchange.pytorch_names import Storage, StorageType
 from tinynet.exchange.safe_globals import Allowed, imported
 from tinynet.exchange.safetensors import warn_of_bfloat16
 
 _EXPECTED = "a file of torch.save with tensors and plain data"
 _MAGIC = 0x1950A86A20F9469CFC6C  # the number that files of PyTorch up to 1.5 begin with
 _PROTOCOL = 1001
+BFLOAT16 = dtypes.bfloat16.name
 
 
 def load_pytorch(
@@ -52,8 +55,8 @@ def load_pytorch(
     With ``weights_only=True``, no code of the file is run, whatever it contains: it may name
     PyTorch's functions that make tensors, the classes of Python and numpy whose objects are data,
     and what ``tinynet.serialization.add_safe_globals`` was given. All tensors come to the cpu;
-    those that share memory share it again. bfloat16, which tinynet has not, is read as float32,
-    exactly, with a warning.
+    those that share memory share it again. Where the package ml_dtypes is not installed, bfloat16
+    is read as float32, exactly, with a warning.
 
     Args:
         f: a path, or a file open for reading in binary mode.
@@ -190,27 +193,24 @@ class _Storages:
     def warn(self, path: str) -> None:
         """Say what was read in another dtype than the file has."""
         count = sum(dtype == BFLOAT16 for _, dtype in self._known.values())
-        if count:
-            warn_of_bfloat16(path, f"{count} storage(s)")
+        warn_of_bfloat16(path, count, "storage(s)")
 
 
 def _empty(dtype: str, count: int) -> Array:
-    return np.empty(count, np.float32 if dtype == BFLOAT16 else dtype)
+    made = np.empty(count, _stored(dtype))
+    return of_bfloat16_bits(made) if dtype == BFLOAT16 else made
 
 
 def _fill(array: Array, data: bytes, dtype: str, order: str) -> None:
     """Write the bytes of a file to an array."""
-    values = np.frombuffer(data, np.uint16 if dtype == BFLOAT16 else dtype)
+    values = np.frombuffer(data, _stored(dtype))
     if order != sys.byteorder:
         values = values.byteswap()
-    if dtype == BFLOAT16:
-        array[...] = (values.astype(np.uint32) << 16).view(np.float32)
-    else:
-        array[...] = values
+    array[...] = of_bfloat16_bits(values) if dtype == BFLOAT16 else values
 
 
-def _item_size(dtype: str) -> int:
-    return 2 if dtype == BFLOAT16 else np.dtype(dtype).itemsize
+def _stored(dtype: str) -> np.dtype[Any]:
+    return np.dtype(np.uint16 if dtype == BFLOAT16 else dtype)
 
 
 # ---- a zip archive: PyTorch 1.6 and later -------------------------------------------------------
@@ -235,7 +235,7 @@ def _read_zip(archive: zipfile.ZipFile, path: str, trusted: bool) -> Any:
         name = f"{folder}data/{key}"
         if name not in names:
             raise ExchangeError(path, f"the member {name}", "none")
-        size, found = count * _item_size(dtype), archive.getinfo(name).file_size
+        size, found = count * _stored(dtype).itemsize, archive.getinfo(name).file_size
         if size != found:
             raise ExchangeError(path, f"{size} bytes ({count} of {dtype})", str(found), name)
         array = _empty(dtype, count)
@@ -276,7 +276,7 @@ def _read_legacy(file: IO[bytes], path: str, trusted: bool) -> Any:
 
     def memory(key: str, dtype: str, count: int) -> Array:
         nonlocal left
-        left -= count * _item_size(dtype)
+        left -= count * _stored(dtype).itemsize
         if left < 0:
             raise ExchangeError(path, f"storage {key!r} of {count} {dtype}", "the end of the file")
         arrays[key] = _empty(dtype, count), dtype
@@ -291,8 +291,8 @@ def _read_legacy(file: IO[bytes], path: str, trusted: bool) -> Any:
     for key in keys:
         array, dtype = arrays[key]
         count = int.from_bytes(file.read(8), "little")
-        raw = file.read(math.prod(array.shape) * _item_size(dtype))
-        if count != array.size or len(raw) != count * _item_size(dtype):
+        raw = file.read(math.prod(array.shape) * _stored(dtype).itemsize)
+        if count != array.size or len(raw) != count * _stored(dtype).itemsize:
             found = f"{count}, and {len(raw)} bytes"
             raise ExchangeError(path, f"{array.size} elements of {dtype}", found, f"storage {key}")
         _fill(array, raw, dtype, "little")

@@ -49,7 +49,6 @@ class StorageType:
         self.name = name
 
 
-BFLOAT16 = "bfloat16"
 STORAGES = {f"torch.{d.scalar_name}Storage": d.name for d in dtypes.ALL}
 """PyTorch's classes of storages -> the name of their dtype."""
 
@@ -134,6 +133,5 @@ VALUES: dict[str, Any] = {
     **python_names.VALUES,
     **{f"torch.{d.name}": d for d in dtypes.ALL},
     **{name: StorageType(dtype) for name, dtype in STORAGES.items()},
-    "torch.BFloat16Storage": StorageType(BFLOAT16),
 }
 KINDS = (Tensor, Parameter, Size, dtypes.dtype, device, *python_names.KINDS)

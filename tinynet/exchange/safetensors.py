@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, extension_dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.device import require_cpu
 from tinynet.core.tensor import Tensor, wrap
@@ -22,11 +22,14 @@ from tinynet.dtypes import Array
 from tinynet.exchange import header
 from tinynet.exchange.files import ExchangeError, StrPath, name_of, opened, write_to
 from tinynet.exchange.header import METADATA, NAMES, Entry
-from tinynet.exchange.memory import native, overlapping
+from tinynet.exchange.memory import native, of_bfloat16_bits, overlapping
 from tinynet.nn.parameter import is_lazy
 
-_DTYPES = {name: getattr(dtypes, dtype).numpy.newbyteorder("<") for dtype, name in NAMES.items()}
-BFLOAT16 = "BF16"
+BFLOAT16 = NAMES["bfloat16"]
+_DTYPES = {
+    name: np.dtype(np.uint16 if name == BFLOAT16 else dtype).newbyteorder("<")
+    for dtype, name in NAMES.items()
+}  # bfloat16 as its bits
 
 
 # ---- writing ------------------------------------------------------------------------------------
@@ -84,7 +87,8 @@ def _parts(tensors: dict[str, Tensor], metadata: Mapping[str, str] | None) -> li
     data: list[Any] = []
     end = 0
     for name in header.in_order(kinds.items()):
-        array = np.ascontiguousarray(arrays[name], _DTYPES[kinds[name]])
+        bits = arrays[name].view(np.uint16) if kinds[name] == BFLOAT16 else arrays[name]
+        array = np.ascontiguousarray(bits, _DTYPES[kinds[name]])
         begin, end = end, end + array.nbytes
         entries[name] = Entry(kinds[name], arrays[name].shape, begin, end)
         data.append(array.reshape(-1).view(np.uint8))
@@ -151,8 +155,8 @@ def load_file(filename: StrPath | IO[bytes], device: Any = "cpu") -> dict[str, T
 
     They have memory of their own, and what happens to the file later does not change them;
     ``safe_open`` reads parts of a file that is larger than the memory.
-    bfloat16, which tinynet has not, is read as float32, exactly, with a warning that names the
-    tensors.
+    Where the package ml_dtypes is not installed, bfloat16 is read as float32, exactly, with a
+    warning that names the tensors.
 
     Args:
         filename: a path, or a file open for reading in binary mode.
@@ -200,9 +204,9 @@ class _Contents:
     def array(self, name: str, rows: range | None = None) -> Array:
         """Return the values of a tensor, or of some of its rows, in memory of their own."""
         entry, where = self.entry(name), f"tensor {name!r}"
-        kind = np.dtype("<u2") if entry.dtype == BFLOAT16 else _DTYPES.get(entry.dtype)
+        kind = _DTYPES.get(entry.dtype)
         if kind is None:
-            known = f"a dtype that tinynet has ({', '.join(_DTYPES)}, or BF16)"
+            known = f"a dtype that tinynet has ({', '.join(_DTYPES)})"
             raise ExchangeError(self.path, known, entry.dtype, where)
         shape, begin = entry.shape, self.header.start + entry.begin
         if rows is not None:
@@ -219,7 +223,7 @@ class _Contents:
         if kind.kind == "b" and raw.max(initial=0) > 1:
             raise ExchangeError(self.path, "0 or 1 in each byte of BOOL", str(raw.max()), where)
         if entry.dtype == BFLOAT16:
-            return (array.astype(np.uint32) << 16).view(np.float32)
+            return of_bfloat16_bits(array.astype(np.uint16, copy=False))
         return native(array)
 
     def tensors(self) -> dict[str, Tensor]:
@@ -230,17 +234,17 @@ class _Contents:
 
     def note_bfloat16(self, names: Iterable[str]) -> None:
         read = [name for name in names if self.entry(name).dtype == BFLOAT16]
-        if read:
-            listed = ", ".join(map(repr, read[:5])) + (", ..." if len(read) > 5 else "")
-            warn_of_bfloat16(self.path, f"{len(read)} tensor(s): {listed}")
+        listed = ", ".join(map(repr, read[:5])) + (", ..." if len(read) > 5 else "")
+        warn_of_bfloat16(self.path, len(read), f"tensor(s): {listed}")
 
 
-def warn_of_bfloat16(path: str, what: str) -> None:
-    """Say what is not of the dtype that the file has."""
-    warn(
-        f"{path}: bfloat16 read as float32 with equal values, since tinynet has no bfloat16, "
-        f"for {what}"
-    )
+def warn_of_bfloat16(path: str, count: int, what: str) -> None:
+    """Warn of what has another dtype than in the file, because ml_dtypes is not installed."""
+    if count and not extension_dtypes.installed():
+        warn(
+            f"{path}: bfloat16 read as float32 with equal values, since ml_dtypes is not "
+            f"installed, for {count} {what}"
+        )
 
 
 class safe_open:  # noqa: N801  # the package's name

@@ -23,7 +23,7 @@ from tinynet import dtypes
 from tinynet.core.size import Size
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.exchange.memory import Block, blocks
+from tinynet.exchange.memory import Block, blocks, storable
 from tinynet.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 TENSORS = (Tensor, Parameter, Buffer)
@@ -99,8 +99,9 @@ class Encoder:
             UnstorableError: something in it has no form without pickle.
         """
         encoded = self._encode(value, ())
-        for block in blocks([array for _, _, array, _ in self._found]):
-            self._name(block)
+        arrays = [array for _, _, array, _ in self._found]
+        for block in blocks(arrays):
+            self._name(storable(arrays, block))
         seen: Counter[str] = Counter()
         for _, entry in self._known.values():
             text = json.dumps(entry, sort_keys=True)

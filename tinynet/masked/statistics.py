@@ -40,7 +40,7 @@ def mean(
         tensor(2.5000)
     """
     kind = dtype or input.dtype
-    if not dtypes.as_numpy(kind).kind == "f":
+    if not dtypes.is_floating(dtypes.as_numpy(kind)):
         source = "Input" if dtype is None else "Optional"
         raise ValueError(
             f"mean(): Could not infer output dtype. {source} dtype must be either a floating point "
@@ -88,7 +88,7 @@ def var(
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
     kind = dtype or (input.dtype if input.is_floating_point() else dtypes.float32)
-    exact = kind if dtypes.as_numpy(kind).kind == "f" else dtypes.float32
+    exact = kind if dtypes.is_floating(dtypes.as_numpy(kind)) else dtypes.float32
     kept = mask_of(input, mask)
     middle = sum(input, dim, keepdim=True, dtype=kind, mask=kept) / ops.sum(kept, dim, True)
     apart = input - middle

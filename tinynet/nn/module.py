@@ -294,12 +294,12 @@ class Module:
         return self.to(dtypes.float16)
 
     def bfloat16(self: M) -> M:
-        """Refuse: numpy has no bfloat16.
+        """Convert floating-point parameters and buffers to bfloat16 and return self.
 
         Raises:
-            TypeError: always.
+            ImportError: the package ml_dtypes is not installed.
         """
-        raise TypeError("tinynet has no bfloat16, because numpy has none. Use half() for float16.")
+        return self.to(dtypes.bfloat16)
 
     def type(self: M, dst_type: Any) -> M:
         """Convert all parameters and buffers to a dtype and return self."""

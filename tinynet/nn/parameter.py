@@ -37,7 +37,7 @@ class Parameter(Tensor):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         """Make a leaf that shares the memory of ``data``."""
         p = _alias(cls, data)
-        if requires_grad and p._array.dtype.kind != "f":
+        if requires_grad and not dtypes.is_floating(p._array.dtype):
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients"
             )

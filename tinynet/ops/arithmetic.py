@@ -137,7 +137,11 @@ scaled.grad(self=lambda g, alpha: g * alpha)
 
 
 def _number_times(self: Any, other: Any, alpha: Any) -> Any:
-    if type(alpha) is float and isinstance(self, Tensor) and self._array.dtype.kind != "f":
+    if (
+        type(alpha) is float
+        and isinstance(self, Tensor)
+        and not dtypes.is_floating(self._array.dtype)
+    ):
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )

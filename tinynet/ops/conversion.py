@@ -28,7 +28,7 @@ def converted(t: Tensor, kind: Any, copy: bool = False) -> Tensor:
     """Return the tensor in another dtype: itself if it already has it."""
     if t._array.dtype == kind and not copy:
         return t
-    if kind.kind != "f":
+    if not dtypes.is_floating(kind):
         return cast.function(t.detach(), kind)
     return cast.function(t, kind)
 
@@ -190,7 +190,7 @@ def _shorthand(name: str, kind: dtypes.dtype) -> Any:
     return method(convert)
 
 
-for _name in ("float", "double", "half", "long", "int", "short", "bool"):
+for _name in ("bfloat16", "float", "double", "half", "long", "int", "short", "bool"):
     _shorthand(_name, getattr(dtypes, _name))
 _shorthand("char", dtypes.int8)
 _shorthand("byte", dtypes.uint8)

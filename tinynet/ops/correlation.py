@@ -89,7 +89,7 @@ def cov(
         if given is not None:
             _check_weights(name, given, count, name == "aweights")
             weights = given if weights is None else weights * given
-    if x._array.dtype.kind != "f":
+    if not dtypes.is_floating(x._array.dtype):
         x = converted(x, dtypes.default_float())
     total: Any = count
     if weights is not None:

@@ -21,7 +21,7 @@ from tinynet.ops.shape import Ints, sizes
 
 def finish(array: Array, requires_grad: bool) -> Tensor:
     """Return a new array as a leaf; refuse to record a dtype that is not floating-point."""
-    if requires_grad and array.dtype.kind != "f":
+    if requires_grad and not dtypes.is_floating(array.dtype):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     t = wrap(array)
     t._requires_grad = bool(requires_grad)
@@ -53,7 +53,7 @@ def _array_of(data: Any, dtype: Any) -> Array:
         }.get(array.dtype.kind)
         if array.dtype.kind == "O" and any(type(x) is float for x in array.flat):
             kind = dtypes.default_float()
-        if _holds_arrays(data) and array.dtype.kind == "f":
+        if _holds_arrays(data) and dtypes.is_floating(array.dtype):
             kind = array.dtype if array.dtype in dtypes.FLOATS else kind
         if array.size == 0 and array.dtype == np.float64:
             kind = dtypes.default_float()
@@ -83,7 +83,7 @@ def _refuse_overflow(array: Array, kind: np.dtype[Any]) -> None:
     if array.size == 0 or array.dtype.kind == "b":
         return
     low, high = np.asarray(array.min()).item(), np.asarray(array.max()).item()
-    if array.dtype.kind != "f":
+    if not dtypes.is_floating(array.dtype):
         dtypes.refuse_longer(low, high)
     if not (dtypes.fits(low, kind) and dtypes.fits(high, kind)):
         raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")

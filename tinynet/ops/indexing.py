@@ -173,7 +173,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     refuse_batch(self._array, value._array)
     recorded = (
         mode.grad
-        and self._array.dtype.kind == "f"
+        and dtypes.is_floating(self._array.dtype)
         and (requires_grad(self) or requires_grad(value))
     )
     chain, indices = parse(key, self._array.shape)

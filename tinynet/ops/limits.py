@@ -102,7 +102,7 @@ def nan_to_num(
         >>> tn.tensor([float("nan"), 1.0, float("inf")]).nan_to_num(posinf=9.0)
         tensor([0., 1., 9.])
     """
-    if self.dtype.kind != "f":
+    if not dtypes.is_floating(self.dtype):
         return self.copy()
     return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)
 
@@ -115,7 +115,7 @@ nan_to_num.grad(self=lambda g, self: g * (abs(self) < math.inf))
 @pointwise(methods=False, node="ClampBackward1")
 def clamp_numbers(self: Array, /, min: float | None = None, max: float | None = None) -> Array:
     """Return the elements moved into ``[min, max]``; either bound may be None."""
-    if self.dtype.kind != "f" and (isinstance(min, float) or isinstance(max, float)):
+    if not dtypes.is_floating(self.dtype) and (isinstance(min, float) or isinstance(max, float)):
         self = self.astype(dtypes.default_float())
     if min is not None:
         self = np.maximum(self, dtypes.representable(min, self.dtype))
@@ -183,7 +183,7 @@ def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
     if not isinstance(low, Tensor) and not isinstance(high, Tensor):
         return clamp_numbers, (low, high)
     kind = self._array.dtype
-    floating = kind.kind == "f"
+    floating = dtypes.is_floating(kind)
     least, most = (-math.inf, math.inf) if floating else (np.iinfo(kind).min, np.iinfo(kind).max)
     low = int(least) if low is None and not floating else least if low is None else low
     high = int(most) if high is None and not floating else most if high is None else high

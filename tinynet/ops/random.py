@@ -27,7 +27,7 @@ def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
 
 def refuse_integers(kind: np.dtype[Any], name: str) -> None:
     """Raise NotImplementedError for a dtype that is not floating-point."""
-    if kind.kind != "f":
+    if not dtypes.is_floating(kind):
         what = dtypes.from_numpy(kind).scalar_name
         raise NotImplementedError(f"\"{name}\" not implemented for '{what}'")
 
@@ -261,7 +261,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     """
     refuse_others("binomial", count=count, prob=prob)
     for name, t in (("count", count), ("prob", prob)):
-        if t._array.dtype.kind != "f":
+        if not dtypes.is_floating(t._array.dtype):
             raise ValueError(
                 f"binomial only supports floating-point dtypes for {name}, got: "
                 f"{t.dtype.scalar_name}"

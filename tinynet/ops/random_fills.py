@@ -75,7 +75,7 @@ _EXACT = {2: 2**11, 4: 2**24, 8: 2**53}  # as far as floats of so many bytes hav
 def _range(kind: np.dtype[Any], low: int | None, high: int | None) -> tuple[int, int]:
     """Return the range of ``random_``: called with none, one or both of its bounds."""
     if low is None:
-        if kind.kind == "f":
+        if dtypes.is_floating(kind):
             return 0, _EXACT[kind.itemsize] + 1
         return 0, 2 if kind.kind == "b" else int(np.iinfo(kind).max) + 1
     low, high = (0, low) if high is None else (low, high)
@@ -203,7 +203,7 @@ def log_normal_(
 
 
 def _refuse_discrete(t: Tensor, name: str, shown: str) -> None:
-    if t._array.dtype.kind != "f":
+    if not dtypes.is_floating(t._array.dtype):
         raise RuntimeError(
             f"{name} distribution is a continuous probability distribution. dtype must be a "
             f"floating point but you specified {shown}"

@@ -107,7 +107,8 @@ def _steps(start: float, end: float, steps: int, wide: np.dtype[Any]) -> Array:
 
 def _wide(kind: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype to compute in."""
-    return np.dtype(np.float64 if kind.kind != "f" or kind.itemsize == 8 else np.float32)
+    single = dtypes.is_floating(kind) and kind.itemsize < 8
+    return np.dtype(np.float32 if single else np.float64)
 
 
 @with_out

@@ -72,7 +72,7 @@ def count_of(shape: tuple[int, ...], dim: Dims) -> int:
 
 def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
     kind = array.dtype if dtype is None else dtypes.as_numpy(dtype)
-    if kind.kind != "f":
+    if not dtypes.is_floating(kind):
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point "
             f"or complex dtype. Got: {name_of(array)}"
@@ -186,7 +186,7 @@ def mean(
 @operation(node="NansumBackward0", methods=False)
 def nansum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the sums of what is not NaN over dimensions."""
-    if self.dtype.kind == "f":
+    if dtypes.is_floating(self.dtype):
         self = np.where(np.isnan(self), self.dtype.type(0), self)
     return sum_dims.kernel(self, dim, keepdim, dtype)
 
@@ -226,7 +226,7 @@ def nanmean(
         tensor(1.5000)
     """
     refuse_others("nanmean", self=self)
-    if self._array.dtype.kind != "f":
+    if not dtypes.is_floating(self._array.dtype):
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
             f"{name_of(self._array)}"

@@ -72,13 +72,13 @@ def bad_dim(function: str, dim: Any, several: bool = True) -> TypeError:
 
 def refuse_whole(function: str, array: Array) -> None:
     """Raise NotImplementedError for a dtype that is not floating-point."""
-    if array.dtype.kind != "f":
+    if not dtypes.is_floating(array.dtype):
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")
 
 
 def refuse_half(function: str, array: Array) -> None:
     """Raise NotImplementedError for numbers of half precision."""
-    if array.dtype.kind == "f" and array.dtype.itemsize < 4:
+    if dtypes.is_floating(array.dtype) and array.dtype.itemsize < 4:
         raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")
 
 

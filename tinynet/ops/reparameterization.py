@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import extension_dtypes
 from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -136,7 +137,7 @@ def _standard_gamma(self: Tensor, generator: Generator | None = None) -> Tensor:
     refuse_integers(self._array.dtype, "_standard_gamma")
     shapes = self._array.astype(np.float64)
     drawn = numbers_of(generator, "_standard_gamma").standard_gamma(np.where(shapes > 0, shapes, 0))
-    least = np.finfo(self._array.dtype).tiny  # for a logarithm of it
+    least = extension_dtypes.finfo(self._array.dtype).tiny  # for a logarithm of it
     return gamma_values.function(self, np.maximum(np.where(shapes >= 0, drawn, np.nan), least))
 
 

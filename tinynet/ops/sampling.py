@@ -15,7 +15,7 @@ from tinynet.random import Generator, numbers_of
 def _check_weights(weights: Array, count: int, replacement: bool) -> None:
     if weights.ndim not in (1, 2):
         raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if weights.dtype.kind != "f":
+    if not dtypes.is_floating(weights.dtype):
         raise RuntimeError(
             "multinomial only supports floating-point dtypes for input, got: "
             f"{dtypes.of(weights).scalar_name}"

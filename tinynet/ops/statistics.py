@@ -36,7 +36,7 @@ from tinynet.sums import add_up, sums
 
 
 def _variance(self: Array, dim: Dims, correction: float, keepdim: bool) -> Array:
-    if self.dtype.kind != "f":
+    if not dtypes.is_floating(self.dtype):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = axes_of(dim, self.ndim)
     count = count_of(self.shape, dim)
@@ -106,7 +106,7 @@ def _options(
     axes = axes_of(dim, self._array.ndim, name)
     array = self._array
     count = math.prod(array.shape[a] for a in axes) if array.size else 0
-    if array.dtype.kind == "f" and count - correction <= 0:
+    if dtypes.is_floating(array.dtype) and count - correction <= 0:
         warnings.warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
             "reduction factor (input numel divided by output numel).",
@@ -233,7 +233,7 @@ def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
 
 
 def _check_norm(self: Array, p: float, axes: tuple[int, ...], dim: Dims) -> None:
-    if self.dtype.kind != "f":
+    if not dtypes.is_floating(self.dtype):
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
             f"{name_of(self)}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import extension_dtypes
 from tinynet.dtypes import Array
 from tinynet.optim.optimizer import Optimizer
 from tinynet.optim.options import Group, Params, counted, number, refuse_long_lr
@@ -92,7 +93,7 @@ class Adafactor(Optimizer):
         step = state["step"]
         step += 1
         t, lr, (eps1, eps2) = float(step), number(group["lr"]), group["eps"]
-        eps1 = np.finfo(param.dtype).eps if eps1 is None else eps1
+        eps1 = extension_dtypes.finfo(param.dtype).eps if eps1 is None else eps1
         rate = max(eps2, _rms(param)) * min(lr, 1 / math.sqrt(t))
         if group["weight_decay"]:
             param *= 1 - lr * group["weight_decay"]

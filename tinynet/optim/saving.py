@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.optim.options import Group, counted
 
@@ -115,7 +116,7 @@ def _copied(p: Tensor, value: Any) -> Any:
     """Return a copy of one value, in the dtype of its parameter."""
     if isinstance(value, Tensor):
         array = value._array
-        both_float = array.dtype.kind == "f" and p._array.dtype.kind == "f"
+        both_float = dtypes.is_floating(array.dtype) and dtypes.is_floating(p._array.dtype)
         return wrap(array.astype(p._array.dtype if both_float else array.dtype))
     if isinstance(value, dict):
         return {k: _copied(p, v) for k, v in value.items()}

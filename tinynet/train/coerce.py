@@ -242,7 +242,7 @@ def _dtype(value: Any, text: str | None) -> dtypes.dtype:
 
 def _tensor(value: Any, text: str | None) -> Tensor:
     array = _array(value, text)
-    return wrap(array.astype(dtypes.default_float()) if array.dtype.kind == "f" else array)
+    return wrap(array.astype(dtypes.default_float()) if dtypes.is_floating(array.dtype) else array)
 
 
 def _array(value: Any, text: str | None) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import nn
+from tinynet import dtypes, nn
 from tinynet.dtypes import Array
 
 _OF_CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss, nn.MultiMarginLoss)
@@ -68,7 +68,7 @@ def for_loss(loss: Any, outputs: Any, target: Any) -> list[Rule]:
     shape: Any = getattr(outputs, "shape", ())
     if not isinstance(loss, _OF_CLASSES) or len(shape) < 2:
         return []
-    if target.dtype.kind == "f" and target.shape == tuple(shape[1:]):
+    if dtypes.is_floating(target.dtype) and target.shape == tuple(shape[1:]):
         return []  # probabilities of classes
     count = int(shape[1])
     last, ignored = count - 1, getattr(loss, "ignore_index", None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import nn
+from tinynet import dtypes, nn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -47,7 +47,7 @@ class MovingAverage:
         decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
         for name, value in self._followed.items():
             average, array = self.arrays[name], _array(value)
-            if array.dtype.kind == "f":
+            if dtypes.is_floating(array.dtype):
                 average += (1 - decay) * (array - average)
             else:
                 np.copyto(average, array)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.board.structures import flatten
 from tinynet.board.watch import array_of
 from tinynet.data import IterableDataset
@@ -116,7 +117,7 @@ class _Hasher:
         self.kind = self.kind or kind
         self.digest.update(repr(kind).encode())
         self.digest.update(np.ascontiguousarray(array).tobytes())
-        if array.dtype.kind == "f":
+        if dtypes.is_floating(array.dtype):
             values = array.ravel().astype(np.float64)
             weights = np.cos(np.arange(self.count, self.count + values.size))
             self.sums += values @ weights, np.abs(values).sum()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tinynet import dtypes
 from tinynet.core.inplace import run_inplace
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
@@ -184,7 +185,7 @@ def rrelu(
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     x = input._array
-    if x.dtype.kind != "f":
+    if not dtypes.is_floating(x.dtype):
         kernel = "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(x)}'")
     slope: Any = (lower + upper) / 2

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.averaging_ops import adaptive_avg_pools, plane_mean
 from tinynet.nn.functional.checks import tensor_only
@@ -62,7 +63,7 @@ def _check(title: str, x: Any, outputs: Ints, rank: int) -> None:
                 f"{title}(): Expected input to have non-zero size for non-batch dimensions, but "
                 f"input has sizes {list(shape)} with dimension {d} being empty"
             )
-    if x.dtype.kind != "f":
+    if not dtypes.is_floating(x.dtype):
         if average and set(outputs) == {1}:
             raise RuntimeError(
                 "mean(): could not infer output dtype. Input dtype must be either a floating point "

@@ -196,7 +196,7 @@ def _wrong_type(name: str, array: Array, allowed: str) -> RuntimeError:
 
 def _check_indices(indices: Array, weight: Array, factors: Tensor | None) -> None:
     _check_whole(indices)
-    if weight.dtype.kind != "f":
+    if not dtypes.is_floating(weight.dtype):
         raise _wrong_type("weight", weight, "Half, BFloat16, Float, Double")
     if factors is not None and factors._array.dtype != weight.dtype:
         kinds = [dtypes.of(a).tensor_name for a in (weight, factors._array)]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -55,7 +56,7 @@ def _dropped(
         return input
     if channels and array.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    if array.dtype.kind != "f":
+    if not dtypes.is_floating(array.dtype):
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {input.dtype.scalar_name}"
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tinynet import extension_dtypes
 from tinynet.core.inplace import wrote
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
@@ -295,7 +296,7 @@ def rms_norm(
     w = _or(weight, 1.0, input, 0)
     if w.dtype != input.dtype:
         w = w.to(input.dtype)
-    smallest = float(np.finfo(input._array.dtype).eps)
+    smallest = float(extension_dtypes.finfo(input._array.dtype).eps)
     return rms_normalized.function(input, w, length, smallest if eps is None else eps)
 
 

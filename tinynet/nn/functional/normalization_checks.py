@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core.tensor import Tensor
 from tinynet.ops.refuse import name_of
 
@@ -16,7 +16,7 @@ from tinynet.ops.refuse import name_of
 def check_kinds(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
     """Refuse what is no floating-point number, and dtypes that differ."""
     kind = input._array.dtype
-    if kind.kind != "f":
+    if not dtypes.is_floating(kind):
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(input._array)}'")
     given = [p._array for p in parameters if p is not None]
     if not given:

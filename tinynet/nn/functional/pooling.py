@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tinynet import dtypes
 from tinynet.core.modes import mode
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
@@ -75,7 +76,7 @@ def max_pool1d(
     tensor_only("max_pool1d", input=input)
     options = _options("max_pool1d", 1, kernel_size, stride, padding, dilation, ceil_mode)
     check_max1d(input._array.shape, options, return_indices)
-    if input._array.dtype.kind != "f":
+    if not dtypes.is_floating(input._array.dtype):
         kind = name_of(input._array)
         raise NotImplementedError(f"\"max_pool1d\" not implemented for '{kind}'")
     found = _max(input.unsqueeze(-2), _flat(options), return_indices)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.adaptive_pooling import (
@@ -181,7 +182,7 @@ def interpolate(
     if mode == "area":
         return AREA[array.ndim - 2](input, sizes)
     _check_sizes(array, sizes)
-    if array.dtype.kind != "f" and not ("nearest" in mode and array.dtype == np.uint8):
+    if not dtypes.is_floating(array.dtype) and not ("nearest" in mode and array.dtype == np.uint8):
         name = mode.replace("-", "_")
         raise NotImplementedError(f"\"upsample_{name}\" not implemented for '{name_of(array)}'")
     scales: Scales = (None,) * len(sizes) if recompute_scale_factor or not factors else factors

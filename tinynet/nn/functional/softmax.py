@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional.checks import tensor_only
@@ -101,7 +102,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, *, dim: i
     """
     tensor_only("gumbel_softmax", logits=logits)
     array = logits._array
-    if array.dtype.kind != "f":
+    if not dtypes.is_floating(array.dtype):
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a "
             f"floating point but you specified {name_of(array)}"

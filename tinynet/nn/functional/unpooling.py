@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet import dtypes
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.pooling_ops import fractional_max_pools, max_unpools
@@ -103,7 +104,7 @@ def _check_indices(x: Any, indices: Any, sizes: Ints) -> None:
                 f"max_unpool{rank}d(): Expected input to have non-zero size for non-batch "
                 f"dimensions, but got {list(shape)} with dimension {d} being empty."
             )
-    if x.dtype.kind != "f":
+    if not dtypes.is_floating(x.dtype):
         raise NotImplementedError(f"\"max_unpool{rank}d\" not implemented for '{name_of(x)}'")
     wrong = indices[(indices < 0) | (indices >= math.prod(sizes))]
     if wrong.size:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.checks import tensor_only
@@ -93,7 +94,7 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
         )
     if mode == "bicubic" and x.ndim == 5:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
-    if x.dtype.kind != "f":
+    if not dtypes.is_floating(x.dtype):
         raise NotImplementedError(f"\"grid_sampler\" not implemented for '{name_of(x)}'")
     if x.dtype != places.dtype:
         raise RuntimeError(f"expected scalar type {name_of(x)} but found {name_of(places)}")
@@ -124,7 +125,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     tensor_only("affine_grid", theta=theta)
     if align_corners is None:
         warn(CHANGED)
-    if theta._array.dtype.kind != "f":
+    if not dtypes.is_floating(theta._array.dtype):
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     rank = len(size) - 2
     if rank not in (2, 3):

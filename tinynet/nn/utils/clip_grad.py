@@ -64,7 +64,7 @@ def get_total_norm(
 
 def _refuse(arrays: list[np.ndarray], p: float) -> None:
     for a in arrays:
-        if a.dtype.kind != "f":
+        if not dtypes.is_floating(a.dtype):
             raise RuntimeError(
                 "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
                 f"{name_of(a)}"

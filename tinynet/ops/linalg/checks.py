@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.errors import LinAlgError
@@ -28,7 +28,7 @@ def matrices(name: str, x: Any, argument: str = "A") -> Array:
 
 def floating(name: str, x: Array) -> None:
     """Refuse whole numbers and half precision."""
-    if x.dtype.kind != "f":
+    if not dtypes.is_floating(x.dtype):
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {name_of(x)}"
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core.operation import operation
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
@@ -116,7 +116,7 @@ def _factors(name: str, A: Any, check: bool) -> Any:
     full_name = "tinynet.linalg.ldl_factor_ex"
     a = matrices(full_name, A)
     square_sizes(full_name, a)
-    if a.dtype.kind != "f":
+    if not dtypes.is_floating(a.dtype):
         floating(full_name, a)
     found = ldl_and_info.function(A)
     if check:

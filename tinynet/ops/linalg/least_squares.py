@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.operation import operation
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
@@ -82,7 +83,7 @@ def _check(A: Tensor, B: Tensor, driver: str) -> None:
         )
     if driver not in DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of ({', '.join(DRIVERS)})")
-    if a.dtype.kind != "f" or a.dtype.itemsize < 4:
+    if not dtypes.is_floating(a.dtype) or a.dtype.itemsize < 4:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if a.shape[-2] != b.shape[-1 if is_vector(a, b) else -2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")

@@ -31,7 +31,7 @@ def _in_dtype(name: str, x: Tensor, dtype: Any) -> Tensor:
     if dtype is None:
         return x
     kind = dtypes.as_numpy(dtype)
-    if x._array.dtype.kind == "f" and kind.itemsize < x._array.dtype.itemsize:
+    if dtypes.is_floating(x._array.dtype) and kind.itemsize < x._array.dtype.itemsize:
         wanted = dtypes.from_numpy(kind).scalar_name
         raise RuntimeError(
             f"{name}: the dtype of the input ({name_of(x._array)}) should be convertible without "
@@ -121,7 +121,7 @@ def matrix_norm(
         shown = ord if isinstance(ord, str) else f"{ord:g}"
         raise RuntimeError(f"{name}: Order {shown} not supported.")
     one, two = _matrix_axes(dim, a.ndim)
-    if a.dtype.kind != "f":
+    if not dtypes.is_floating(a.dtype):
         floating(name, a)
     A = _in_dtype(name, A, dtype)
     if ord == "fro":

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.modes import mode
 from tinynet.core.operation import operation
 from tinynet.core.out import with_out
@@ -93,7 +94,7 @@ def _symmetric(A: Any) -> Array:
     """Return the array of a tensor of square matrices of floats; refuse anything else."""
     a = matrices("linalg.eigh", A)
     square_sizes("linalg.eigh", a)
-    if a.dtype.kind != "f" or a.dtype.itemsize < 4:
+    if not dtypes.is_floating(a.dtype) or a.dtype.itemsize < 4:
         raise NotImplementedError(f"\"linalg_eigh_cpu\" not implemented for '{name_of(a)}'")
     return a
 
@@ -341,7 +342,7 @@ def pinv(
     """
     refuse_others("linalg_pinv", self=A)
     a = A._array
-    if a.ndim < 2 or a.dtype.kind != "f":
+    if a.ndim < 2 or not dtypes.is_floating(a.dtype):
         raise RuntimeError(
             f"linalg.pinv({name_of(a)}{{{list(a.shape)}}}): expected a tensor with 2 or more "
             "dimensions of float, double, cfloat or cdouble types"

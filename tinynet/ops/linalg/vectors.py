@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import errors
+from tinynet import dtypes, errors
 from tinynet.core.operation import operation, public
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
@@ -126,7 +126,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """
     refuse_others("linalg_vecdot", x=x, y=y)
     a, b = x._array, y._array
-    if a.dtype.kind != "f":
+    if not dtypes.is_floating(a.dtype):
         floating("linalg.vecdot", a)
     if a.dtype != b.dtype:
         raise RuntimeError(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.callsite import Location
 from tinynet.core.messages import row
 from tinynet.dtypes import Array
@@ -39,9 +40,9 @@ class Values:
     @classmethod
     def of(cls, name: str, array: Array) -> Values:
         """The values of an array."""
-        finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array
+        finite = array[np.isfinite(array)] if dtypes.is_floating(array.dtype) else array
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (None, None)
-        nans = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
+        nans = int(np.isnan(array).sum()) if dtypes.is_floating(array.dtype) else 0
         infinities = array.size - finite.size - nans
         return cls(name, str(array.dtype), [*array.shape], low, high, nans, infinities)
 

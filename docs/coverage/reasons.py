@@ -35,7 +35,7 @@ _PATTERNS = [
     (
         "torch",
         r"(cudnn|miopen|mkldnn)_\w+|\w*(autocast|cuda)\w*|\w*DLPack|\w+_dlpack|\w*vulkan\w*"
-        r"|AcceleratorError|BFloat16Tensor|Event|Stream|OutOfMemoryError|get_device(_module)?"
+        r"|AcceleratorError|Event|Stream|OutOfMemoryError|get_device(_module)?"
         r"|\w*FileReader|\w*FileWriter|from_file|hash_tensor",
         DEVICES,
     ),
@@ -89,7 +89,7 @@ _PATTERNS = [
     (
         "torch.Tensor",
         r"cuda|xpu|ipu|mtia|maia|is_(cpu|ipu|maia|meta|mkldnn|mps|mtia|vulkan|xla|xpu|pinned|shared)"
-        r"|pin_memory|record_stream|to_mkldnn|get_device|share_memory_|bfloat16|dim_order",
+        r"|pin_memory|record_stream|to_mkldnn|get_device|share_memory_|dim_order",
         DEVICES,
     ),
     ("torch.Tensor", r"is_distributed", DISTRIBUTED),

@@ -42,9 +42,7 @@ def npz(request, tmp_path):
 
 
 @pytest.mark.parametrize("mmap", [True, False])
-@pytest.mark.parametrize(
-    "dtype", [d.name for d in tn.dtypes.ALL[1:]]
-)
+@pytest.mark.parametrize("dtype", [d.name for d in tn.dtypes.ALL[1:]])
 def test_every_dtype(tmp_path, dtype, mmap):
     rows = np.array([[0, 1], [1, 0], [1, 1]]).astype(dtype)
     for order in "CF":

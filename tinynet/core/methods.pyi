@@ -306,6 +306,8 @@ class TensorMethods:
         """Return the name of the tensor's type, or the tensor in another dtype."""
     def cpu(self) -> Tensor:
         """Return the tensor itself: it always is on the cpu."""
+    def bfloat16(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as bfloat16; itself if it is that already."""
     def float(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as float32; itself if it is that already."""
     def double(self, memory_format: Any = None) -> Tensor:

@@ -79,8 +79,8 @@ _ONLY_FUNCTIONS = {
     likes: "zeros_like ones_like empty_like full_like rand_like randn_like randint_like",
     ranges: "arange linspace logspace scalar_tensor asarray frombuffer empty_strided",
     legacy: (
-        "FloatTensor DoubleTensor HalfTensor LongTensor IntTensor ShortTensor CharTensor "
-        "ByteTensor BoolTensor"
+        "FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor "
+        "CharTensor ByteTensor BoolTensor"
     ),
     sampling: "multinomial",
     random: ("rand randn randint randperm bernoulli normal poisson binomial"),

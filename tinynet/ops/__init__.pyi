@@ -18,6 +18,7 @@ from tinynet.ops.shape import Ints
 from tinynet.random import Generator
 
 __all__ = [
+    "BFloat16Tensor",
     "BoolTensor",
     "ByteTensor",
     "CharTensor",
@@ -473,6 +474,9 @@ __all__ = [
 ]
 
 functions: dict[str, Callable[..., Any]]
+
+class BFloat16Tensor(Tensor):
+    """Return a bfloat16 tensor of a size (zeros), or of data."""
 
 class BoolTensor(Tensor):
     """Return a bool tensor of a size (zeros), or of data."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tinynet import dtypes
 from tinynet.core.tensor import Tensor, legacy_array, wrap
 
@@ -32,6 +30,7 @@ def _legacy(dtype: dtypes.dtype) -> Any:
     def make(cls: Any, *data: Any) -> Tensor:
         return wrap(legacy_array(data, dtype.numpy))
 
+    number = float if dtype.is_floating_point else bool if dtype is dtypes.bool else int
     doc = f"""Return a {dtype.name} tensor of a size (zeros), or of data.
 
     Args:
@@ -43,7 +42,7 @@ def _legacy(dtype: dtypes.dtype) -> Any:
 
     Example:
         >>> tn.{dtype.tensor_name}(2, 3).shape, tn.{dtype.tensor_name}([1, 0]).tolist()
-        (tinynet.Size([2, 3]), {np.array([1, 0], dtype.numpy).tolist()})
+        (tinynet.Size([2, 3]), {[number(1), number(0)]})
     """
     members = {"__new__": make, "__doc__": doc, "dtype": dtype}
     return TensorKind(dtype.tensor_name, (), members)
@@ -52,6 +51,7 @@ def _legacy(dtype: dtypes.dtype) -> Any:
 FloatTensor = _legacy(dtypes.float32)
 DoubleTensor = _legacy(dtypes.float64)
 HalfTensor = _legacy(dtypes.float16)
+BFloat16Tensor = _legacy(dtypes.bfloat16)
 LongTensor = _legacy(dtypes.int64)
 IntTensor = _legacy(dtypes.int32)
 ShortTensor = _legacy(dtypes.int16)

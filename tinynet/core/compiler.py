@@ -163,11 +163,12 @@ def _formulas(op: Any) -> dict[str, Any]:
 
 def widen() -> None:
     """Let all kernels and formulas take bfloat16."""
-    for op in observable.operations.values():
+    for key, op in observable.operations.items():
         op.kernel = widening.kernel_of(op, op.kernel)
+        observable.add(key, op)
         known = _formulas(op) if f"{op.name}_node" in NAMESPACE else {}
         NAMESPACE.update({k: widening.formula_of(f) for k, f in known.items()})
-    (observable.watch if observers else observable.unwatch)()
+    observable.refresh()
 
 
 dtypes.before_bfloat16.append(lambda: widening.switch_on(widen))

@@ -1055,6 +1055,8 @@ class TensorMethods:
         """Return the counts of the elements per interval, and the edges."""
     def __getitem__(self, key: Any) -> Tensor:
         """Return the part that ``key`` names."""
+    def __delitem__(self, key: Any) -> None:
+        """Refuse to delete a part: the shape of a tensor does not change."""
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
     def copy_(self, src: Tensor, non_blocking: builtins.bool = False) -> Self:

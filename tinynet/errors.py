@@ -6,12 +6,16 @@ where PyTorch has changed since). What follows names the lines and the fix.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tinynet.invocation import command
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 VIEW_AND_INPLACE = (
     "This view is the output of a function that returns multiple views. Such functions do not "
@@ -97,6 +101,56 @@ class LinAlgError(RuntimeError):
 
 
 LinAlgError.__module__ = "tinynet.linalg"
+
+
+class AllocationError(RuntimeError, MemoryError):
+    """Memory has no room for an array: a RuntimeError in PyTorch, a MemoryError in numpy."""
+
+
+# How numpy begins to say so; a size that overflows becomes a negative one.
+TOO_LARGE = (
+    "array is too big",
+    "iterator is too large",
+    "Maximum allowed",
+    "negative dimensions are not allowed",
+)
+
+
+def unallocated(error: Exception) -> Exception:
+    """Return PyTorch's error where numpy found no room for an array; others as they are."""
+    if isinstance(error, MemoryError) and not isinstance(error, AllocationError):
+        text = "DefaultCPUAllocator: can't allocate memory"
+        shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+        if shape is not None and dtype is not None:  # numpy's own
+            size = math.prod(shape) * dtype.itemsize
+            text += (
+                f": you tried to allocate {size} bytes. Error code 12 (Cannot allocate memory)\n"
+                f"  for an array of shape {list(shape)} and dtype {dtype}"
+            )
+        return AllocationError(text)
+    if isinstance(error, ValueError) and str(error).startswith(TOO_LARGE):
+        return RuntimeError("Storage size calculation overflowed")
+    return error
+
+
+def refuse_unallocated(error: Exception) -> None:
+    """Raise PyTorch's error instead of one that means that memory has no room."""
+    if (known := unallocated(error)) is not error:
+        raise known from None
+
+
+def allocating(function: F) -> F:
+    """Let a function that makes arrays outside operations raise PyTorch's errors of memory."""
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (MemoryError, ValueError) as error:
+            refuse_unallocated(error)
+            raise
+
+    return guarded  # type: ignore[return-value]
 
 
 class AutogradError(RuntimeError):

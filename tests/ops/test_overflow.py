@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet import nn
+from tinynet import errors, nn
 from tinynet.nn import functional as F
 
 NAN, INF = math.nan, math.inf
@@ -154,6 +154,107 @@ HUGE = 2**62
 def test_sizes(call):
     with pytest.raises(RuntimeError, match="Storage size calculation overflowed with sizes="):
         call()
+
+
+X, PLANE = tn.ones(2, 3), tn.ones(2, 2, 3, 3)
+SIZED = {
+    "empty": tn.empty,
+    "full": lambda n: tn.full((n,), 1.0),
+    "eye": lambda n: tn.eye(2, n),
+    "arange": tn.arange,
+    "linspace": lambda n: tn.linspace(0, 1, n),
+    "logspace": lambda n: tn.logspace(0, 1, n),
+    "rand": tn.rand,
+    "randint": lambda n: tn.randint(0, 3, (n,)),
+    "randperm": tn.randperm,
+    "normal": lambda n: tn.normal(0.0, 1.0, (n,)),
+    "multinomial": lambda n: tn.multinomial(X[0], n, replacement=True),
+    "new_zeros": X.new_zeros,
+    "new_full": lambda n: X.new_full((n,), 2.0),
+    "empty_strided": lambda n: tn.empty_strided((n,), (1,)),
+    "resize_": lambda n: tn.ones(2).resize_(n),
+    "resize_ in two dimensions": lambda n: tn.ones(2).resize_(n, 4),
+    "zeros_like": lambda n: tn.zeros_like(tn.ones(1).expand(n)),
+    "clone": lambda n: tn.ones(1).expand(n).clone(),
+    "add": lambda n: tn.ones(1).expand(n) + 1,
+    "cat": lambda n: tn.cat([tn.ones(1).expand(n)] * 2),
+    "outer": lambda n: tn.outer(*[tn.ones(1).expand(n)] * 2),
+    "meshgrid": lambda n: tn.meshgrid(tn.ones(1).expand(n), X[0], indexing="ij")[0] + 1,
+    "cartesian_prod": lambda n: tn.cartesian_prod(tn.ones(1).expand(n), X[0]),
+    "repeat": lambda n: X.repeat(n, 1),
+    "tile": lambda n: tn.tile(X, (n,)),
+    "repeat_interleave": lambda n: tn.repeat_interleave(X, n, 0),
+    "repeat_interleave of a tensor": lambda n: tn.repeat_interleave(tn.tensor([n, n])),
+    "tril_indices": lambda n: tn.tril_indices(n, n),
+    "diag": lambda n: tn.diag(X[0], n),
+    "diag_embed": lambda n: tn.diag_embed(tn.ones(1).expand(n)),
+    "block_diag": lambda n: tn.block_diag(tn.ones(1, 1).expand(1, n), X),
+    "bincount": lambda n: tn.bincount(tn.tensor([0]), minlength=n),
+    "histc": lambda n: tn.histc(X, bins=n),
+    "vander": lambda n: tn.vander(X[0], n),
+    "one_hot": lambda n: F.one_hot(tn.tensor([0]), n),
+    "pad": lambda n: F.pad(X, (n, 0)),
+    "replicate": lambda n: F.pad(tn.ones(1, 2, 3), (n, 0), mode="replicate"),
+    "interpolate": lambda n: F.interpolate(PLANE, size=(n, 2)),
+    "scale_factor": lambda n: F.interpolate(PLANE, scale_factor=float(n)),
+    "bilinear": lambda n: F.interpolate(PLANE, size=(n, 2), mode="bilinear"),
+    "bicubic": lambda n: F.interpolate(PLANE, size=(n, 2), mode="bicubic"),
+    "Upsample": lambda n: nn.Upsample(size=n)(tn.ones(1, 1, 4)),
+    "adaptive_avg_pool2d": lambda n: F.adaptive_avg_pool2d(PLANE, (n, 2)),
+    "adaptive_max_pool1d": lambda n: F.adaptive_max_pool1d(PLANE[0], n),
+    "unfold": lambda n: F.unfold(PLANE, 2, padding=n),
+    "affine_grid": lambda n: F.affine_grid(tn.ones(1, 2, 3), (1, 1, n, 2), False),
+    "conv1d": lambda n: F.conv1d(tn.ones(1, 1, 4), tn.ones(1, 1, 2), padding=n),
+    "conv_transpose1d": lambda n: F.conv_transpose1d(tn.ones(1, 1, 4), tn.ones(1, 1, 2), stride=n),
+    "matmul": lambda n: tn.ones(1, 1).expand(n, 1) @ tn.ones(1, 1).expand(1, n),
+    "Linear": lambda n: nn.Linear(n, 2),
+    "Embedding": lambda n: nn.Embedding(n, 2),
+}
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_what_no_memory_holds(name):
+    """Numbers overflow for 2**62 elements; for 2**57, no processor has as many addresses."""
+    with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+        SIZED[name](HUGE)
+    with pytest.raises(RuntimeError, match="can't allocate memory: you tried to al|calculation ov"):
+        SIZED[name](2**57)
+
+
+def test_an_error_of_memory_is_a_memory_error_and_shows_the_array():
+    with pytest.raises(MemoryError) as caught:
+        tn.ones(2, 3).repeat(2**55, 1)
+    assert str(caught.value) == (
+        f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {2 * 3 * 4 * 2**55} "
+        "bytes. Error code 12 (Cannot allocate memory)\n"
+        f"  for an array of shape [{2**55}, 6] and dtype float32"
+    )
+
+
+def test_an_error_of_memory_in_backward():
+    class Large(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            np.empty((2**57,), np.float32)
+
+    with pytest.raises(RuntimeError, match=f"you tried to allocate {2**59} bytes"):
+        Large.apply(tn.ones(2, requires_grad=True)).sum().backward()
+
+
+def test_other_value_errors_keep_their_cause():
+    def broken():
+        try:
+            raise KeyError("first")
+        except KeyError as error:
+            raise ValueError("second") from error
+
+    with pytest.raises(ValueError, match="second") as caught:
+        errors.allocating(broken)()
+    assert isinstance(caught.value.__cause__, KeyError)
 
 
 @pytest.mark.parametrize("make", [tn.tensor, tn.from_numpy, tn.as_tensor])

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core.broadcasting import Recorded, sum_to
 from tinynet.core.callsite import here
 from tinynet.core.inplace import moved
@@ -83,6 +84,9 @@ class Task:
             for leaf in self.leaves.values():  # where the pass started
                 if leaf.gradient is not None:
                     self._leaf(leaf)
+        except MemoryError as error:
+            errors.refuse_unallocated(error)
+            raise
         finally:
             mode.grad, mode.task = before, outer
 

@@ -95,11 +95,15 @@ def with_out(function: F) -> F:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            return function(*args)  # most calls, a little faster
-        out = kwargs.pop("out", None)
-        if out is None:
-            return function(*args, **kwargs)
-        return written(function, args, kwargs, out)
+        try:
+            if not kwargs:
+                return function(*args)  # most calls, a little faster
+            out = kwargs.pop("out", None)
+            if out is None:
+                return function(*args, **kwargs)
+            return written(function, args, kwargs, out)
+        except (MemoryError, ValueError) as error:
+            errors.refuse_unallocated(error)
+            raise
 
     return wrapped  # type: ignore[return-value]

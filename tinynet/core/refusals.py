@@ -12,7 +12,7 @@ from tinynet import dtypes, errors
 
 
 def explain(op: Any, error: Exception, arrays: Sequence[Any]) -> Exception:
-    """Return PyTorch's error for what numpy says about shapes."""
+    """Return PyTorch's error for what numpy says about shapes, dtypes and memory."""
     if op.mixed is not None and isinstance(error, TypeError):
         op.mixed(*arrays)
     if isinstance(error, ValueError) and "broadcast" in str(error):
@@ -26,4 +26,4 @@ def explain(op: Any, error: Exception, arrays: Sequence[Any]) -> Exception:
     if isinstance(error, TypeError) and "ufunc" in str(error):
         kind = dtypes.of(arrays[0]).scalar_name
         return NotImplementedError(f"\"{op.name}_cpu\" not implemented for '{kind}'")
-    return error
+    return errors.unallocated(error)

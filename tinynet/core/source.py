@@ -146,7 +146,7 @@ class Forward:
         self.body(f"""
             try:
                 r = {n}_kernel({args})
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, MemoryError) as error:
                 raise explain({n}_op, error, ({", ".join(arrays)},)) from None""")
 
     # ---- arrays to tensors ------------------------------------------------------------------

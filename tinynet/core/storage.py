@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from typing import Any
 
@@ -95,12 +96,13 @@ def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
     return self.resize_(the_template.shape)
 
 
+@errors.allocating
 def _resized(array: Array, shape: tuple[int, ...]) -> Array:
     """Return an array of another shape that begins where ``array`` does, in the same memory."""
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
-    size = int(np.prod(shape, dtype=int))
+    size = math.prod(shape)
     if owner.flags.contiguous:
         flat = owner.ravel(order="K").view(array.dtype)
         first = (array.ctypes.data - owner.ctypes.data) // array.itemsize

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.ops.copying import flip_dims
@@ -57,6 +58,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
 public(cartesian_prod, as_method=False)
 
 
+@errors.allocating
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all ways to choose ``r`` elements of a vector, one per row, in their order.
 
@@ -99,6 +101,7 @@ def powers_of(x: Tensor, count: int) -> Tensor:
     return cat.function([ones, power.function(unsqueeze.function(x, -1), exponents)], -1)
 
 
+@errors.allocating
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the Vandermonde matrix of a vector: the powers of each element in a row.
 

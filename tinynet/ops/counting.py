@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import errors
 from tinynet.core.operation import operation, public
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
@@ -99,6 +100,7 @@ def count_nonzero(self: Array, /, dim: Dims = None) -> Array:
 
 
 @public
+@errors.allocating
 def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers.
 

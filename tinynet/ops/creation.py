@@ -376,4 +376,5 @@ def eye(
     for name, count in (("n", n), ("m", m)):
         if count is not None and count < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
+    refuse_huge((n, n if m is None else m))
     return finish(np.eye(n, m, dtype=float_kind(dtype)), requires_grad)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.operation import operation
 from tinynet.core.out import with_out
@@ -188,6 +188,7 @@ poisson_values = values_op("poisson_values", "PoissonBackward0")
 binomial_values = values_op("binomial_values", "BinomialBackward0")
 
 
+@errors.allocating
 def probabilities(p: Array) -> Array:
     """Return probabilities as they are; refuse those outside of [0, 1]."""
     if p.size and not ((p >= 0) & (p <= 1)).all():

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from tinynet import layouts
+from tinynet import errors, layouts
 
 _NAMES = {"axis": "dim", "keepdims": "keepdim"}
 _STARRED = ("size", "shape", "dims", "repeats")
@@ -43,18 +43,22 @@ def keywords(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def respelled(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            return function(*args)  # most calls, a little faster
-        for theirs, ours in _NAMES.items():
-            if theirs in kwargs and ours not in kwargs:
-                kwargs[ours] = kwargs.pop(theirs)
-        if makes:
-            for name in _WITHOUT_EFFECT.keys() & kwargs.keys() - own:
-                _WITHOUT_EFFECT[name](kwargs.pop(name))
-        if "input" in kwargs:
-            args = (kwargs.pop("input"), *args)
-        if starred in kwargs:
-            args = (*args, kwargs.pop(starred))
-        return function(*args, **kwargs)
+        try:
+            if not kwargs:
+                return function(*args)  # most calls, a little faster
+            for theirs, ours in _NAMES.items():
+                if theirs in kwargs and ours not in kwargs:
+                    kwargs[ours] = kwargs.pop(theirs)
+            if makes:
+                for name in _WITHOUT_EFFECT.keys() & kwargs.keys() - own:
+                    _WITHOUT_EFFECT[name](kwargs.pop(name))
+            if "input" in kwargs:
+                args = (kwargs.pop("input"), *args)
+            if starred in kwargs:
+                args = (*args, kwargs.pop(starred))
+            return function(*args, **kwargs)
+        except (MemoryError, ValueError) as error:
+            errors.refuse_unallocated(error)
+            raise
 
     return respelled

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.averaging_ops import adaptive_avg_pools, plane_mean
 from tinynet.nn.functional.checks import tensor_only
@@ -43,6 +43,7 @@ def _check_count(title: str, shape: Ints, count: int, rank: int) -> None:
         raise RuntimeError(title + (hint if "max" in title else f": output_size must be {rank}"))
 
 
+@errors.allocating
 def _check(title: str, x: Any, outputs: Ints, rank: int) -> None:
     """Raise what PyTorch says of an input or a number of windows that does not fit."""
     shape = x.shape

@@ -6,12 +6,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.modes import no_grad
 from tinynet.core.out import written
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional.checks import broadcast, tensor_only
 from tinynet.ops.arithmetic import div
+from tinynet.ops.creation import refuse_huge
 
 # ---- length and direction -----------------------------------------------------------------------
 
@@ -133,6 +134,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 # ---- one-hot ------------------------------------------------------------------------------------
 
 
+@errors.allocating
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """Return vectors of zeros with a one at the place that each element names.
 
@@ -162,4 +164,5 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
         num_classes = int(array.max()) + 1
     elif array.size and array.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
+    refuse_huge((*array.shape, num_classes))
     return wrap((array[..., None] == np.arange(num_classes)).astype(np.int64))

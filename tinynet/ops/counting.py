@@ -99,8 +99,10 @@ def count_nonzero(self: Array, /, dim: Dims = None) -> Array:
     return np.asarray(np.count_nonzero(self, axes_of(dim, self.ndim, "count_nonzero")), np.int64)
 
 
+_bincount = errors.allocating(np.bincount)
+
+
 @public
-@errors.allocating
 def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers.
 
@@ -123,10 +125,10 @@ def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) ->
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if weights is None:
-        return wrap(np.bincount(numbers.astype(np.int64), minlength=minlength))
+        return wrap(_bincount(numbers.astype(np.int64), minlength=minlength))
     if weights._array.shape != numbers.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    found = np.bincount(numbers.astype(np.int64), weights._array, minlength)
+    found = _bincount(numbers.astype(np.int64), weights._array, minlength)
     single = weights._array.dtype == np.float32
     return wrap(found.astype(np.float32) if single else found)
 

@@ -90,6 +90,22 @@ def groups_of_lbfgs(lib):
     lib.optim.LBFGS(groups)
 
 
+def lbfgs_of_shared_parameters(lib):
+    p = lib.ones(1, requires_grad=True)
+    lib.optim.LBFGS([{"params": [p]}, {"params": [p]}])
+
+
+def lbfgs_of_names_and_none(lib):
+    p, q = (lib.ones(1, requires_grad=True) for _ in range(2))
+    lib.optim.LBFGS([{"params": [("p", p)]}, {"params": [q]}])
+
+
+def sparse_parameters(lib):
+    dense = lib.ones(3, requires_grad=True)
+    params = [lib.sparse_coo_tensor([[i]], [1.0], (3,)) for i in range(2)]
+    lib.optim.SparseAdam([{"params": [dense, params[0]]}, {"params": [params[1]]}])
+
+
 def lbfgs_without_closure(lib):
     lib.optim.LBFGS([lib.ones(1, requires_grad=True)]).step()
 
@@ -309,6 +325,9 @@ REFUSED = {
     "SparseAdam dense": dense_for_sparse,
     "Adam tensor lr foreach": tensor_lr_foreach,
     "LBFGS groups": groups_of_lbfgs,
+    "LBFGS shared": lbfgs_of_shared_parameters,
+    "LBFGS names": lbfgs_of_names_and_none,
+    "SparseAdam sparse parameters": sparse_parameters,
     "LBFGS without closure": lbfgs_without_closure,
     "LBFGS search": lbfgs_search,
     "Muon vector": muon_of_a_vector,

@@ -122,6 +122,8 @@ case(
     i64(2, 3).of([[1, 3, 5], [2, 4, 6]]),
     i64(2, 4).upto(7),
 )
+case("searchsorted-no-rows", function("searchsorted"), i64(0, 3), i64(0, 2))
+case("searchsorted-rows-of-nothing", function("searchsorted"), i64(0, 0), i64(0, 0))
 case(
     "searchsorted-sorter",
     lambda tn, x, v, o: tn.searchsorted(x, v, sorter=o),

@@ -405,6 +405,7 @@ for _p in ("fro", "nuc", 1, -1, 2, -2, INF, -INF):
         f64(3, 2, 3),
     )
     case(f"norm-{_p}", function("linalg.norm", _p), invertible(3, 4))
+    case(f"norm-older-{_p}", function("norm", _p, dim=(0, 2)), f64(3, 2, 3))
     # PyTorch 2.13 cannot differentiate those by norms: it writes to what it saved.
     case(f"cond-{_p}", lambda tn, x, p=_p: tn.linalg.cond(x, p) * 1, invertible(3, 3).const)
 case("cond-none", function("linalg.cond", None), invertible(3, 3))

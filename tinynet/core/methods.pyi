@@ -13,6 +13,7 @@ from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
 from tinynet.ops.histograms import Histogram
 from tinynet.ops.limits import Bound
+from tinynet.ops.linalg.norms import Order
 from tinynet.ops.memory import UntypedStorage
 from tinynet.ops.powers import Frexp
 from tinynet.ops.rearranging import Sections
@@ -440,7 +441,9 @@ class TensorMethods:
         """Transpose this matrix and return it."""
     def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
         """Swap two dimensions of this tensor and return it."""
-    def narrow(self, dim: builtins.int, start: builtins.int, length: builtins.int) -> Tensor:
+    def narrow(
+        self, dim: builtins.int, start: builtins.int | Tensor, length: builtins.int
+    ) -> Tensor:
         """Return a view of ``length`` slices of a dimension, from ``start`` on."""
     def split(
         self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
@@ -977,15 +980,6 @@ class TensorMethods:
         correction: builtins.float | None = None,
     ) -> Tensor:
         """Return the standard deviation over the given dimensions (all unless given)."""
-    def norm(
-        self,
-        p: builtins.float | str | None = "fro",
-        dim: Dims = None,
-        keepdim: builtins.bool = False,
-        *,
-        dtype: DtypeLike = None,
-    ) -> Tensor:
-        """Return the p-norm of the elements over the given dimensions (all unless given)."""
     def dist(self, other: Tensor, p: builtins.float = 2) -> Tensor:
         """Return the p-norm of the difference of two tensors."""
     def renorm(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Tensor:
@@ -1102,6 +1096,15 @@ class TensorMethods:
         """Return the n-th powers of square matrices, by repeated squaring."""
     def matrix_exp(self) -> Tensor:
         """Return the exponentials of square matrices."""
+    def norm(
+        self,
+        p: Order = "fro",
+        dim: Dims = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: Any = None,
+    ) -> Tensor:
+        """Return the p-norm of the elements over the given dimensions (all unless given)."""
     def cross(self, other: Tensor, dim: builtins.int | None = None) -> Tensor:
         """Return the cross products of vectors of three elements."""
     def ormqr(

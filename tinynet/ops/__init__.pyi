@@ -11,6 +11,7 @@ from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
 from tinynet.ops.histograms import Histogram
 from tinynet.ops.limits import Bound
+from tinynet.ops.linalg.norms import Order
 from tinynet.ops.powers import Frexp
 from tinynet.ops.rearranging import Sections
 from tinynet.ops.reduction import Dims
@@ -1561,7 +1562,7 @@ def nansum(
 ) -> Tensor:
     """Return the sum of what is not NaN; arguments are those of ``sum``."""
 
-def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, from ``start`` on."""
 
 def narrow_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -1589,12 +1590,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
 
 def norm(
-    input: Tensor,
-    p: float | str | None = "fro",
-    dim: Dims = None,
-    keepdim: bool = False,
-    *,
-    dtype: DtypeLike = None,
+    input: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """Return the p-norm of the elements over the given dimensions (all unless given)."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, errors
 from tinynet.core.compiler import lazy_inplace
 from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, pointwise, public
@@ -233,12 +233,15 @@ def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``other - alpha * self``.
 
     Raises:
+        TypeError: the first argument is no tensor.
         RuntimeError: the shapes do not broadcast, or both are of bools.
 
     Example:
         >>> tn.rsub(tn.tensor([1.0, 2.0]), 3)
         tensor([2., 1.])
     """
+    if not isinstance(self, Tensor):
+        raise errors.must_be_tensor("rsub", "input", 1, self)
     if isinstance(other, Tensor):
         return tensor_sub(other, self, alpha=alpha)
     return number_minus.function(_number_times(other, self, alpha), other)

@@ -76,7 +76,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
-    rest, found = indices._array, []
+    rest, found = indices._array.astype(np.int64), []
     for n in reversed(sizes):
         found.append(wrap(np.asarray(rest % n)))
         rest = rest // n

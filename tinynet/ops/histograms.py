@@ -301,7 +301,9 @@ def searchsorted(
             f"boundaries tensor {list(edges.shape)} and input value tensor {list(values.shape)}"
         )
     edges = _in_order(edges, None if sorter is None else sorter._array)
-    if edges.ndim == 1:
+    if not values.size:
+        found = np.zeros(values.shape)
+    elif edges.ndim == 1:
         found = _found(edges, values, way)
     else:
         rows = zip(

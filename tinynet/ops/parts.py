@@ -12,13 +12,19 @@ from tinynet.ops.shape import axis_of
 
 
 @public
-def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, from ``start`` on.
+
+    ``start`` may be a 0-d tensor of an integer dtype.
 
     Example:
         >>> tn.arange(5).narrow(0, 1, 3)
         tensor([1, 2, 3])
     """
+    if isinstance(start, Tensor):
+        if start._array.ndim or start._array.dtype.kind not in "iu":
+            raise RuntimeError("start must be an 0-dim integral Tensor.")
+        start = int(start)
     if self._array.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     axis = axis_of(dim, self._array.ndim)

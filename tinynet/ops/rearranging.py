@@ -13,7 +13,7 @@ from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
 from tinynet.ops import copying, parts, reshaping, shape
 from tinynet.ops.joining import cat
-from tinynet.ops.refuse import refuse_kinds, refuse_others
+from tinynet.ops.refuse import name_of, refuse_kinds, refuse_others
 from tinynet.ops.selecting import index_select
 from tinynet.ops.shape import axis_of
 
@@ -165,10 +165,15 @@ def _cut_at(self: Tensor, places: Sequence[int], axis: int) -> tuple[Tensor, ...
 def _whole(sections: Sections) -> int | Sequence[int]:
     if not isinstance(sections, Tensor):
         return sections
-    if sections._array.dtype != np.int64 or sections._array.ndim > 1:
+    if sections._array.dtype != np.int64:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{name_of(sections._array)}"
+        )
+    if sections._array.ndim > 1:
         raise RuntimeError(
             "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
-            f"one-dimensional tensor of long, but got a tensor with {sections._array.ndim} dims"
+            f"one-dimensional tensor, but got a tensor with {sections._array.ndim} dims"
         )
     found: int | list[int] = sections.tolist()
     return found
@@ -321,7 +326,8 @@ rot90.grad(self=lambda g, k, dims: rot90(g, -k, dims))
 
 def _indices(counts: Array, output_size: int | None) -> Tensor:
     """Return 0, 1, 2, ..., each as often as its count says."""
-    refuse_kinds("repeat_interleave", "fb", counts)
+    if counts.dtype not in (np.int64, np.int32):
+        refuse_kinds("repeat_interleave", counts.dtype.kind, counts)
     if counts.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if counts.size and counts.min() < 0:

@@ -54,12 +54,12 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
         )
     known = math.prod(n for n in shape if n != -1)
     if -1 in shape:
-        if known == 0:
+        if known == count == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
                 "unspecified dimension size -1 can be any value and is ambiguous"
             )
-        if count % known == 0:
+        if known and count % known == 0:
             return tuple(count // known if n == -1 else n for n in shape)
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
 

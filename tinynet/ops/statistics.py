@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
-from tinynet.dtypes import Array, DtypeLike
+from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
-from tinynet.ops.conversion import converted
 from tinynet.ops.exponential import abs as absolute
 from tinynet.ops.exponential import sign
 from tinynet.ops.half import HALF, in_single
@@ -281,49 +279,3 @@ vector_norm.grad(
         g, self, self_shape, result, p, dim, keepdim
     )
 )
-
-
-@public(out=True)
-def norm(
-    self: Tensor,
-    p: float | str | None = "fro",
-    dim: Dims = None,
-    keepdim: bool = False,
-    *,
-    dtype: DtypeLike = None,
-) -> Tensor:
-    """Return the p-norm of the elements over the given dimensions (all unless given).
-
-    ``sum(abs(x) ** p) ** (1 / p)``.
-
-    Args:
-        p: the order: 2 or ``"fro"`` (root of the sum of squares), 1 (sum of absolute values),
-            ``inf`` and ``-inf`` (largest and smallest absolute value), 0 (count of nonzero
-            elements), or any other number.
-        dim: dimension or dimensions.
-        keepdim: keep them with length 1.
-        dtype: the dtype to compute in.
-
-    Raises:
-        RuntimeError: an unknown order; the tensor is not floating-point.
-
-    Example:
-        >>> tn.tensor([3.0, -4.0]).norm()
-        tensor(5.)
-    """
-    if not isinstance(self, Tensor):
-        raise errors.must_be_tensor("norm", "input", 1, self)
-    if p is None or p == "fro":
-        p = 2.0
-    if isinstance(p, str):
-        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported.")
-    if dtype is not None:
-        kind = dtypes.as_numpy(dtype)
-        if kind.itemsize < self._array.dtype.itemsize:
-            wanted = dtypes.from_numpy(kind).scalar_name
-            raise RuntimeError(
-                f"linalg.vector_norm: the dtype of the input ({name_of(self._array)}) should be "
-                f"convertible without narrowing to the specified dtype ({wanted})"
-            )
-        self = converted(self, kind)
-    return vector_norm.function(self, float(p), dim, keepdim)

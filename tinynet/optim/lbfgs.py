@@ -12,6 +12,7 @@ from tinynet.core.callsite import Site, here
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensor import Tensor, counter_of, wrap
 from tinynet.dtypes import Array
+from tinynet.optim.groups import completed, refuse_mixed
 from tinynet.optim.line_search import Point, strong_wolfe
 from tinynet.optim.optimizer import Optimizer
 from tinynet.optim.options import Group, Params, number, refuse_long_lr, refuse_negative
@@ -85,6 +86,7 @@ class LBFGS(Optimizer):
             ValueError: there is one already.
         """
         if self.param_groups:
+            refuse_mixed(completed(param_group, self.defaults), self.param_groups)
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         super().add_param_group(param_group)
 

@@ -27,7 +27,7 @@ class SparseAdam(Optimizer):
         maximize: go up instead of down.
 
     Raises:
-        ValueError: an option is out of range.
+        ValueError: an option is out of range, or a parameter is sparse.
 
     Example:
         >>> table = nn.Embedding(3, 1, sparse=True)
@@ -52,6 +52,16 @@ class SparseAdam(Optimizer):
         maximize: bool = False,
     ):
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+        sparse = [
+            [i, j]
+            for i, group in enumerate(self.param_groups)
+            for j, p in enumerate(group["params"])
+            if p.is_sparse
+        ]
+        if sparse:
+            raise ValueError(
+                f"Sparse params at indices {sparse}: SparseAdam requires dense parameter tensors"
+            )
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""

@@ -48,15 +48,15 @@ def _check(title: str, x: Any, outputs: Ints, rank: int) -> None:
     """Raise what PyTorch says of an input or a number of windows that does not fit."""
     shape = x.shape
     average = "avg" in title
+    if average and min(outputs) < 0:
+        raise RuntimeError(
+            f"{title}: elements of output_size must be greater than or equal to 0 but received "
+            f"{{{outputs[0]}, {','.join(map(str, outputs[1:]))}}}"
+        )
     if len(shape) - rank not in (1, 2):
         colon = "" if average else ":"
         raise RuntimeError(
             f"{title}(): Expected {rank + 1}D or {rank + 2}D tensor, but got{colon} {list(shape)}"
-        )
-    if average and min(outputs) < 0:
-        raise RuntimeError(
-            f"{title}: elements of output_size must be greater than or equal to 0 but received "
-            f"{{{', '.join(map(str, outputs))}}}"
         )
     for d in range(len(shape) - rank if title == "adaptive_avg_pool2d" else 1, len(shape)):
         if shape[d] == 0:

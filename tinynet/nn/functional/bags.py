@@ -68,6 +68,9 @@ def embedding_bag(
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
     _check_options(input, weight, mode, scale_grad_by_freq, per_sample_weights)
+    if offsets is not None and offsets.dtype != input.dtype:
+        both = dtypes.promote_types(input.dtype, offsets.dtype)
+        input, offsets = input.to(both), offsets.to(both)
     starts = _starts(input, offsets, include_last_offset)
     indices = input._array.reshape(-1)
     _check_indices(indices, weight._array, per_sample_weights)

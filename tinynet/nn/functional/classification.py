@@ -18,6 +18,7 @@ from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
 from tinynet.numba_kernels import powers as compiled
+from tinynet.ops.arithmetic import where
 from tinynet.ops.gathering import gather
 from tinynet.ops.reduction import largest, smallest
 from tinynet.ops.refuse import name_of
@@ -117,8 +118,8 @@ def _indexed_grad(
     rows = len(powers)
     if reduction == "mean":
         g = g / (rows if counted is None else _number(counted.sum()))
-    if counted is not None:
-        g, target = g * counted, target * counted
+    if counted is not None:  # zeros for what is ignored, also of a mean of nothing: NaN
+        g, target = where(counted, g, 0.0), target * counted
     if isinstance(g, Tensor):  # what was prepared has no history
         column, classes = reshape(g, (g.numel(), 1)), wrap(np.arange(powers.shape[1]))
         one_hot = (classes == reshape(target, (rows, 1))).to(logits.dtype)
@@ -189,16 +190,20 @@ def _check_indices(input: Tensor, target: Tensor, weight: Tensor | None) -> None
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {name_of(target._array)}"
         )
+    if input.ndim > 2 and target._array.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {name_of(target._array)}")
     if weight is not None:
         _check_weight(input, weight)
 
 
-def _check_weight(input: Tensor, weight: Tensor) -> None:
+def _check_weight(input: Tensor, weight: Tensor, prefix: str = "") -> None:
     classes = input.shape[0 if input.ndim == 1 else 1]
     if list(weight.shape) != [classes]:
+        if input.ndim > 2 and not prefix:
+            raise RuntimeError("weight tensor should be defined either for all or no classes")
         raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but "
-            f"got weight tensor of shape: {list(weight.shape)}"
+            f"{prefix}weight tensor should be defined either for all {classes} classes or no "
+            f"classes but got weight tensor of shape: {list(weight.shape)}"
         )
     if weight.dtype != input.dtype:
         kinds = [name_of(t._array) for t in (input, weight)]
@@ -355,13 +360,15 @@ def _with_probabilities(
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
     if input.ndim and weight is not None:
-        _check_weight(input, weight)
+        _check_weight(input, weight, "cross_entropy: ")
     dim = 0 if input.ndim == 1 else 1
+    if not input.ndim:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
     classes = input.shape[dim]
     if smoothing:
-        target = target * (1 - smoothing) + smoothing / classes
+        target = target * (1 - smoothing) + smoothing / max(classes, 1)
     logs = log_softmax.function(input, dim)
     loss = -(logs * target * _weight_of(weight, logs)).sum(dim)
     if reduction == "mean":
-        return loss.sum() / (input.numel() // classes)
+        return loss.sum() / (input.numel() // max(classes, 1))
     return reduced(loss, reduction)

@@ -50,6 +50,8 @@ def _convolution(
         image = input.unsqueeze(0)
         made = _convolution(rank, image, weight, bias, stride, padding, dilation, groups)
         return made.squeeze(0)
+    if padding == "same":
+        checks.check_dims(input, weight, space="")
     size, kernel = input._array.shape[2:], weight._array.shape[2:]
     steps = checks.lengths(function, "stride", stride, rank, len(kernel))
     spacing = checks.lengths(function, "dilation", dilation, rank, len(kernel))

@@ -55,16 +55,22 @@ def check_options(
         raise RuntimeError("dilation should be greater than zero")
 
 
+def check_dims(input: Tensor, weight: Tensor, space: str = " ") -> None:
+    """Raise RuntimeError for numbers of dimensions that differ."""
+    given, shape = list(input.shape), list(weight.shape)
+    if len(given) != len(shape):
+        raise RuntimeError(
+            f"Expected {len(shape)}-dimensional input for {len(shape)}-dimensional weight{space}"
+            f"{shape}, but got {len(given)}-dimensional input of size {given} instead"
+        )
+
+
 def check_weight(
     input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, transposed: bool
 ) -> None:
     """Raise RuntimeError for numbers of channels or dimensions that do not fit."""
+    check_dims(input, weight)
     given, shape = list(input.shape), list(weight.shape)
-    if len(given) != len(shape):
-        raise RuntimeError(
-            f"Expected {len(shape)}-dimensional input for {len(shape)}-dimensional weight {shape}, "
-            f"but got {len(given)}-dimensional input of size {given} instead"
-        )
     if shape[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "

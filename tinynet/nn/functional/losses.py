@@ -297,15 +297,17 @@ def binary_cross_entropy_with_logits(
         raise ValueError(
             f"Target size ({target.shape}) must be the same as input size ({input.shape})"
         )
+    rest = 1 - target
     if not target.is_floating_point():
+        kinds = [name_of(t._array) for t in (input, target)]
         raise RuntimeError(
-            f"result type Float can't be cast to the desired output type {name_of(target._array)}"
+            f"result type {kinds[0]} can't be cast to the desired output type {kinds[1]}"
         )
-    against: Any = (1 - target) * input
+    against: Any = rest * input
     logs = log_sigmoid.function(input)
     if pos_weight is not None:
         logs = logs * ((pos_weight - 1) * target + 1)
-    loss = against - logs
+    loss = (against - logs).to(target.dtype)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 

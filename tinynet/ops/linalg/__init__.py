@@ -30,8 +30,8 @@ from tinynet.ops.linalg.lu import lu_factor as lu_factor
 from tinynet.ops.linalg.lu import lu_factor_ex as lu_factor_ex
 from tinynet.ops.linalg.lu import lu_solve as lu_solve
 from tinynet.ops.linalg.norms import cond as cond
+from tinynet.ops.linalg.norms import linalg_norm as _norm
 from tinynet.ops.linalg.norms import matrix_norm as matrix_norm
-from tinynet.ops.linalg.norms import norm as norm
 from tinynet.ops.linalg.norms import vector_norm as vector_norm
 from tinynet.ops.linalg.spectra import eigh as eigh
 from tinynet.ops.linalg.spectra import eigvalsh as eigvalsh
@@ -47,4 +47,5 @@ from tinynet.ops.linalg.vectors import vander as vander
 from tinynet.ops.linalg.vectors import vecdot as vecdot
 from tinynet.ops.products import matmul as matmul
 
+norm = _norm  # elsewhere the name is that of an older function
 matrix_power = _with_out(_matrix_power)  # elsewhere it is a method, too, which takes no out=

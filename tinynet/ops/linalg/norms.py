@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.operation import public
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.ops.arithmetic import where
@@ -153,7 +154,7 @@ def _by_singular_values(A: Tensor, ord: Any, one: int, two: int, keepdim: bool) 
 
 
 @with_out
-def norm(
+def linalg_norm(
     input: Tensor, ord: Order = None, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """Return norms of vectors or matrices.
@@ -191,6 +192,37 @@ def norm(
     if isinstance(ord, str) or (ord is not None and (ndim if dims is None else len(dims)) == 2):
         return matrix_norm(input, ord, dims or (-2, -1), keepdim, dtype=dtype)  # type: ignore[arg-type]
     return vector_norm(input, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
+
+
+@public(out=True)
+def norm(
+    self: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the p-norm of the elements over the given dimensions (all unless given).
+
+    ``sum(abs(x) ** p) ** (1 / p)``; for ``"nuc"`` the sum of the singular values of matrices.
+
+    Args:
+        p: the order: 2 or ``"fro"`` (root of the sum of squares), 1 (sum of absolute values),
+            ``inf`` and ``-inf`` (largest and smallest absolute value), 0 (count of nonzero
+            elements), any other number, or ``"nuc"``.
+        dim: dimension or dimensions; for ``"nuc"`` two.
+        keepdim: keep them with length 1.
+        dtype: the dtype to compute in.
+
+    Raises:
+        RuntimeError: an unknown order; the tensor is not floating-point.
+
+    Example:
+        >>> tn.tensor([3.0, -4.0]).norm()
+        tensor(5.)
+    """
+    if not isinstance(self, Tensor):
+        raise errors.must_be_tensor("norm", "input", 1, self)
+    if isinstance(p, str) and p != "fro":
+        dims: Any = tuple(range(self._array.ndim)) if dim is None else dim
+        return matrix_norm(self, p, dims, keepdim, dtype=dtype)
+    return vector_norm(self, 2 if p in (None, "fro") else p, dim, keepdim, dtype=dtype)  # type: ignore[arg-type]
 
 
 # ---- condition numbers --------------------------------------------------------------------------

@@ -301,10 +301,8 @@ def searchsorted(
             f"boundaries tensor {list(edges.shape)} and input value tensor {list(values.shape)}"
         )
     edges = _in_order(edges, None if sorter is None else sorter._array)
-    if not values.size:
-        found = np.zeros(values.shape)
-    elif edges.ndim == 1:
-        found = _found(edges, values, way)
+    if edges.ndim == 1 or not values.size:
+        found = _found(edges.ravel(), values, way)
     else:
         rows = zip(
             edges.reshape(-1, edges.shape[-1]), values.reshape(-1, values.shape[-1]), strict=True

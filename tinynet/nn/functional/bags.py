@@ -68,11 +68,7 @@ def embedding_bag(
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
     _check_options(input, weight, mode, scale_grad_by_freq, per_sample_weights)
-    if offsets is not None and offsets.dtype != input.dtype:
-        both = dtypes.promote_types(input.dtype, offsets.dtype)
-        input, offsets = input.to(both), offsets.to(both)
-    starts = _starts(input, offsets, include_last_offset)
-    indices = input._array.reshape(-1)
+    indices, starts = _bags(input, offsets, include_last_offset)
     _check_indices(indices, weight._array, per_sample_weights)
     if max_norm is not None:
         renormalise(weight, indices, max_norm, norm_type)
@@ -131,6 +127,14 @@ def _check_options(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
             f"for mode='sum' (got mode='{mode}')."
         )
+
+
+def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Array, Array]:
+    """Return the indices in one dimension, and where the bags begin; both of one dtype."""
+    if offsets is not None and offsets.dtype != input.dtype:
+        both = dtypes.promote_types(input.dtype, offsets.dtype)
+        input, offsets = input.to(both), offsets.to(both)
+    return input._array.reshape(-1), _starts(input, offsets, include_last)
 
 
 def _starts(input: Tensor, offsets: Tensor | None, include_last: bool) -> Array:

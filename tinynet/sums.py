@@ -55,6 +55,9 @@ def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any = Non
         return np.asarray(sums(x.astype(np.float32), axes, keepdim)).astype(x.dtype)
     if x.size <= 2 * _FEW:
         return add_up(x, axis=axes, keepdims=keepdim)
+    if axes == (0,) and x.ndim == 2 and x.shape[1] > 1 and x.flags.c_contiguous:
+        found = column_sums(x)
+        return found[None] if keepdim else found
     axes = tuple(range(x.ndim)) if axes is None else axes
     if x.size < _MANY and _are_few(x.shape, axes):
         return add_up(x, axis=axes, keepdims=keepdim)
@@ -139,6 +142,8 @@ def column_sums(x: Array) -> Array:
     *before, rows, n = x.shape
     if rows <= _FEW:
         return np.matmul(ones(rows, x.dtype), x)
+    if rows <= 2 * _FEW:
+        return column_sums(x[..., :_FEW, :]) + column_sums(x[..., _FEW:, :])
     side_by_side = min(max(_WIDE // n, 1), rows // _TALL)
     whole = rows // (_TALL * side_by_side) * (_TALL * side_by_side)
     parts = x[..., :whole, :].reshape(*before, -1, _TALL, side_by_side * n)

@@ -303,3 +303,22 @@ def an_assignment_of_a_wrong_shape_is_refused(T):
 def an_assignment_beyond_the_end_is_refused(T):
     y = T.zeros(3, 2)
     y[3] = 1.0
+
+
+@program
+def tensors_of_another_dtype(T):
+    def written(index, value):
+        x = T.zeros(3, 2)
+        x[index] = value
+        return x
+
+    rows, mask = T.tensor([0, 2]), T.tensor([True, False, True])
+    return {
+        "slice": written(slice(0, 2), T.tensor([1, 2])),
+        "indices": attempt(lambda: written(rows, T.tensor([1, 2]))),
+        "one": attempt(lambda: written(rows, T.tensor(1))),
+        "mask": attempt(lambda: written(mask, T.tensor([1, 2]))),
+        "one_by_mask": written(mask, T.tensor(1)),
+        "number": written(rows, 1),
+        "put": attempt(lambda: T.zeros(3).index_put_((rows,), T.tensor([1, 2]))),
+    }

@@ -89,11 +89,14 @@ cleared.grad(self=lambda g, indices: cleared(g, indices))
 @operation(methods=False, node="IndexPutBackward0", frees=("indices",))
 def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
     """Return a copy with ``values`` at the indices."""
+    if values.dtype != self.dtype and not _fills(indices, values):
+        names = [dtypes.of(x).scalar_name for x in (self, values)]
+        raise errors.index_put_dtypes(*names)
     whole = self.copy()
     key = _numpy_key(indices)
     try:
         if accumulate:
-            add_at(whole, key, np.broadcast_to(values.astype(self.dtype), whole[key].shape))
+            add_at(whole, key, np.broadcast_to(values, whole[key].shape))
         else:
             whole[key] = _squeezed(values, whole, key)
     except (ValueError, TypeError):
@@ -104,6 +107,12 @@ def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool)
     except IndexError as error:
         raise IndexError(_out_of_bounds(error)) from None
     return whole
+
+
+def _fills(indices: Indices, values: Array) -> bool:
+    """Return whether one number is written by one mask: as ``masked_fill``, of any dtype."""
+    used = [i for i in indices if i is not None]
+    return len(used) == 1 and used[0].dtype == bool and (values.size == 1 or used[0].ndim == 0)
 
 
 def _squeezed(values: Array, whole: Array, key: tuple[Any, ...]) -> Array:

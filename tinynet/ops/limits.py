@@ -182,12 +182,20 @@ def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
             )
     if not isinstance(low, Tensor) and not isinstance(high, Tensor):
         return clamp_numbers, (low, high)
-    kind = self._array.dtype
-    floating = dtypes.is_floating(kind)
-    least, most = (-math.inf, math.inf) if floating else (np.iinfo(kind).min, np.iinfo(kind).max)
-    low = int(least) if low is None and not floating else least if low is None else low
-    high = int(most) if high is None and not floating else most if high is None else high
+    if low is None or high is None:
+        least, most = _range(self._array.dtype)
+        low, high = least if low is None else low, most if high is None else high
     return clamp_tensors, (_as_tensor(self, low), _as_tensor(self, high))
+
+
+def _range(kind: np.dtype[Any]) -> tuple[Any, Any]:
+    """Return the least and the greatest number of a dtype."""
+    if dtypes.is_floating(kind):
+        return -math.inf, math.inf
+    if kind.kind == "b":
+        return False, True
+    info = np.iinfo(kind)
+    return int(info.min), int(info.max)
 
 
 def _as_tensor(like: Tensor, bound: Any) -> Tensor:

@@ -382,11 +382,17 @@ def dim_range(dim: int, ndim: int) -> IndexError:
     )
 
 
+def _type_name(got: Any) -> str:
+    """Return the name of a value's type as Python's own messages give it."""
+    kind = type(got)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
 def must_be_tensor(function: str, argument: str, position: int, got: Any) -> TypeError:
     """An argument is not a tensor."""
     return TypeError(
         f"{function}(): argument '{argument}' (position {position}) must be Tensor, "
-        f"not {type(got).__name__}"
+        f"not {_type_name(got)}"
     )
 
 

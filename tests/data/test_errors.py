@@ -420,7 +420,7 @@ OURS = {
     "arrays as tensors": (
         lambda lib, data: data.TensorDataset(lib.zeros(3), np.zeros(3)),
         TypeError,
-        "TensorDataset(): argument 'tensors' (position 2) must be Tensor, not ndarray",
+        "TensorDataset(): argument 'tensors' (position 2) must be Tensor, not numpy.ndarray",
     ),
     "no tensors": (
         lambda lib, data: data.TensorDataset(),

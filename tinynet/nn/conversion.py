@@ -71,6 +71,8 @@ def to(self: M, *args: Any, **kwargs: Any) -> M:
 
 def _wanted_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtypes.dtype | None:
     """Return the dtype that ``to`` was called with, if any."""
+    if "copy" in kwargs:
+        raise RuntimeError(".to() does not accept copy argument")
     unknown = kwargs.keys() - {"device", "dtype", "tensor", "non_blocking", "memory_format"}
     if unknown:
         raise TypeError(f"Module.to() got an unexpected keyword argument {min(unknown)!r}")

@@ -153,6 +153,19 @@ class RNNBase(Module):
         """All parameters, one list per layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._names()]
 
+    @property
+    def _all_weights(self) -> list[list[str]]:
+        """The names of ``all_weights``; programs written for PyTorch read these three."""
+        return self._names()
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        return [name for names in self._names() for name in names]
+
+    @property
+    def _flat_weights(self) -> list[Parameter]:
+        return [getattr(self, name) for name in self._flat_weights_names]
+
     def _names(self) -> list[list[str]]:
         """Return the names of the parameters of each layer and direction."""
         return [[name + suffix for name in self._shapes(0)] for suffix in self._suffixes]

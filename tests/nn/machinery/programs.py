@@ -6,6 +6,7 @@ from tests.differential.spec import Family, Program
 
 from . import (
     programs_containers,
+    programs_edges,
     programs_hooks,
     programs_init,
     programs_lazy,
@@ -32,6 +33,7 @@ FAMILIES: tuple[Family, ...] = (
     programs_norms.program,
     programs_orthogonal.program,
     programs_utils.program,
+    programs_edges.program,
     programs_init.program,
     programs_containers.program,
     programs_lazy.program,

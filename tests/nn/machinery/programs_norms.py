@@ -246,3 +246,11 @@ def old_spectral_norm_refuses(T):
         attempt(lambda: T.nn.utils.remove_spectral_norm(linear(T))),
     ]
     return locals()
+
+
+@program
+def the_version_of_spectral_norm_is_in_the_metadata(T):
+    net = T.nn.utils.spectral_norm(linear(T))
+    noted = dict(net.state_dict()._metadata[""])
+    T.nn.utils.remove_spectral_norm(net)
+    return {"noted": noted, "removed": dict(net.state_dict()._metadata[""])}

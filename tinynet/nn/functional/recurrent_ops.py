@@ -53,7 +53,7 @@ def panels(
         steps: how often the result is multiplied by.
     """
     size, inputs = weight.shape[0] // gates, weight.shape[1]
-    width = _width(size) if steps > 3 else size
+    width = (_width(size) if steps > 3 else size) or 1
     cut = weight.reshape(gates, size // width, width, inputs).transpose(0, 1, 3, 2)
     made = np.empty(cut.shape, weight.dtype) if steps > 3 else np.empty_like(cut)
     for place, (gate, factor) in enumerate(zip(order, scale, strict=True)):

@@ -73,6 +73,13 @@ def _whole(size: Any) -> int:
         ) from None
 
 
+def _scaled(n: int, factor: float) -> int:
+    size = n * factor
+    if not abs(size) < 2.0**63:
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return int(size)
+
+
 def _number(factor: Any) -> float:
     if isinstance(factor, (int, float, np.number)):
         return float(factor)
@@ -172,7 +179,7 @@ def interpolate(
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
     if sizes is None:
-        sizes = tuple(int(n * f) for n, f in zip(array.shape[2:], factors, strict=True))
+        sizes = tuple(_scaled(n, f) for n, f in zip(array.shape[2:], factors, strict=True))
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and array.ndim == 4):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires "

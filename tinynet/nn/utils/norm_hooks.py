@@ -168,6 +168,14 @@ class SpectralNorm:
     def __call__(self, module: Module, args: Any) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
+    def note_version(self, module: Any, state: Any, prefix: str, metadata: Any) -> None:
+        """Note in the metadata of a state dict in which form it has this weight, as PyTorch does."""
+        versions = metadata.setdefault("spectral_norm", {})
+        key = f"{self.name}.version"
+        if key in versions:
+            raise RuntimeError(f"Unexpected key in metadata['spectral_norm']: {key}")
+        versions[key] = 1
+
 
 def spectral_norm(
     module: M,
@@ -215,6 +223,7 @@ def spectral_norm(
     module.register_buffer(f"{name}_u", u)
     module.register_buffer(f"{name}_v", v)
     module.register_forward_pre_hook(hook)
+    module.register_state_dict_post_hook(hook.note_version)
     return module
 
 
@@ -236,6 +245,10 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
     hook = _take(module, SpectralNorm, name)
     if hook is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    noting = module._state_hooks.after_save
+    for number, (function, _) in [*noting.items()]:
+        if getattr(function, "__self__", None) is hook:
+            del noting[number]
     with no_grad():
         weight = hook.compute_weight(module, do_power_iteration=False)
     for attribute in (name, f"{name}_u", f"{name}_v", f"{name}_orig"):

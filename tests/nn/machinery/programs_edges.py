@@ -1,0 +1,64 @@
+"""Layers of no features, losses of no classes, names that programs read from layers and modules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.differential.spec import Family, attempt
+
+program = Family(__name__)
+
+
+@program
+def cells_of_no_hidden_features(T):
+    x, h = T.randn(3, 10), T.randn(3, 0)
+    cells = T.nn.RNNCell(10, 0), T.nn.GRUCell(10, 0)
+    return {"states": [cell(x, h) for cell in cells], "lstm": T.nn.LSTMCell(10, 0)(x, (h, h))}
+
+
+@program
+def probabilities_of_no_classes(T):
+    x = T.rand(5, 0)
+    return {
+        "mean": T.nn.functional.cross_entropy(x, x),
+        "sum": T.nn.functional.cross_entropy(x, x, reduction="sum"),
+    }
+
+
+@program
+def sizes_past_integers(T):
+    x = T.ones(1, 1, 4, 4)
+    how = {"mode": "bilinear", "align_corners": False}
+    return {
+        f"{factor}": attempt(lambda f=factor: T.nn.functional.interpolate(x, scale_factor=f, **how))
+        for factor in (1e20, -1e20, float("nan"), float("inf"))
+    }
+
+
+@program
+def the_flat_weights_of_a_recurrent_layer(T):
+    net = T.nn.LSTM(3, 4, 2)
+    return {
+        "names": net._flat_weights_names,
+        "layers": net._all_weights,
+        "shapes": [tuple(p.shape) for p in net._flat_weights],
+    }
+
+
+@program
+def what_programs_import_beside_module(T):
+    module = T.nn.modules.module
+    return {
+        "text": module._addindent("a\nb", 2),
+        "keys": repr(module._IncompatibleKeys(["a"], [])),
+    }
+
+
+@program
+def an_array_is_no_tensor(T):
+    return {"error": attempt(lambda: T.nn.Linear(2, 2)(np.ones(2)))}
+
+
+@program
+def a_module_is_not_copied_by_to(T):
+    return {"error": attempt(lambda: T.nn.Linear(2, 2).to(copy=True))}

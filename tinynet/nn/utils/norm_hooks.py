@@ -169,7 +169,7 @@ class SpectralNorm:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
     def note_version(self, module: Any, state: Any, prefix: str, metadata: Any) -> None:
-        """Note in the metadata of a state dict in which form it has this weight, as PyTorch does."""
+        """Note the form of this weight in the metadata of a state dict, as PyTorch does."""
         versions = metadata.setdefault("spectral_norm", {})
         key = f"{self.name}.version"
         if key in versions:

@@ -358,14 +358,6 @@ def cannot_cast(result: str, target: str) -> RuntimeError:
     return RuntimeError(f"result type {result} can't be cast to the desired output type {target}")
 
 
-def index_put_dtypes(destination: str, source: str) -> RuntimeError:
-    """A tensor of another dtype is assigned to what index tensors choose."""
-    return RuntimeError(
-        "Index put requires the source and destination dtypes match, got "
-        f"{destination} for the destination and {source} for the source."
-    )
-
-
 def overlapping() -> RuntimeError:
     """An in-place write to a tensor whose elements share memory."""
     return RuntimeError(

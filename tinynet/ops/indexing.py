@@ -22,6 +22,7 @@ from tinynet.ops.adding import add_at
 from tinynet.ops.filling import zeros_instead
 from tinynet.ops.half import HALF, in_single
 from tinynet.ops.index_key import Indices, parse
+from tinynet.ops.refuse import name_of
 
 
 def _numpy_key(indices: Indices) -> tuple[Any, ...]:
@@ -90,8 +91,10 @@ cleared.grad(self=lambda g, indices: cleared(g, indices))
 def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
     """Return a copy with ``values`` at the indices."""
     if values.dtype != self.dtype and not _fills(indices, values):
-        names = [dtypes.of(x).scalar_name for x in (self, values)]
-        raise errors.index_put_dtypes(*names)
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{name_of(self)} for the destination and {name_of(values)} for the source."
+        )
     whole = self.copy()
     key = _numpy_key(indices)
     try:

@@ -374,17 +374,11 @@ def dim_range(dim: int, ndim: int) -> IndexError:
     )
 
 
-def _type_name(got: Any) -> str:
-    """Return the name of a value's type as Python's own messages give it."""
-    kind = type(got)
-    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
-
-
 def must_be_tensor(function: str, argument: str, position: int, got: Any) -> TypeError:
     """An argument is not a tensor."""
+    kind = f"{'numpy.' * isinstance(got, np.ndarray)}{type(got).__name__}"
     return TypeError(
-        f"{function}(): argument '{argument}' (position {position}) must be Tensor, "
-        f"not {_type_name(got)}"
+        f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {kind}"
     )
 
 

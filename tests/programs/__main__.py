@@ -1,8 +1,9 @@
 """`python -m tests.programs`: run the listed public programs through the door.
 
-python -m tests.programs --repositories FOLDER           all, compared with the recorded answers
-python -m tests.programs --repositories FOLDER pygcn     those whose names contain `pygcn`
-python -m tests.programs --repositories FOLDER --record  run them on PyTorch, and note its answers
+python -m tests.programs --repositories FOLDER                  all; compare with PyTorch
+python -m tests.programs --repositories FOLDER pygcn            those whose names contain `pygcn`
+python -m tests.programs --repositories FOLDER --results FILE   continue a run that was cut off
+python -m tests.programs --repositories FOLDER --record         run on PyTorch; note its answers
 """
 
 import argparse
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +26,7 @@ from tests.programs.made import MAKERS
 
 HERE = Path(__file__).parent
 ANSWERS = HERE / "answers.json"
+ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
 
 
 class Program(NamedTuple):
@@ -41,10 +44,10 @@ class Program(NamedTuple):
         return f"{self.repository} {self.command}"
 
 
-def listed() -> list[Program]:
-    """The programs of programs.toml."""
+def listed(file: Path) -> list[Program]:
+    """The programs of a list such as programs.toml."""
     found = []
-    for entry in tomllib.loads((HERE / "programs.toml").read_text("utf-8"))["repository"]:
+    for entry in tomllib.loads(file.read_text("utf-8"))["repository"]:
         for program in entry["programs"]:
             options: dict[str, Any] = {"run": program} if isinstance(program, str) else program
             steps, seconds = options.get("steps", 24), options.get("seconds", 8.0)
@@ -101,86 +104,118 @@ def lacking(git: Path, commit: str) -> list[str]:
     return [f":(exclude,literal){path}" for name in gone for path in paths[name]]
 
 
-def run(program: Program, engine: str, repositories: Repositories) -> dict[str, Any]:
-    """Run a program on "torch" or "tinynet"; what launch.py found out."""
+def run(program: Program, engine: str, repositories: Repositories, limit: float) -> dict[str, Any]:
+    """Run a program on "torch" or "tinynet" for at most `limit` seconds; what launch.py found."""
     root = repositories.checked_out(program.repository, program.commit)
     for path, maker in program.files:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         MAKERS[maker](root / path)  # each time anew: a program may have changed them
     file, *arguments = shlex.split(program.command)
-    place = (root / file.partition("#")[0]).parent
     result = Path(tempfile.mkstemp(dir=repositories.work)[1])
     result.unlink()
     limits = [str(program.steps), str(program.seconds)]
-    name = str(root / file)
-    command = [sys.executable, str(HERE / "launch.py"), engine, str(result), *limits, name]
-    quiet = {
-        "stdin": subprocess.DEVNULL,
-        "stdout": subprocess.DEVNULL,
-        "stderr": subprocess.DEVNULL,
-    }
-    paths = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    launch = [sys.executable, str(HERE / "launch.py"), engine, str(result), *limits]
+    paths = f"{root}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     child = subprocess.Popen(
-        [*command, *arguments], cwd=place, env=paths, start_new_session=True, **quiet
+        [*launch, str(root / file), *arguments],
+        cwd=(root / file.partition("#")[0]).parent,
+        env={**os.environ, **ONE_THREAD, "PYTHONPATH": paths},
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(program.seconds * 8)
+    ended = "it ended without a word"
+    try:
+        child.wait(limit)
+    except subprocess.TimeoutExpired:
+        ended = f"it was stopped after {limit:g} seconds"
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)  # the workers of data loaders, too
     child.wait()
     if not result.exists():
-        return {
-            "status": "error",
-            "error": "it ended without a word",
-            "series": {},
-            "seconds": None,
-        }
+        return {"status": "error", "error": ended, "series": {}, "seconds": None}
     return json.loads(result.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
-def lines(answers: dict[str, Any]) -> str:
-    """Answers as JSON, a line for each program."""
-    found = [f"{json.dumps(name)}: {json.dumps(answers[name])}" for name in sorted(answers)]
-    return "{\n" + ",\n".join(found) + "\n}\n"
+class Answers(dict[str, dict[str, Any]]):
+    """What programs did, by their names, in a file that is written after each."""
+
+    def __init__(self, file: Path | None):
+        known = file.read_text("utf-8") if file is not None and file.exists() else "{}"
+        super().__init__(json.loads(known))
+        self.file = file
+
+    def note(self, name: str, found: dict[str, Any]) -> None:
+        self[name] = found
+        if self.file is not None:  # a line for each program; a run that is cut off keeps the rest
+            rows = [f"{json.dumps(name)}: {json.dumps(self[name])}" for name in sorted(self)]
+            part = self.file.with_name(self.file.name + ".part")
+            part.write_text("{\n" + ",\n".join(rows) + "\n}\n", "utf-8")
+            part.replace(self.file)
+
+
+def record(chosen: list[Program], answers: Answers, repositories: Repositories) -> int:
+    """Run programs on PyTorch and note what they did."""
+    for program in chosen:
+        found = run(program, "torch", repositories, program.seconds * 8)
+        answers.note(program.name, found)
+        print(f"{program.name}: {found['status']} {found['error']}".strip(), flush=True)
+    return 0
+
+
+def compare(
+    chosen: list[Program],
+    answers: Answers,
+    results: Answers,
+    repositories: Repositories,
+    limit: float,
+) -> int:
+    """Run programs through the door and print verdicts; 1 if less than 95 % are good."""
+    counts: Counter[str] = Counter()
+    for program in chosen:
+        expected = answers.get(program.name)
+        found = results.get(program.name)
+        if found is None or not verdict(found, expected).startswith("ok"):
+            found = run(program, "tinynet", repositories, limit)
+            results.note(program.name, found)
+        said = verdict(found, expected)
+        counts[said.split()[0]] += 1
+        print(f"{program.name}: {said}", flush=True)
+    print(f"{counts['ok']} of {len(chosen)} run as on PyTorch; ", end="")
+    print(f"{counts['FAILED']} failed, the losses of {counts['DIFFERS']} differ")
+    return int(counts["ok"] < 0.95 * len(chosen))
 
 
 def main(arguments: list[str]) -> int:
-    """Run programs and print a line for each; 1 if less than 95 % run as on PyTorch."""
+    """Choose programs; record or compare them."""
     parser = argparse.ArgumentParser(prog="python -m tests.programs", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("names", nargs="*", help="only programs whose names contain one of these")
     parser.add_argument("--repositories", type=Path, help="a folder of git repositories")
     parser.add_argument("--record", action="store_true", help="run on PyTorch, note the answers")
     parser.add_argument("--new", action="store_true", help="with --record: only what is not noted")
-    parser.add_argument("--answers", type=Path, default=ANSWERS, help="where they are noted")
+    parser.add_argument("--list", type=Path, default=HERE / "programs.toml", help="the programs")
+    parser.add_argument("--answers", type=Path, default=ANSWERS, help="PyTorch's answers")
+    parser.add_argument("--results", type=Path, help="a file of what is done")
+    parser.add_argument("--limit", type=float, default=120, help="seconds that a program may take")
     options = parser.parse_args(arguments)
-    answers = json.loads(options.answers.read_text("utf-8")) if options.answers.exists() else {}
-    chosen = [p for p in listed() if not options.names or any(n in p.name for n in options.names)]
-    if options.new:
-        chosen = [p for p in chosen if p.name not in answers]
-    if not options.record:  # what does not run on PyTorch says nothing
+    answers = Answers(options.answers)
+    chosen = [
+        p
+        for p in listed(options.list)
+        if not options.names or any(n in p.name for n in options.names)
+    ]
+    with tempfile.TemporaryDirectory() as work:
+        repositories = Repositories(options.repositories, Path(work))
+        if options.record:
+            chosen = [p for p in chosen if not options.new or p.name not in answers]
+            return record(chosen, answers, repositories)
+        # what does not run on PyTorch says nothing
         chosen = [
             p for p in chosen if answers.get(p.name, {"status": "error"})["status"] != "error"
         ]
-    good = 0
-    with tempfile.TemporaryDirectory() as work:
-        repositories = Repositories(options.repositories, Path(work))
-        for program in chosen:
-            engine = "torch" if options.record else "tinynet"
-            found = run(program, engine, repositories)
-            if options.record:
-                said = f"{found['status']} {found['error']}".strip()
-                answers[program.name] = found
-                options.answers.write_text(
-                    json.dumps(answers, indent=0, sort_keys=True) + "\n", "utf-8"
-                )
-            else:
-                said = verdict(found, answers.get(program.name))
-                good += said.startswith("ok")
-            print(f"{program.name}: {said}", flush=True)
-    if options.record:
-        return 0
-    print(f"{good} of {len(chosen)} run as on PyTorch")
-    return int(good < 0.95 * len(chosen))
+        return compare(chosen, answers, Answers(options.results), repositories, options.limit)
 
 
 if __name__ == "__main__":

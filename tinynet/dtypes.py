@@ -60,6 +60,10 @@ class dtype:
         """True for types with negative values."""
         return self.is_floating_point or self.numpy.kind == "i"
 
+    def to_real(self) -> dtype:
+        """Return the dtype itself: there are no complex numbers."""
+        return self
+
     def __repr__(self) -> str:
         return f"tinynet.{self.name}"
 

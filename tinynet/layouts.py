@@ -1,8 +1,8 @@
 """How the elements of a tensor lie in memory: PyTorch's memory formats and layouts.
 
-Memory formats are accepted wherever PyTorch takes them, and change no values. New tensors are
-row-major (``contiguous_format``) or keep the order of another one (``preserve_format``);
-``channels_last`` is taken as ``contiguous_format``.
+Memory formats are taken wherever PyTorch takes them, and change no values: what is asked for in
+``channels_last`` lies so. Results of operations are row-major (``contiguous_format``) or keep the
+order of an input (``preserve_format``).
 """
 
 from __future__ import annotations
@@ -60,9 +60,37 @@ sparse_coo = layout("sparse_coo")
 sparse_csr = layout("sparse_csr")
 
 
+_RANKS = {channels_last: 4, channels_last_3d: 5}
+
+
 def lies(array: Array, wanted: memory_format) -> bool:
     """Return whether the elements of an array lie in the order of a memory format."""
-    ndim = {channels_last: 4, channels_last_3d: 5}.get(wanted)
-    if ndim is None:
+    rank = _RANKS.get(wanted)
+    if rank is None:
         return bool(array.flags.c_contiguous)
-    return array.ndim == ndim and bool(np.moveaxis(array, 1, -1).flags.c_contiguous)
+    return array.ndim == rank and bool(np.moveaxis(array, 1, -1).flags.c_contiguous)
+
+
+def arranged(array: Array, wanted: memory_format) -> Array:
+    """Return an array in the order of a memory format: itself if it lies in it.
+
+    Raises:
+        RuntimeError: the format is for arrays with another number of dimensions.
+    """
+    rank = _RANKS.get(wanted)
+    if rank is None:
+        return np.asarray(array, order="C")
+    if array.ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {wanted.name} format")
+    return np.moveaxis(np.asarray(np.moveaxis(array, 1, -1), order="C"), -1, 1)
+
+
+def like(array: Array, model: Array, wanted: memory_format | None) -> Array:
+    """Return a new array in the order of a format, or (None, ``preserve_format``) of a model."""
+    if wanted not in (None, preserve_format):
+        return arranged(array, wanted)
+    if model.flags.c_contiguous:
+        return array
+    made = np.empty_like(model, array.dtype, subok=False)
+    made[...] = array
+    return made

@@ -1,5 +1,6 @@
 """Names and arguments that PyTorch programs use, in the forms that PyTorch takes."""
 
+import os
 import warnings
 
 import numpy as np
@@ -7,9 +8,11 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn, sparse
+from tinynet.as_torch import processes
 from tinynet.autograd import Variable
-from tinynet.compat import jit, multiprocessing, pytree
+from tinynet.compat import attention, hub, jit, multiprocessing, pytree
 from tinynet.compat.version import TorchVersion
+from tinynet.utils.hooks import RemovableHandle
 
 A = tn.arange(6.0).view(2, 3)
 
@@ -86,7 +89,8 @@ def test_tensors_of_one_element_are_numbers_in_lists():
 
 def test_variables():
     x = tn.tensor([1, 2])
-    v = Variable(x, volatile=True)
+    with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
+        v = Variable(x, volatile=True)
     assert same(v, x) and v.data_ptr() == x.data_ptr() and not v.requires_grad
     assert Variable(A, requires_grad=True).requires_grad and isinstance(A, Variable)
     w = tn.ones(1, requires_grad=True)
@@ -240,7 +244,12 @@ def test_versions_compare_by_their_numbers():
 
 def test_scripting_and_a_model_in_parallel_change_nothing():
     net = nn.Linear(2, 1)
-    assert jit.script(net) is net and jit.trace(net, tn.ones(1, 2)) is net
+    for name, given in (("script", (net,)), ("trace", (net, tn.ones(1, 2)))):
+        with pytest.warns(DeprecationWarning, match=f"`torch.jit.{name}` is deprecated"):
+            assert getattr(jit, name)(*given) is net
+    for name in ("save", "load"):
+        with pytest.raises(NotImplementedError, match="weights_only=False"):
+            getattr(jit, name)(net, "net.pt")
     wrapped = nn.DataParallel(net)
     assert tn.equal(wrapped(tn.ones(3, 2)), net(tn.ones(3, 2)))
     assert list(wrapped.state_dict()) == ["module.weight", "module.bias"]
@@ -251,3 +260,91 @@ def test_other_processes_are_refused_or_python_s_own():
     assert multiprocessing.spawn(print, nprocs=0) is None
     with warnings.catch_warnings(), pytest.raises(NotImplementedError, match="one process"):
         nn.parallel.DistributedDataParallel(nn.Linear(1, 1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (lambda: tn.add(A, 2, A), A + 2 * A),
+        (lambda: A.clone().add_(2, A), A + 2 * A),
+        (lambda: A.sub(-0.5, A), A * 1.5),
+        (lambda: A.clone().addcmul_(2, A, A), A + 2 * A * A),
+        (lambda: tn.addcdiv(A, -1, A, A + 1), A - A / (A + 1)),
+        (lambda: tn.addmm(2, A, 3, A, tn.eye(3)), 2 * A + 3 * A),
+        (lambda: A.addmm(2, A, tn.eye(3)), 2 * A + A),
+        (lambda: A.clone().addmm_(2, 3, A, tn.eye(3)), 2 * A + 3 * A),
+        (lambda: A[0].addmv(2, 3, tn.eye(3), A[0]), 5 * A[0]),
+        (lambda: tn.range(0, 1, 0.5), tn.tensor([0.0, 0.5, 1.0])),
+        (lambda: tn.range(3, 0, -1, dtype=tn.int64), tn.tensor([3, 2, 1, 0])),
+    ],
+)
+def test_deprecated_orders_of_arguments(old, new):
+    with pytest.warns(UserWarning, match="is deprecated"):
+        assert same(old(), new)
+
+
+def test_orders_of_arguments_that_never_were():
+    for wrong in (lambda: A.add_(A, A), lambda: A.add_(1, 2, 3)):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_numpy_s_axis_and_keepdims_in_linalg_special_and_functional():
+    assert same(tn.linalg.norm(A, axis=1, keepdims=True), A.norm(dim=1, keepdim=True))
+    assert same(tn.linalg.vecdot(A, A, axis=0), (A * A).sum(0))
+    assert same(tn.special.logsumexp(A, axis=1), A.logsumexp(1))
+    assert same(
+        nn.functional.cosine_similarity(A, A, axis=1), nn.functional.cosine_similarity(A, A)
+    )
+    assert same(A.swapaxes(axis0=0, axis1=1), A.t())
+
+
+def test_views_and_types_by_python_s_types():
+    x = tn.ones(2)
+    assert x.view(int).dtype == tn.int64 and x.view(float).shape == (1,)
+    for kind in (int, float, bool):
+        with pytest.raises(ValueError, match=f"^invalid type: '{kind.__name__}'"):
+            x.type(kind)
+    for kind in (tn.cuda.FloatTensor, "torch.cuda.FloatTensor"):
+        with pytest.raises(RuntimeError, match="runs on the cpu only"):
+            x.type(kind)
+    assert tn.float32.to_real() is tn.float32
+
+
+def test_numbers_like_a_tensor():
+    for made in (tn.randint_like(A, 1), tn.randint_like(A, high=1), tn.randint_like(A, 0, 1)):
+        assert same(made, tn.zeros(2, 3))
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'high'"):
+        tn.randint_like(A)
+
+
+def test_handles_and_marks():
+    registry = {}
+    handle = RemovableHandle(registry)
+    registry[handle.id] = print
+    handle.remove()
+    assert not registry
+    assert (
+        jit.ignore(drop=True)(len) is jit.ignore(len) is jit.unused(len) is jit.export(len) is len
+    )
+    with jit.optimized_execution(True), attention.sdpa_kernel([attention.SDPBackend.MATH]):
+        assert jit.Attribute(3, int) == (3, int)
+    with pytest.raises(TypeError, match="Backends must be an instance of SDPBackend"):
+        attention.sdpa_kernel("math").__enter__()
+
+
+def test_weights_that_were_downloaded_before(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    with pytest.raises(
+        FileNotFoundError, match=r"https://example.org/a.pth to .*hub/checkpoints/a"
+    ):
+        hub.load_state_dict_from_url("https://example.org/a.pth")
+    (tmp_path / "hub" / "checkpoints").mkdir(parents=True)
+    tn.save({"w": A}, tmp_path / "hub" / "checkpoints" / "a.pth")
+    assert same(hub.load_url("https://example.org/a.pth?x=1")["w"], A)
+
+
+def test_processes_behind_the_door_are_forked():
+    for asked in ("spawn", "forkserver", "fork"):
+        found = processes.get_context(asked).get_start_method()
+        assert found == ("fork" if hasattr(os, "fork") else asked)

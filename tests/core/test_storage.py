@@ -1,5 +1,7 @@
 """set_, resize_, swap_tensors: other memory for the same tensor."""
 
+import os
+import warnings
 import weakref
 
 import pytest
@@ -70,3 +72,29 @@ def test_what_swapping_refuses():
     assert held() is b
     with pytest.raises(TypeError, match=r"swap_tensors\(\): t2 must be Tensor, not int"):
         tn.utils.swap_tensors(a, 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_shared_memory_is_written_by_a_fork():
+    net = nn.Linear(2, 2).share_memory()
+    bias = net.bias
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks of processes with threads
+        child = os.fork()
+    if child == 0:
+        with tn.no_grad():
+            bias.fill_(7)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert net.bias is bias and bias.tolist() == [7.0, 7.0]
+
+
+def test_what_is_shared():
+    x = tn.arange(6).view(2, 3)
+    assert not x.is_shared()
+    with pytest.raises(RuntimeError, match="would part it from its base"):
+        x.share_memory_()
+    y = x.t().clone()
+    assert y.share_memory_() is y and y.is_shared() and y[1:].is_shared()
+    assert tn.equal(y, x.t()) and y.share_memory_().data_ptr() == y.data_ptr()
+    assert tn.zeros(0).share_memory_().shape == (0,) and tn.tensor(2.0).share_memory_().item() == 2

@@ -374,3 +374,21 @@ def test_locations():
     assert tn.serialization.default_restore_location(3, "cpu") == 3
     with pytest.raises(RuntimeError, match="runs on the cpu only"):
         tn.serialization.default_restore_location(3, "cuda:0")
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+def test_names_that_are_not_safe(protocol):
+    point, odd = objects.Point(1, 2), functools.partial(max, 1)
+    file = zipped(
+        pickle.dumps([point, point, odd, "Point", collections.OrderedDict()], protocol=protocol)
+    )
+    asked = tn.serialization.get_unsafe_globals_in_checkpoint
+    found = asked(file)
+    assert found == sorted(found) and "tests.exchange.objects.Point" in found
+    assert "functools.partial" in found and "collections.OrderedDict" not in found
+    with tn.serialization.safe_globals([objects.Point]):
+        assert "tests.exchange.objects.Point" not in asked(file)
+    tn.save({"w": tn.ones(2)}, data := io.BytesIO())
+    assert asked(data) == []
+    with pytest.raises(ValueError, match="Expected input to be a checkpoint returned by torch.sa"):
+        asked(io.BytesIO(b"no file of that kind"))

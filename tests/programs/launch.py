@@ -60,7 +60,7 @@ def code_of(name: str) -> str:
     if file.endswith(".ipynb"):
         cells = json.loads(Path(file).read_text(encoding="utf-8"))["cells"]
         cells = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        text = re.sub(r"^(\s*)[%!].*$", r"\1pass", "\n\n".join(cells), flags=re.M)
+        text = re.sub(r"^(\s*)(%+[a-z]|!).*$", r"\1pass", "\n\n".join(cells), flags=re.M)
     elif number:
         page = Path(file).read_text(encoding="utf-8")
         text = re.findall(r"^```(?:python|py)\n(.*?)^```", page, re.M | re.S)[int(number) - 1]

@@ -66,11 +66,12 @@ PATHS: dict[str, str] = {
     "torch.jit": "compat.jit",
     "torch.jit.annotations": "compat.jit",
     "torch.linalg": "ops.linalg",
-    "torch.multiprocessing": "compat.multiprocessing",
+    "torch.multiprocessing": "as_torch.processes compat.multiprocessing",
     "torch.multiprocessing.pool": "compat.multiprocessing",
     "torch.multiprocessing.queue": "compat.multiprocessing",
-    "torch.multiprocessing.spawn": "compat.multiprocessing",
+    "torch.multiprocessing.spawn": "as_torch.processes compat.multiprocessing",
     "torch.nested": "compat.nested",
+    "torch.nn.attention": "compat.attention",
     "torch.nn.common_types": "compat.types",
     "torch.nn.modules": "nn.modules nn",
     "torch.nn.modules.activation": "nn.activation nn.smooth_activation nn.softmax nn.attention",
@@ -135,7 +136,7 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.(export|fx|jit|compiler|nativert|package|utils\.jit)(\..+)?", _COMPILER),
     (r"torch\.autograd\.forward_ad", "there is no forward mode; use autograd.functional.jvp"),
     (r"torch\.autograd\.profiler\w+|torch\.profiler\..+", "record with tinynet.board.record"),
-    (r"torch\.nn\.(attention|grad)", _INTERNAL),
+    (r"torch\.nn\.grad", _INTERNAL),
     (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
     (r"torch\.nn\.utils\.(fusion|memory_format)", _COMPILER),
     (r"torch\.(overrides|return_types)", _INTERNAL),
@@ -153,7 +154,7 @@ NAMES: list[tuple[str, str]] = [
     (r"torch\.((view_as_)?complex\w*|polar|view_as_real|i?stft|c(float|double|half))", _COMPLEX),
     (r"torch\.(fake_)?q(u?int|uantize)\w+", _QUANTIZED),
     (r"torch\.Tensor\.(rename_?|refine_names|align_\w+|names)", _NAMED),
-    (r"torch\.Tensor\.(untyped_storage|share_memory_|pin_memory)", _MEMORY),
+    (r"torch\.Tensor\.(untyped_storage|pin_memory)", _MEMORY),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from tinynet.core.tensor import Tensor
 from tinynet.ops.legacy import TensorKind
 
@@ -12,7 +14,7 @@ class Variable(metaclass=TensorKind):
     Args:
         data: a tensor; its history stays behind. An empty tensor unless given.
         requires_grad: whether operations on it are recorded.
-        volatile: ignored: ``no_grad`` has taken its place.
+        volatile: has no effect, and warns: ``no_grad`` has taken its place.
 
     Raises:
         TypeError: ``data`` is no tensor.
@@ -29,6 +31,12 @@ class Variable(metaclass=TensorKind):
         cls, data: Tensor | None = None, requires_grad: bool = False, volatile: bool = False
     ) -> Tensor:
         """Make the leaf."""
+        if volatile:
+            warnings.warn(
+                "volatile was removed and now has no effect. "
+                "Use `with tinynet.no_grad():` instead.",
+                stacklevel=2,
+            )
         if data is None:
             data = Tensor()
         if not isinstance(data, Tensor):

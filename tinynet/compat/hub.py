@@ -1,9 +1,69 @@
-"""``torch.hub`` and ``torch.utils.model_zoo``: tinynet downloads nothing."""
+"""``torch.hub`` and ``torch.utils.model_zoo``: files that are there; tinynet downloads nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
 
 from tinynet.compat.refusal import refusal
+from tinynet.exchange.serialization import load as _load
 
 _LOCAL = "tinynet downloads nothing; download the file and use load or load_file"
 load = refusal("hub.load", _LOCAL)
-load_url = load_state_dict_from_url = refusal("hub.load_state_dict_from_url", _LOCAL)
 download_url_to_file = refusal("hub.download_url_to_file", _LOCAL)
 list = refusal("hub.list", _LOCAL)
+
+
+def get_dir() -> str:
+    """Return the folder of downloaded files: ``hub`` in ``$TORCH_HOME``, else ``~/.cache/torch``.
+
+    Example:
+        >>> from tinynet.compat import hub
+        >>> hub.get_dir().endswith("hub")
+        True
+    """
+    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    home = os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))
+    return os.path.join(os.path.expanduser(home), "hub")
+
+
+def load_state_dict_from_url(
+    url: str,
+    model_dir: str | None = None,
+    map_location: Any = None,
+    progress: bool = True,
+    check_hash: bool = False,
+    file_name: str | None = None,
+    weights_only: bool = True,
+) -> Any:
+    """Return what is in a file that has been downloaded before, by the name in its address.
+
+    Args:
+        url: the address; nothing is asked of it.
+        model_dir: the folder; ``checkpoints`` in ``get_dir()`` unless given.
+        map_location: only the cpu.
+        progress, check_hash: without effect.
+        file_name: its name in the folder, if that is another one.
+        weights_only: as for ``tinynet.load``.
+
+    Raises:
+        FileNotFoundError: the file is not there; the message says where it is expected.
+        ExchangeError: it is no file of weights.
+
+    Example:
+        >>> from tinynet.compat import hub
+        >>> folder = getfixture("tmp_path")
+        >>> tn.save({"w": tn.ones(2)}, folder / "net-1.pth")
+        >>> hub.load_state_dict_from_url("https://example.org/net-1.pth", model_dir=folder)
+        {'w': tensor([1., 1.])}
+    """
+    folder = Path(get_dir(), "checkpoints") if model_dir is None else Path(model_dir)
+    file = folder / (file_name or os.path.basename(urlparse(url).path))
+    if not file.exists():
+        raise FileNotFoundError(f"tinynet downloads nothing: download {url} to {file}")
+    return _load(file, map_location, weights_only=weights_only)
+
+
+load_url = load_state_dict_from_url

@@ -2,46 +2,172 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple, TypeVar
 
+from tinynet.compat.refusal import refusal
 from tinynet.nn.module import Module
 
 ScriptModule = Module
+T = TypeVar("T")
+
+
+class Attribute(NamedTuple):
+    """A value with its type; here a value.
+
+    Attributes:
+        value: the value.
+        type: its type.
+
+    Example:
+        >>> from tinynet.compat import jit
+        >>> jit.Attribute(3, int).value
+        3
+    """
+
+    value: Any
+    type: Any
+
+
+def _deprecated(name: str) -> None:
+    """Say that nothing is compiled, by the warning that PyTorch itself gives here.
+
+    Python shows it in scripts, not in libraries. Where warnings are errors, PyTorch's is one, too.
+    """
+    warnings.warn(
+        f"`torch.jit.{name}` is deprecated. tinynet compiles nothing and returns its argument. "
+        "To save a module, call torch.save(module, f); torch.load(f, weights_only=False) loads it.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
 
 
 def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return the function, class or module as it is: there is nothing to compile it to.
+    """Return the function, class or module as it is, with PyTorch's DeprecationWarning.
 
     Args:
         obj: what is scripted.
         *args, **kwargs: ignored.
 
     Example:
+        >>> import warnings
         >>> from tinynet.compat import jit
-        >>> jit.script(len) is len
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     jit.script(len) is len
         True
     """
+    _deprecated("script")
     return obj
 
 
+def script_method(fn: T) -> T:
+    """Return the method as it is, with PyTorch's DeprecationWarning.
+
+    Args:
+        fn: the method.
+
+    Example:
+        >>> import warnings
+        >>> from tinynet.compat import jit
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     jit.script_method(len) is len
+        True
+    """
+    _deprecated("script_method")
+    return fn
+
+
 def trace(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return the function or module as it is.
+    """Return the function or module as it is, with PyTorch's DeprecationWarning.
 
     Args:
         func: what is traced.
         *args, **kwargs: the example inputs, and options; ignored.
 
     Example:
+        >>> import warnings
         >>> from tinynet.compat import jit
-        >>> jit.trace(len, []) is len
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     jit.trace(len, []) is len
         True
     """
+    _deprecated("trace")
     return func
 
 
-ignore = unused = export = script_method = _overload_method = freeze = script
-interface = optimize_for_inference = is_tracing_only = script
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """Return a function as it is; or, called with options, a decorator that does so.
+
+    Args:
+        drop: the function, or an option.
+        **kwargs: ignored.
+
+    Example:
+        >>> from tinynet.compat import jit
+        >>> jit.ignore(len) is jit.ignore(drop=True)(len) is len
+        True
+    """
+    return drop if callable(drop) else unused
+
+
+def unused(fn: T) -> T:
+    """Return the function as it is.
+
+    Args:
+        fn: the function.
+
+    Example:
+        >>> from tinynet.compat import jit
+        >>> jit.unused(len) is len
+        True
+    """
+    return fn
+
+
+def freeze(mod: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return the module as it is.
+
+    Args:
+        mod: the module.
+        *args, **kwargs: ignored.
+
+    Example:
+        >>> from tinynet.compat import jit
+        >>> net = nn.Linear(1, 1)
+        >>> jit.freeze(net) is net
+        True
+    """
+    return mod
+
+
+export = interface = _overload_method = unused
+optimize_for_inference = freeze
+
+
+@contextlib.contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """Run a block as it is.
+
+    Args:
+        should_optimize: ignored.
+
+    Example:
+        >>> from tinynet.compat import jit
+        >>> with jit.optimized_execution(True):
+        ...     tn.ones(1) + 1
+        tensor([2.])
+    """
+    yield
+
+
+_INSTEAD = (
+    "there are no compiled programs; save the module itself with torch.save(module, f), and load "
+    "it with torch.load(f, weights_only=False)"
+)
+save = refusal("jit.save", _INSTEAD)
+load = refusal("jit.load", _INSTEAD)
 
 
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:

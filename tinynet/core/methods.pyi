@@ -12,6 +12,7 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
 from tinynet.ops.histograms import Histogram
+from tinynet.ops.legacy import TensorKind
 from tinynet.ops.limits import Bound
 from tinynet.ops.linalg.norms import Order
 from tinynet.ops.memory import UntypedStorage
@@ -122,6 +123,11 @@ class TensorMethods:
         it."""
     def resize_as_(self, the_template: Tensor) -> Self:
         """Give the tensor the shape of another one, see ``resize_``, and return it."""
+    def share_memory_(self) -> Self:
+        """Move the elements to memory that processes forked from now on share, and return the
+        tensor."""
+    def is_shared(self) -> builtins.bool:
+        """Return whether processes that are forked share the memory, see ``share_memory_``."""
     def floor_divide(self, other: Tensor | builtins.float) -> Tensor:
         """Return the quotient rounded down; it has no derivative."""
     def __floordiv__(self, other: Tensor | builtins.float) -> Tensor:
@@ -278,6 +284,29 @@ class TensorMethods:
         """Write the quotient to this tensor and return it; arguments are those of ``div``."""
     def where(self, condition: Tensor, other: Tensor | builtins.float) -> Tensor:
         """Return this tensor where the condition holds and ``other`` elsewhere."""
+    def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Return a view with two dimensions swapped."""
+    def t(self) -> Tensor:
+        """Return a matrix transposed, vectors and scalars as they are; else it is a
+        RuntimeError."""
+    def unsqueeze(self, dim: builtins.int) -> Tensor:
+        """Return a view with a new dimension of length 1 at ``dim``."""
+    def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
+        """Return a view of one slice, without the dimension."""
+    def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Return views of all slices along a dimension; iterating over a tensor does the same."""
+    def tril(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and below a diagonal; zeros elsewhere."""
+    def tril_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``tril`` to this tensor and return it."""
+    def triu(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and above a diagonal; zeros elsewhere."""
+    def triu_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``triu`` to this tensor and return it."""
+    def clone(self, *, memory_format: Any = None) -> Tensor:
+        """Return a copy with the same history."""
+    def contiguous(self, memory_format: layouts.memory_format = ...) -> Tensor:
+        """Return the tensor itself if it is contiguous, else a contiguous copy."""
     def __array_wrap__(
         self, array: Array, context: Any = None, return_scalar: builtins.bool = False
     ) -> Tensor:
@@ -303,10 +332,14 @@ class TensorMethods:
         changes."""
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor in the dtype of another one."""
-    def type(self, dtype: DtypeLike | str = None) -> Any:
+    def type(
+        self,
+        dtype: dtypes.dtype | TensorKind | str | None = None,
+        non_blocking: builtins.bool = False,
+    ) -> Any:
         """Return the name of the tensor's type, or the tensor in another dtype."""
-    def cpu(self) -> Tensor:
-        """Return the tensor itself: it always is on the cpu."""
+    def cpu(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor itself, as it always is on the cpu; or a copy in a memory format."""
     def bfloat16(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as bfloat16; itself if it is that already."""
     def float(self, memory_format: Any = None) -> Tensor:
@@ -327,27 +360,6 @@ class TensorMethods:
         """Return the tensor as int8; itself if it is that already."""
     def byte(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as uint8; itself if it is that already."""
-    def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
-        """Return a view with two dimensions swapped."""
-    def t(self) -> Tensor:
-        """Return a matrix transposed, vectors and scalars as they are; else it is a
-        RuntimeError."""
-    def unsqueeze(self, dim: builtins.int) -> Tensor:
-        """Return a view with a new dimension of length 1 at ``dim``."""
-    def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
-        """Return a view of one slice, without the dimension."""
-    def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
-        """Return views of all slices along a dimension; iterating over a tensor does the same."""
-    def tril(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and below a diagonal; zeros elsewhere."""
-    def tril_(self, diagonal: builtins.int = 0) -> Self:
-        """Write the result of ``tril`` to this tensor and return it."""
-    def triu(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and above a diagonal; zeros elsewhere."""
-    def triu_(self, diagonal: builtins.int = 0) -> Self:
-        """Write the result of ``triu`` to this tensor and return it."""
-    def clone(self, *, memory_format: Any = None) -> Tensor:
-        """Return a copy with the same history."""
     def unfold(self, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
         """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart."""
     def as_strided(
@@ -388,7 +400,7 @@ class TensorMethods:
         storage_offset: builtins.int | None = None,
     ) -> Tensor:
         """Return a copy with ``src`` where ``as_strided`` looks."""
-    def view(self, *size: Ints | dtypes.dtype, dtype: DtypeLike = None) -> Tensor:
+    def view(self, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
         """Return a view of another shape; one length may be -1. Or, of a dtype, of the same
         bytes."""
     def reshape(self, *shape: Ints) -> Tensor:
@@ -421,8 +433,6 @@ class TensorMethods:
     @property
     def mT(self) -> Tensor:
         """The tensor with its last two dimensions swapped."""
-    def swapaxes(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
-        """Return a view with two dimensions swapped."""
     def flip(self, *dims: Ints) -> Tensor:
         """Return a copy with the order along the dimensions reversed."""
     def roll(self, shifts: Any, dims: Any = None) -> Tensor:
@@ -431,8 +441,6 @@ class TensorMethods:
         """Return a copy, repeated along each dimension."""
     def tile(self, *dims: Ints) -> Tensor:
         """Return a copy, repeated; missing repeats are 1."""
-    def contiguous(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor itself if it is contiguous, else a contiguous copy."""
     def squeeze_(self, dim: builtins.int | Ints | None = None) -> Self:
         """Drop dimensions of length 1 from this tensor and return it."""
     def unsqueeze_(self, dim: builtins.int) -> Self:
@@ -440,6 +448,8 @@ class TensorMethods:
     def t_(self) -> Self:
         """Transpose this matrix and return it."""
     def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
+        """Swap two dimensions of this tensor and return it."""
+    def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
         """Swap two dimensions of this tensor and return it."""
     def narrow(
         self, dim: builtins.int, start: builtins.int | Tensor, length: builtins.int
@@ -545,6 +555,8 @@ class TensorMethods:
         """Return each element (or slice along a dimension) several times, one after the other."""
     def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
+    def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
+        """Return a view with two dimensions exchanged: numpy's name of ``transpose``."""
     def bernoulli(
         self, p: builtins.float | None = None, *, generator: Generator | None = None
     ) -> Tensor:
@@ -1166,8 +1178,6 @@ class TensorMethods:
         """The tensor itself: there are no complex tensors."""
     def is_pinned(self) -> builtins.bool:
         """Return False: memory is never page-locked."""
-    def is_shared(self) -> builtins.bool:
-        """Return False: memory is never shared between processes."""
     def is_set_to(self, tensor: Tensor) -> builtins.bool:
         """Return whether two tensors are the same view of the same memory."""
     def ndimension(self) -> builtins.int:
@@ -1567,8 +1577,6 @@ class TensorMethods:
         """Return ``self - alpha * other``."""
     def subtract_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
         """Write ``self - alpha * other`` to this tensor and return it."""
-    def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
-        """Swap two dimensions of this tensor and return it."""
     def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
         """Swap two dimensions of this tensor and return it."""
     def true_divide(

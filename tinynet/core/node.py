@@ -59,7 +59,7 @@ class RemovableHandle:
 
     Args:
         hooks: the registry that the hook joins, at its end.
-        hook: the hook.
+        hook: the hook; without one, the caller enters it under ``id``.
 
     Attributes:
         id: number of the hook; later hooks have larger ones.
@@ -67,10 +67,11 @@ class RemovableHandle:
 
     _next = itertools.count().__next__
 
-    def __init__(self, hooks: dict[int, Any], hook: Any):
+    def __init__(self, hooks: dict[int, Any], hook: Any = None):
         self.id = RemovableHandle._next()
         self._hooks = hooks
-        hooks[self.id] = hook
+        if hook is not None:
+            hooks[self.id] = hook
 
     def hooks_dict_ref(self) -> dict[int, Any]:
         """Return the registry, as PyTorch's weak reference does."""

@@ -1,8 +1,9 @@
-"""Giving a tensor other memory: ``set_``, ``resize_``, and exchanging two tensors."""
+"""Giving a tensor other memory: ``set_``, ``resize_``, sharing, and exchanging two tensors."""
 
 from __future__ import annotations
 
 import math
+import mmap
 import weakref
 from typing import Any
 
@@ -94,6 +95,48 @@ def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
                 [2, 3]])
     """
     return self.resize_(the_template.shape)
+
+
+@method
+def share_memory_(self: Tensor) -> Tensor:
+    """Move the elements to memory that processes forked from now on share, and return the tensor.
+
+    All of them see what one writes. A process that is started anew (``"spawn"``) gets a copy. Views
+    that were made before keep the old memory.
+
+    Raises:
+        RuntimeError: the tensor is a view: share what it is a view of.
+
+    Example:
+        >>> tn.zeros(2).share_memory_().is_shared()
+        True
+    """
+    if self._view is not None:
+        raise RuntimeError(
+            "share_memory_() of a view would part it from its base. Share the base before views "
+            "of it are made, or share a clone()."
+        )
+    if not is_shared(self):
+        old = self._array
+        memory = mmap.mmap(-1, max(old.nbytes, 1))  # anonymous, and shared with forks
+        new = np.frombuffer(memory, old.dtype, old.size).reshape(old.shape)
+        new[...] = old
+        self._array = new
+    return self
+
+
+@method
+def is_shared(self: Tensor) -> bool:
+    """Return whether processes that are forked share the memory, see ``share_memory_``.
+
+    Example:
+        >>> tn.ones(2).is_shared()
+        False
+    """
+    owner: Any = self._array
+    while isinstance(owner, (np.ndarray, memoryview)):
+        owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
+    return isinstance(owner, mmap.mmap)
 
 
 @errors.allocating

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pickletools
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import IO, Any
@@ -25,6 +25,29 @@ class Function:
 
     name: str
     call: Callable[..., Any]
+
+
+def names_in(file: IO[bytes]) -> Iterator[tuple[str, str]]:
+    """Return module and name of all that a pickle names, in its order; nothing of it is run."""
+    texts: list[str] = []
+    memo: dict[int, Any] = {}
+    last: Any = None
+    for opcode, argument, _ in pickletools.genops(file):
+        if opcode.name == "GLOBAL":
+            module, _, name = argument.partition(" ")
+            yield module, name
+        elif opcode.name == "STACK_GLOBAL":
+            module, name = texts[-2:]
+            yield module, name
+        if opcode.name == "MEMOIZE":
+            memo[len(memo)] = last
+            continue
+        if opcode.name in _PUTS:
+            memo[argument] = last
+            continue
+        last = memo.get(argument) if opcode.name in _GETS else argument
+        if isinstance(last, str):
+            texts.append(last)
 
 
 class Reader:
@@ -312,3 +335,5 @@ _OPERATIONS = {
     "BINPERSID": "_persistent_id",
     "BUILD": "_build",
 }
+_PUTS = ("PUT", "BINPUT", "LONG_BINPUT")
+_GETS = ("GET", "BINGET", "LONG_BINGET")

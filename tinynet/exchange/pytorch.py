@@ -32,7 +32,7 @@ from tinynet.exchange.files import (
 )
 from tinynet.exchange.memory import of_bfloat16_bits
 from tinynet.exchange.objects import ObjectReader
-from tinynet.exchange.opcodes import Reader
+from tinynet.exchange.opcodes import Reader, names_in
 from tinynet.exchange.pytorch_names import Storage, StorageType
 from tinynet.exchange.safe_globals import Allowed, imported
 from tinynet.exchange.safetensors import warn_of_bfloat16
@@ -105,6 +105,41 @@ def load_pytorch(
                 raise  # of the classes that were called
             raise ExchangeError(path, _EXPECTED, f"damage ({reason(error)})") from error
     raise ExchangeError(path, _EXPECTED, described(head))
+
+
+def get_unsafe_globals_in_checkpoint(f: StrPath | IO[bytes]) -> list[str]:
+    """Return the names in a file for which ``load`` refuses it with ``weights_only=True``.
+
+    Nothing of the file is run. What ``add_safe_globals`` was given is left out.
+
+    Args:
+        f: a path, or a file open for reading in binary mode.
+
+    Raises:
+        OSError: there is no such file, or it may not be read.
+        ValueError: it is no file of ``save``.
+
+    Example:
+        >>> import io
+        >>> tn.save(nn.Linear(2, 1), file := io.BytesIO())
+        >>> tn.serialization.get_unsafe_globals_in_checkpoint(file)
+        ['torch.nn.Linear']
+    """
+    with opened(f) as file:
+        if not is_pytorch(file):
+            if zipfile.is_zipfile(file):
+                return []  # tinynet's own format for data names nothing
+            raise ValueError("Expected input to be a checkpoint returned by torch.save")
+        if file.read(2) == b"PK":
+            with zipfile.ZipFile(file) as archive:
+                inner = next(n for n in archive.namelist() if n.endswith("data.pkl"))
+                names = set(names_in(io.BytesIO(archive.read(inner))))
+        else:
+            file.seek(0)
+            _check_beginning(file, name_of(f))
+            names = set(names_in(file))
+    allowed = Allowed()
+    return sorted(f"{module}.{name}" for module, name in names if not allowed.lists(module, name))
 
 
 _DAMAGE = (zipfile.BadZipFile, ValueError, IndexError, KeyError, EOFError, NotImplementedError)

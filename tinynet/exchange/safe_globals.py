@@ -170,6 +170,16 @@ class Allowed:
             raise RefusedNameError(full)
         return found
 
+    def lists(self, module: str, name: str) -> bool:
+        """Return whether a file may name something."""
+        if f"{module}.{name}" in VALUES or f"{module}.{name}" in FUNCTIONS:
+            return True
+        try:
+            self(module, name)
+        except RefusedError:
+            return False
+        return True
+
 
 def imported(module: str, name: str) -> Any:
     """Return anything by its import path, as ``pickle`` does; PyTorch's is tinynet's own.

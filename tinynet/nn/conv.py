@@ -130,11 +130,12 @@ class _Convolution(_ConvNd):
         convolve = (F.conv1d, F.conv2d, F.conv3d)[self.rank - 1]
         padding: Any = self.padding
         if self.padding_mode != "zeros":
-            input = F.pad(input, self._frame(), mode=self.padding_mode)
+            input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = 0
         return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
-    def _frame(self) -> list[int]:
+    @property
+    def _reversed_padding_repeated_twice(self) -> list[int]:
         """Return the padding as ``F.pad`` takes it: the last dimension first, before and after."""
         frame: list[int] = []
         for axis in reversed(range(self.rank)):

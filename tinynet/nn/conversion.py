@@ -48,7 +48,8 @@ def to(self: M, *args: Any, **kwargs: Any) -> M:
     """Convert floating-point parameters and buffers to a dtype, in place, and return self.
 
     Takes what ``Tensor.to`` takes: a dtype, a device (only the cpu), both, or a tensor whose dtype
-    counts; also ``non_blocking``, which has no effect.
+    counts; also ``non_blocking``, which has no effect, and ``memory_format``, for parameters and
+    buffers with four or five dimensions.
 
     Raises:
         TypeError: the dtype is not floating-point, or an argument is none of these.
@@ -58,7 +59,9 @@ def to(self: M, *args: Any, **kwargs: Any) -> M:
         >>> nn.Linear(2, 1).to(tn.float64).bias.dtype
         tinynet.float64
     """
-    kind = _wanted_dtype(args, kwargs)
+    kind, wanted = _wanted_dtype(args, kwargs), kwargs.get("memory_format")
+    if wanted is not None:
+        self._apply(lambda t: t.to(memory_format=wanted) if t.ndim in (4, 5) else t)
     if kind is None:
         return self
     if not kind.is_floating_point:
@@ -112,15 +115,15 @@ def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
 
 
 def share_memory(self: M) -> M:
-    """Refuse: the memory of numpy arrays belongs to one process.
+    """Move all parameters and buffers to memory that forked processes share, and return self.
 
-    Raises:
-        RuntimeError: always.
+    See ``Tensor.share_memory_``.
+
+    Example:
+        >>> nn.Linear(2, 1).share_memory().bias.is_shared()
+        True
     """
-    raise RuntimeError(
-        "tinynet cannot move parameters to shared memory: every process has its own. Send "
-        "state_dict() to the other process, and load it there."
-    )
+    return self._apply(lambda t: t.share_memory_())
 
 
 def elsewhere(name: str) -> Callable[..., Any]:

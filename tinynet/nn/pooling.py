@@ -15,7 +15,7 @@ Size = int | Sequence[int]
 # ---- maxima -------------------------------------------------------------------------------------
 
 
-class _MaxPool(Module):
+class _MaxPoolNd(Module):
     """What max poolings share: their options."""
 
     def __init__(
@@ -46,7 +46,7 @@ class _MaxPool(Module):
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The maximum of each window of the last dimension.
 
     Args:
@@ -79,7 +79,7 @@ class MaxPool1d(_MaxPool):
         return F.max_pool1d(input, **self.options())
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The maximum of each window of the last two dimensions.
 
     Args:
@@ -113,7 +113,7 @@ class MaxPool2d(_MaxPool):
         return F.max_pool2d(input, **self.options())
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """The maximum of each window of the last three dimensions.
 
     Args:
@@ -149,7 +149,7 @@ class MaxPool3d(_MaxPool):
 # ---- averages -----------------------------------------------------------------------------------
 
 
-class _AvgPool(Module):
+class _AvgPoolNd(Module):
     """What average poolings share: their printed form."""
 
     kernel_size: Any
@@ -161,7 +161,7 @@ class _AvgPool(Module):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class AvgPool1d(_AvgPool):
+class AvgPool1d(_AvgPoolNd):
     """The average of each window of the last dimension.
 
     Args:
@@ -208,7 +208,7 @@ class AvgPool1d(_AvgPool):
         return F.avg_pool1d(input, self.kernel_size, self.stride, *how)
 
 
-class _AvgPoolOfPlanes(_AvgPool):
+class _AvgPoolOfPlanes(_AvgPoolNd):
     """What average pooling of two and of three dimensions shares: its options."""
 
     def __init__(

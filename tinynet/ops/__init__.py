@@ -16,6 +16,7 @@ from tinynet.ops import (
     arithmetic,
     conversion,
     creation,
+    deprecated,
     legacy,
     likes,
     random,
@@ -112,6 +113,7 @@ functions = {
         for name in names.split()
     },
     "where": arithmetic.choose,
+    "range": deprecated.inclusive_range,
     "set_default_tensor_type": conversion.set_default_tensor_type,
     "is_tensor": conversion.is_tensor,
     "resize_as_": storage.resize_as_,
@@ -123,6 +125,10 @@ functions |= aliases.functions()
 for _name in _ONLY_METHODS:
     functions.pop(_name, None)
 functions |= {name: tensor_first(functions[name]) for name in _TENSOR_FIRST}
+for _name in deprecated.ORDERS:
+    functions[_name] = deprecated.reordered(_name, functions[_name], False)
+    for _method_name in {_name, f"{_name}_"} & METHODS.keys():
+        method(deprecated.reordered(_method_name, METHODS[_method_name], True), _method_name)
 functions = {name: keywords(f) for name, f in functions.items()}
 for _name, _method in [*METHODS.items()]:
     if inspect.isfunction(_method) and _name not in _FAST:

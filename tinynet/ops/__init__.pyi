@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tinynet import dtypes
+from tinynet import dtypes, layouts
 from tinynet.core.device import DeviceLike
 from tinynet.core.size import Size
 from tinynet.core.tensor import Tensor
@@ -354,6 +354,7 @@ __all__ = [
     "randn",
     "randn_like",
     "randperm",
+    "range",
     "ravel",
     "real",
     "reciprocal",
@@ -971,7 +972,11 @@ def einsum(*args: Any) -> Tensor:
     """Return sums of products of tensors whose dimensions an equation names."""
 
 def empty(
-    *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+    *size: Ints,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+    memory_format: layouts.memory_format = ...,
 ) -> Tensor:
     """Return a tensor with unspecified values."""
 
@@ -1719,7 +1724,7 @@ def randint(
 
 def randint_like(
     input: Tensor,
-    low: int,
+    low: int | None = None,
     high: int | None = None,
     *,
     generator: Generator | None = None,
@@ -1761,6 +1766,17 @@ def randperm(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return the numbers 0 to n - 1 in random order."""
+
+def range(
+    start: float = 0,
+    end: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the values from ``start`` to ``end``, ``step`` apart: ``arange`` with its end."""
 
 def ravel(input: Tensor) -> Tensor:
     """Return the elements in one dimension."""
@@ -2007,8 +2023,8 @@ def sum(
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
 
-def swapaxes(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Return a view with two dimensions swapped."""
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Return a view with two dimensions exchanged: numpy's name of ``transpose``."""
 
 def swapdims(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions swapped."""

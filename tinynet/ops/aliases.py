@@ -30,7 +30,6 @@ ALIASES = {
     "negative": "neg",
     "not_equal": "ne",
     "subtract": "sub",
-    "swapaxes": "transpose",
     "swapdims": "transpose",
     "true_divide": "div",
     "unsafe_chunk": "chunk",

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, layouts
 from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.device import device as Device
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops import copying
 from tinynet.ops.legacy import TensorKind
+
+_Class = type  # the name is PyTorch's, below
 
 
 @operation(methods=False, node="ToCopyBackward0")
@@ -24,13 +27,13 @@ def cast(self: Array, /, kind: Any) -> Array:
 cast.grad(self=lambda g: g)  # the engine casts it back
 
 
-def converted(t: Tensor, kind: Any, copy: bool = False) -> Tensor:
-    """Return the tensor in another dtype: itself if it already has it."""
-    if t._array.dtype == kind and not copy:
+def converted(t: Tensor, kind: Any, copy: bool = False, memory_format: Any = None) -> Tensor:
+    """Return the tensor in another dtype and memory format: itself if it already has them."""
+    if t._array.dtype != kind or copy:
+        t = cast.function(t if dtypes.is_floating(kind) else t.detach(), kind)
+    if memory_format in (None, layouts.preserve_format):
         return t
-    if not dtypes.is_floating(kind):
-        return cast.function(t.detach(), kind)
-    return cast.function(t, kind)
+    return copying.contiguous(t, memory_format)
 
 
 def _array_wrap(
@@ -84,12 +87,13 @@ def to(
         *args: a dtype, a tensor or a device.
         dtype: of the result.
         device: only the cpu.
-        non_blocking, memory_format: accepted, without effect.
+        non_blocking: accepted, without effect.
         copy: return a new tensor also where nothing changes.
+        memory_format: the order in memory, such as ``channels_last``; as it is if None.
         other: a tensor whose dtype is meant.
 
     Raises:
-        RuntimeError: a device that is not the cpu.
+        RuntimeError: a device that is not the cpu, or a format of another number of dimensions.
         TypeError: something else that is not a dtype.
 
     Example:
@@ -108,7 +112,7 @@ def to(
     if device is not None:
         require_cpu(device)
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
-    return converted(self, kind, copy)
+    return converted(self, kind, copy, memory_format)
 
 
 @public
@@ -131,16 +135,22 @@ _BY_TENSOR_NAME = {
 
 
 @public
-def type(self: Tensor, dtype: DtypeLike | str = None) -> Any:
+def type(
+    self: Tensor,
+    dtype: dtypes.dtype | TensorKind | str | None = None,
+    non_blocking: bool = False,
+) -> Any:
     """Return the name of the tensor's type, or the tensor in another dtype.
 
     Args:
         dtype: a dtype, a tensor type (``DoubleTensor``), or the name of one:
             ``"tinynet.DoubleTensor"``, ``"torch.DoubleTensor"``.
+        non_blocking: accepted, without effect.
 
     Raises:
         TypeError: neither None nor a dtype nor a name.
-        ValueError: a name that no type has.
+        ValueError: a name that no type has, or a type of Python.
+        RuntimeError: a type of tensors on another device.
 
     Example:
         >>> tn.tensor([1, 2]).type(tn.float32), tn.tensor([1, 2]).type()
@@ -149,24 +159,30 @@ def type(self: Tensor, dtype: DtypeLike | str = None) -> Any:
     if dtype is None:
         return f"tinynet.{self.dtype.tensor_name}"
     if isinstance(dtype, str):
+        if dtype.startswith(("tinynet.cuda.", "torch.cuda.")):
+            require_cpu("cuda")
         if dtype not in _BY_TENSOR_NAME:
             raise ValueError(f"invalid type: {dtype!r}")
         dtype = _BY_TENSOR_NAME[dtype]
     if isinstance(dtype, TensorKind) and dtype.dtype is not None:
         dtype = dtype.dtype
+    elif isinstance(dtype, _Class):
+        if dtype.__module__ == "tinynet.cuda":
+            require_cpu("cuda")
+        raise ValueError(f"invalid type: {dtype.__name__!r}")
     return converted(self, dtypes.as_numpy(dtype))
 
 
 @public
-def cpu(self: Tensor) -> Tensor:
-    """Return the tensor itself: it always is on the cpu.
+def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
+    """Return the tensor itself, as it always is on the cpu; or a copy in a memory format.
 
     Example:
         >>> x = tn.ones(2)
         >>> x.cpu() is x
         True
     """
-    return self
+    return converted(self, self._array.dtype, memory_format=memory_format)
 
 
 __test__: dict[str, Any] = {}  # the functions that doctest does not find by itself
@@ -174,13 +190,13 @@ __test__: dict[str, Any] = {}  # the functions that doctest does not find by its
 
 def _shorthand(name: str, kind: dtypes.dtype) -> Any:
     def convert(self: Tensor, memory_format: Any = None) -> Tensor:
-        return converted(self, kind.numpy)
+        return converted(self, kind.numpy, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"""Return the tensor as {kind.name}; itself if it is that already.
 
     Args:
-        memory_format: ignored.
+        memory_format: the order in memory; as it is if None.
 
     Example:
         >>> tn.tensor([0, 1]).{name}().dtype

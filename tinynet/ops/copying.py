@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.operation import operation
-from tinynet.core.tensor import dense_copy
+from tinynet import layouts
+from tinynet.core.operation import operation, public
+from tinynet.core.tensor import Tensor, dense_copy
 from tinynet.dtypes import Array
 from tinynet.ops.shape import axis_of, reshape
 
@@ -116,16 +117,39 @@ def clone(self: Array, /, *, memory_format: Any = None) -> Array:
         >>> a
         tensor([1., 2.])
     """
-    return dense_copy(self)
+    return layouts.like(dense_copy(self), self, memory_format)
 
 
 clone.grad(self=lambda g: g)
 
 
 @operation(node="CloneBackward0", methods=False)
-def contiguous_copy(self: Array, /) -> Array:
-    """Return a copy in row-major order."""
-    return np.array(self, order="C")
+def contiguous_copy(self: Array, /, wanted: Any = layouts.contiguous_format) -> Array:
+    """Return a copy in row-major order, or in that of another format, in which it does not lie."""
+    if wanted is layouts.contiguous_format:
+        return np.array(self, order="C")
+    return layouts.arranged(self, wanted)
 
 
 contiguous_copy.grad(self=lambda g: g)
+
+
+@public
+def contiguous(
+    self: Tensor, memory_format: layouts.memory_format = layouts.contiguous_format
+) -> Tensor:
+    """Return the tensor itself if it is contiguous, else a contiguous copy.
+
+    Takes any shape, or with ``channels_last`` four dimensions, with ``channels_last_3d`` five.
+
+    Raises:
+        RuntimeError: another number of dimensions.
+
+    Example:
+        >>> x = tn.zeros(2, 3).t()
+        >>> x.is_contiguous(), x.contiguous().is_contiguous()
+        (False, True)
+    """
+    if layouts.lies(self._array, memory_format):
+        return self
+    return contiguous_copy.function(self, memory_format)

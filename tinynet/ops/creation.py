@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
+from tinynet import dtypes, layouts
 from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
@@ -288,12 +288,16 @@ def ones(
 
 @with_out
 def empty(
-    *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+    *size: Ints,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+    memory_format: layouts.memory_format = layouts.contiguous_format,
 ) -> Tensor:
     """Return a tensor with unspecified values.
 
     Raises:
-        RuntimeError: a length is negative.
+        RuntimeError: a length is negative, or a format is for another number of dimensions.
 
     Example:
         >>> tn.empty(2, 3).shape
@@ -301,7 +305,8 @@ def empty(
     """
     if device is not None:
         require_cpu(device)
-    return finish(np.empty(shape_of(size, "empty"), float_kind(dtype)), requires_grad)
+    made = np.empty(shape_of(size, "empty"), float_kind(dtype))
+    return finish(layouts.arranged(made, memory_format), requires_grad)
 
 
 def refuse_no_number(function: str, value: Any) -> None:

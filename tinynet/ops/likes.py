@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes, errors, layouts
 from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import DtypeLike
@@ -31,9 +31,16 @@ def _kind_like(name: str, t: Tensor, dtype: Any) -> Any:
     return t._array.dtype if dtype is None else dtypes.as_numpy(dtype)
 
 
-def _like(make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
-    kind = _kind_like(name, t, dtype)
-    return finish(make(t._array.shape, kind), requires_grad)
+def _like(
+    make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool, memory_format: Any
+) -> Tensor:
+    made = make(t._array.shape, _kind_like(name, t, dtype))
+    return finish(layouts.like(made, t._array, memory_format), requires_grad)
+
+
+def _drawn_like(made: Tensor, t: Tensor, memory_format: Any) -> Tensor:
+    made._array = layouts.like(made._array, t._array, memory_format)
+    return made
 
 
 def zeros_like(
@@ -53,7 +60,7 @@ def zeros_like(
     """
     if device is not None:
         require_cpu(device)
-    return _like(np.zeros, "zeros_like", input, dtype, requires_grad)
+    return _like(np.zeros, "zeros_like", input, dtype, requires_grad, memory_format)
 
 
 def ones_like(
@@ -73,7 +80,7 @@ def ones_like(
     """
     if device is not None:
         require_cpu(device)
-    return _like(np.ones, "ones_like", input, dtype, requires_grad)
+    return _like(np.ones, "ones_like", input, dtype, requires_grad, memory_format)
 
 
 def empty_like(
@@ -93,7 +100,7 @@ def empty_like(
     """
     if device is not None:
         require_cpu(device)
-    return _like(np.empty, "empty_like", input, dtype, requires_grad)
+    return _like(np.empty, "empty_like", input, dtype, requires_grad, memory_format)
 
 
 def full_like(
@@ -117,7 +124,8 @@ def full_like(
     kind = _kind_like("full_like", input, dtype)
     refuse_no_number("full_like", fill_value)
     value = dtypes.representable(fill_value, kind)
-    return finish(np.full(input._array.shape, value, kind), requires_grad)
+    made = np.full(input._array.shape, value, kind)
+    return finish(layouts.like(made, input._array, memory_format), requires_grad)
 
 
 def rand_like(
@@ -144,7 +152,8 @@ def rand_like(
     if device is not None:
         require_cpu(device)
     kind = input.dtype if dtype is None else dtype
-    return rand(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
+    made = rand(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
+    return _drawn_like(made, input, memory_format)
 
 
 def randn_like(
@@ -171,12 +180,13 @@ def randn_like(
     if device is not None:
         require_cpu(device)
     kind = input.dtype if dtype is None else dtype
-    return randn(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
+    made = randn(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
+    return _drawn_like(made, input, memory_format)
 
 
 def randint_like(
     input: Tensor,
-    low: int,
+    low: int | None = None,
     high: int | None = None,
     *,
     generator: Generator | None = None,
@@ -200,11 +210,14 @@ def randint_like(
     if device is not None:
         require_cpu(device)
     if high is None:
-        low, high = 0, low
+        low, high = None, low
+    if high is None:
+        raise TypeError("randint_like() missing 1 required positional argument: 'high'")
     kind = input.dtype if dtype is None else dtype
-    return randint(
-        low, high, input.shape, generator=generator, dtype=kind, requires_grad=requires_grad
+    made = randint(
+        low or 0, high, input.shape, generator=generator, dtype=kind, requires_grad=requires_grad
     )
+    return _drawn_like(made, input, memory_format)
 
 
 @method

@@ -176,17 +176,6 @@ def is_pinned(self: Tensor) -> bool:
 
 
 @method
-def is_shared(self: Tensor) -> bool:
-    """Return False: memory is never shared between processes.
-
-    Example:
-        >>> tn.ones(2).is_shared()
-        False
-    """
-    return False
-
-
-@method
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Return whether two tensors are the same view of the same memory.
 

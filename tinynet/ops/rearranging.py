@@ -385,3 +385,14 @@ def repeat_interleave(
 
 
 method(shape.transpose.function, "swapdims")
+
+
+@public
+def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Return a view with two dimensions exchanged: numpy's name of ``transpose``.
+
+    Example:
+        >>> tn.zeros(2, 3).swapaxes(axis0=0, axis1=1).shape
+        tinynet.Size([3, 2])
+    """
+    return shape.transpose.function(self, axis0, axis1)

@@ -20,7 +20,7 @@ from tinynet.ops.shape import reshape as reshaped
 
 
 @public
-def view(self: Tensor, *size: Ints | dtypes.dtype, dtype: DtypeLike = None) -> Tensor:
+def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
     """Return a view of another shape; one length may be -1. Or, of a dtype, of the same bytes.
 
     Raises:
@@ -31,7 +31,7 @@ def view(self: Tensor, *size: Ints | dtypes.dtype, dtype: DtypeLike = None) -> T
         tinynet.Size([2, 3])
     """
     kind = dtype if dtype is not None else size[0] if len(size) == 1 else None
-    if dtype is not None or isinstance(kind, dtypes.dtype):
+    if dtype is not None or isinstance(kind, dtypes.dtype | type):
         return windows.viewed_as.function(self.detach(), dtypes.as_numpy(kind))
     return shape.view_as_shape.function(self, infer(sizes(size), self._array.size))
 
@@ -293,7 +293,6 @@ def _matrix_transposed(self: Tensor) -> Tensor:
 
 method(property(_reversed), "T")
 method(property(_matrix_transposed), "mT")
-method(shape.transpose.function, "swapaxes")
 
 # ---- copies -------------------------------------------------------------------------------------
 
@@ -367,22 +366,6 @@ def tile(self: Tensor, *dims: Ints) -> Tensor:
     return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)
 
 
-@public
-def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-    """Return the tensor itself if it is contiguous, else a contiguous copy.
-
-    Takes any shape.
-
-    Example:
-        >>> x = tn.zeros(2, 3).t()
-        >>> x.is_contiguous(), x.contiguous().is_contiguous()
-        (False, True)
-    """
-    if self._array.flags.c_contiguous:
-        return self
-    return copying.contiguous_copy.function(self)
-
-
 # ---- in place: the tensor itself becomes the view -----------------------------------------------
 
 
@@ -414,3 +397,6 @@ def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Swap two dimensions of this tensor and return it."""
     dims = (dim0, dim1)
     return run_inplace_view(shape.transpose, self, dims, "transpose_", (shape.transpose, dims))
+
+
+method(transpose_, "swapaxes_")

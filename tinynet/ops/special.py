@@ -24,6 +24,7 @@ from tinynet.ops import (
 from tinynet.ops.softmaxes import log_softmax as log_softmax_op
 from tinynet.ops.softmaxes import logsumexp as logsumexp_op
 from tinynet.ops.softmaxes import softmax as softmax_op
+from tinynet.ops.spelling import keywords as _keywords
 
 # ---- of a tensor and a whole number -------------------------------------------------------------
 
@@ -129,9 +130,9 @@ expit = exponential.sigmoid.function
 log1p = exponential.log1p.function
 round = rounding.round.function
 sinc = trigonometry.sinc.function
-softmax = softmax_op.function
-log_softmax = log_softmax_op.function
-logsumexp = logsumexp_op.function
+softmax = _keywords(softmax_op.function)
+log_softmax = _keywords(log_softmax_op.function)
+logsumexp = _keywords(logsumexp_op.function)
 chebyshev_polynomial_t = polynomials.chebyshev_polynomial_t.function
 chebyshev_polynomial_u = polynomials.chebyshev_polynomial_u.function
 chebyshev_polynomial_v = polynomials.chebyshev_polynomial_v.function

@@ -24,7 +24,6 @@ def _dense(layout: Any) -> None:
 
 _WITHOUT_EFFECT: dict[str, Callable[[Any], None]] = {
     "layout": _dense,
-    "memory_format": lambda wanted: None,
     "pin_memory": lambda wanted: None,
 }
 

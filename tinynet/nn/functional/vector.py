@@ -13,6 +13,7 @@ from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional.checks import broadcast, tensor_only
 from tinynet.ops.arithmetic import div
 from tinynet.ops.creation import refuse_huge
+from tinynet.ops.spelling import keywords
 
 # ---- length and direction -----------------------------------------------------------------------
 
@@ -42,6 +43,7 @@ def normalize(
     return cast(Tensor, written(div.function, (input, least), {}, out))
 
 
+@keywords
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Return the cosine of the angle between vectors along a dimension; lengths count as >= eps.
 
@@ -75,6 +77,7 @@ def _directions(x: Any, dim: int, eps: float) -> Any:
     return x / length
 
 
+@keywords
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:

@@ -31,8 +31,8 @@ from tinynet.ops.linalg.lu import lu_factor_ex as lu_factor_ex
 from tinynet.ops.linalg.lu import lu_solve as lu_solve
 from tinynet.ops.linalg.norms import cond as cond
 from tinynet.ops.linalg.norms import linalg_norm as _norm
-from tinynet.ops.linalg.norms import matrix_norm as matrix_norm
-from tinynet.ops.linalg.norms import vector_norm as vector_norm
+from tinynet.ops.linalg.norms import matrix_norm as _matrix_norm
+from tinynet.ops.linalg.norms import vector_norm as _vector_norm
 from tinynet.ops.linalg.spectra import eigh as eigh
 from tinynet.ops.linalg.spectra import eigvalsh as eigvalsh
 from tinynet.ops.linalg.spectra import matrix_rank as matrix_rank
@@ -42,10 +42,12 @@ from tinynet.ops.linalg.spectra import svdvals as svdvals
 from tinynet.ops.linalg.triangular import solve_triangular as solve_triangular
 from tinynet.ops.linalg.vectors import diagonal as diagonal
 from tinynet.ops.linalg.vectors import householder_product as householder_product
-from tinynet.ops.linalg.vectors import linalg_cross as cross  # noqa: F401
+from tinynet.ops.linalg.vectors import linalg_cross as _cross
 from tinynet.ops.linalg.vectors import vander as vander
-from tinynet.ops.linalg.vectors import vecdot as vecdot
+from tinynet.ops.linalg.vectors import vecdot as _vecdot
 from tinynet.ops.products import matmul as matmul
+from tinynet.ops.spelling import keywords as _keywords
 
-norm = _norm  # elsewhere the name is that of an older function
 matrix_power = _with_out(_matrix_power)  # elsewhere it is a method, too, which takes no out=
+norm, vector_norm, matrix_norm = map(_keywords, (_norm, _vector_norm, _matrix_norm))
+cross, vecdot = map(_keywords, (_cross, _vecdot))

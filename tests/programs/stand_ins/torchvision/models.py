@@ -119,3 +119,6 @@ def vgg16(pretrained=False, weights=None, **options):
 
 def vgg19(pretrained=False, weights=None, **options):
     return VGG([2, 2, 4, 4, 4], **options)
+
+
+vgg19_bn = vgg19

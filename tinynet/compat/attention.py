@@ -1,0 +1,47 @@
+"""``torch.nn.attention``: the choice between ways to compute attention, of which there is one."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+from collections.abc import Iterator
+from typing import Any
+
+
+class SDPBackend(enum.Enum):
+    """The ways that PyTorch has.
+
+    Example:
+        >>> from tinynet.compat import attention
+        >>> attention.SDPBackend.MATH.name
+        'MATH'
+    """
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
+    """Run a block as it is: attention is computed in one way.
+
+    Args:
+        backends: a ``SDPBackend``, or a list of them.
+        set_priority: ignored.
+
+    Raises:
+        TypeError: ``backends`` is something else.
+
+    Example:
+        >>> from tinynet.compat import attention
+        >>> with attention.sdpa_kernel(attention.SDPBackend.MATH):
+        ...     pass
+    """
+    chosen = backends if isinstance(backends, list) else [backends]
+    if not all(isinstance(backend, SDPBackend) for backend in chosen):
+        raise TypeError("Backends must be an instance of SDPBackend or a list of SDPBackend")
+    yield

@@ -1,0 +1,92 @@
+"""What PyTorch still takes from its first versions: numbers before tensors, and ``range``.
+
+``x.add_(2, y)`` is ``x.add_(y, alpha=2)``, ``torch.addmm(beta, x, alpha, a, b)`` is
+``torch.addmm(x, a, b, beta=beta, alpha=alpha)``.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.device import DeviceLike
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import DtypeLike, get_default_dtype
+from tinynet.ops.ranges import arange
+
+_ADDED = ("self alpha other",)
+_SCALED = ("self value first second",)
+_PRODUCT = ("beta self alpha first second", "beta self first second")
+ORDERS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("add", "sub"), _ADDED),
+    **dict.fromkeys(("addcmul", "addcdiv"), _SCALED),
+    **dict.fromkeys(("addmm", "addmv", "addr", "addbmm", "baddbmm"), _PRODUCT),
+}
+"""Function -> the old orders of its arguments. A method has itself first."""
+_NUMBERS = ("alpha", "beta", "value")
+
+
+def reordered(name: str, function: Callable[..., Any], is_method: bool) -> Callable[..., Any]:
+    """Let a function or method take the old orders of its arguments, with PyTorch's warning."""
+    orders = {}
+    for names in map(str.split, ORDERS[name.rstrip("_")]):
+        order = ["self", *(n for n in names if n != "self")] if is_method else names
+        orders[len(order)] = order
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        order = orders.get(len(args))
+        if order is None:
+            return function(*args, **kwargs)
+        given = dict(zip(order, args, strict=True))
+        numbers = {n: given.pop(n) for n in order if n in _NUMBERS}
+        if not all(isinstance(x, (int, float, np.generic)) for x in numbers.values()):
+            return function(*args, **kwargs)
+        warnings.warn(
+            f"This overload of {name} is deprecated: pass {' and '.join(numbers)} by name, after "
+            "the tensors.",
+            stacklevel=2,
+        )
+        return function(given.pop("self"), *given.values(), **numbers, **kwargs)
+
+    return called
+
+
+def inclusive_range(
+    start: float = 0,
+    end: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the values from ``start`` to ``end``, ``step`` apart: ``arange`` with its end.
+
+    Raises:
+        RuntimeError: as of ``arange``.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     tn.range(1, 3)
+        tensor([1., 2., 3.])
+    """
+    warnings.warn(
+        "tinynet.range is deprecated, as in PyTorch: it includes the end, unlike Python's range. "
+        "Use tinynet.arange.",
+        stacklevel=3,
+    )
+    if end is None:
+        start, end = 0, start
+    kind = get_default_dtype() if dtype is None else dtype
+    if step and math.isfinite((end - start) / step) and (end - start) / step >= 0:
+        count = math.floor((end - start) / step) + 1
+        whole = isinstance(start, int) and isinstance(step, int)
+        end = start + (count if whole else count - 0.5) * step  # between the last and the next
+    return arange(start, end, step, dtype=kind, device=device, requires_grad=requires_grad)

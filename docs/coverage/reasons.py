@@ -88,8 +88,8 @@ _PATTERNS = [
     ("torch.Tensor", r"dequantize|int_repr|q_\w+|qscheme|is_quantized", QUANTISED),
     (
         "torch.Tensor",
-        r"cuda|xpu|ipu|mtia|maia|is_(cpu|ipu|maia|meta|mkldnn|mps|mtia|vulkan|xla|xpu|pinned|shared)"
-        r"|pin_memory|record_stream|to_mkldnn|get_device|share_memory_|dim_order",
+        r"cuda|xpu|ipu|mtia|maia|is_(cpu|ipu|maia|meta|mkldnn|mps|mtia|vulkan|xla|xpu|pinned)"
+        r"|pin_memory|record_stream|to_mkldnn|get_device|dim_order",
         DEVICES,
     ),
     ("torch.Tensor", r"is_distributed", DISTRIBUTED),

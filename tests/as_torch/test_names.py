@@ -10,7 +10,7 @@ import tinynet as tn
 from tinynet import nn, sparse
 from tinynet.as_torch import processes
 from tinynet.autograd import Variable
-from tinynet.compat import attention, hub, jit, multiprocessing, pytree
+from tinynet.compat import attention, distributed, hub, jit, multiprocessing, pytree
 from tinynet.compat.version import TorchVersion
 from tinynet.utils.hooks import RemovableHandle
 
@@ -260,6 +260,9 @@ def test_other_processes_are_refused_or_python_s_own():
     assert multiprocessing.spawn(print, nprocs=0) is None
     with warnings.catch_warnings(), pytest.raises(NotImplementedError, match="one process"):
         nn.parallel.DistributedDataParallel(nn.Linear(1, 1))
+    for name in ("ZeroRedundancyOptimizer", "FullyShardedDataParallel"):
+        with pytest.raises(NotImplementedError, match=f"no {name}: there is one process"):
+            getattr(distributed, name)(nn.Linear(1, 1), None)
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ def test_types_by_name(dtype):
     assert x.type(dtype).type() == name and x.type("torch.FloatTensor") is x
 
 
-@pytest.mark.parametrize("name", ["DoubleTensor", "tinynet.cuda.DoubleTensor", "float64", ""])
+@pytest.mark.parametrize("name", ["DoubleTensor", "cuda.DoubleTensor", "float64", ""])
 def test_what_is_no_name_of_a_type(name):
     with pytest.raises(ValueError) as raised:
         tn.ones(2).type(name)

@@ -21,12 +21,6 @@ def test_there_is_only_the_cpu(name):
         nn.Linear(1, 1).to_empty(device=name)
 
 
-def test_what_numpy_has_not():
-    net = nn.Linear(1, 1)
-    with pytest.raises(RuntimeError, match="cannot move parameters to shared memory"):
-        net.share_memory()
-
-
 def test_what_a_module_cannot_be_converted_to():
     net = nn.Linear(1, 1)
     with pytest.raises(TypeError, match="takes a dtype, a device or a Tensor. Got int instead."):

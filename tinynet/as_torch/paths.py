@@ -53,6 +53,8 @@ PATHS: dict[str, str] = {
     "torch.cuda.memory": "cuda",
     "torch.cuda.random": "cuda",
     "torch.distributed": "compat.distributed",
+    "torch.distributed.fsdp": "compat.distributed",
+    "torch.distributed.optim": "compat.distributed",
     "torch.distributions.constraint_registry": "distributions.constraint_registry",
     "torch.distributions.constraints": "distributions.constraints",
     "torch.distributions.kl": "distributions.kl",

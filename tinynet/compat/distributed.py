@@ -66,3 +66,36 @@ def destroy_process_group(group: Any = None) -> None:
         >>> from tinynet.compat import distributed
         >>> distributed.destroy_process_group()
     """
+
+
+class ZeroRedundancyOptimizer:
+    """Refuses: there is one process. Libraries ask whether an optimizer is one.
+
+    Raises:
+        NotImplementedError: always.
+
+    Example:
+        >>> from tinynet.compat import distributed
+        >>> net = nn.Linear(1, 1)
+        >>> isinstance(optim.SGD(net.parameters(), lr=0.1), distributed.ZeroRedundancyOptimizer)
+        False
+    """
+
+    def __init__(self, params: Any, optimizer_class: Any, *args: Any, **kwargs: Any):
+        raise NotImplementedError(f"tinynet has no ZeroRedundancyOptimizer: {_ONE}")
+
+
+class FullyShardedDataParallel:
+    """Refuses: there is one process. Libraries ask whether a module is one.
+
+    Raises:
+        NotImplementedError: always.
+
+    Example:
+        >>> from tinynet.compat import distributed
+        >>> isinstance(nn.Linear(1, 1), distributed.FullyShardedDataParallel)
+        False
+    """
+
+    def __init__(self, module: Any, *args: Any, **kwargs: Any):
+        raise NotImplementedError(f"tinynet has no FullyShardedDataParallel: {_ONE}")

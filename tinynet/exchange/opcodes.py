@@ -32,6 +32,7 @@ def names_in(file: IO[bytes]) -> Iterator[tuple[str, str]]:
     texts: list[str] = []
     memo: dict[int, Any] = {}
     last: Any = None
+    argument: Any
     for opcode, argument, _ in pickletools.genops(file):
         if opcode.name == "GLOBAL":
             module, _, name = argument.partition(" ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,6 @@ from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops import copying
 from tinynet.ops.legacy import TensorKind
-
-_Class = type  # the name is PyTorch's, below
 
 
 @operation(methods=False, node="ToCopyBackward0")
@@ -166,7 +165,7 @@ def type(
         dtype = _BY_TENSOR_NAME[dtype]
     if isinstance(dtype, TensorKind) and dtype.dtype is not None:
         dtype = dtype.dtype
-    elif isinstance(dtype, _Class):
+    elif isinstance(dtype, builtins.type):
         if dtype.__module__ == "tinynet.cuda":
             require_cpu("cuda")
         raise ValueError(f"invalid type: {dtype.__name__!r}")

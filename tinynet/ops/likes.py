@@ -34,7 +34,8 @@ def _kind_like(name: str, t: Tensor, dtype: Any) -> Any:
 def _like(
     make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool, memory_format: Any
 ) -> Tensor:
-    made = make(t._array.shape, _kind_like(name, t, dtype))
+    kind = _kind_like(name, t, dtype)
+    made = make(t._array.shape, kind)
     return finish(layouts.like(made, t._array, memory_format), requires_grad)
 
 

@@ -12,7 +12,7 @@ from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, counter_of, method
 from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
-from tinynet.ops import gemm, reshaping, shape
+from tinynet.ops import copying, gemm, shape
 from tinynet.ops.refuse import c_name, name_of, refuse_others
 
 # ---- what may be multiplied ---------------------------------------------------------------------
@@ -281,7 +281,7 @@ def _folded(self: Tensor, other: Tensor) -> Tensor:
     columns = small._array.shape[1]
     whole = unsafe_view.function(mm.function(folded, small), (*rows, columns))
     if swapped:
-        return reshaping.contiguous(shape.transpose.function(whole, -2, -1))
+        return copying.contiguous(shape.transpose.function(whole, -2, -1))
     return whole
 
 

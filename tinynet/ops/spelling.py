@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from tinynet import errors, layouts
 
+F = TypeVar("F", bound=Callable[..., Any])
 _NAMES = {"axis": "dim", "keepdims": "keepdim"}
 _STARRED = ("size", "shape", "dims", "repeats")
 
@@ -28,7 +29,7 @@ _WITHOUT_EFFECT: dict[str, Callable[[Any], None]] = {
 }
 
 
-def keywords(function: Callable[..., Any]) -> Callable[..., Any]:
+def keywords(function: F) -> F:
     """Let a function on tensors take such names; returned as it is if it has no use for them."""
     if isinstance(function, type):
         return function
@@ -60,4 +61,4 @@ def keywords(function: Callable[..., Any]) -> Callable[..., Any]:
             errors.refuse_unallocated(error)
             raise
 
-    return respelled
+    return cast(F, respelled)

@@ -49,5 +49,5 @@ from tinynet.ops.products import matmul as matmul
 from tinynet.ops.spelling import keywords as _keywords
 
 matrix_power = _with_out(_matrix_power)  # elsewhere it is a method, too, which takes no out=
-norm, vector_norm, matrix_norm = map(_keywords, (_norm, _vector_norm, _matrix_norm))
-cross, vecdot = map(_keywords, (_cross, _vecdot))
+norm, cross, vecdot = _keywords(_norm), _keywords(_cross), _keywords(_vecdot)
+vector_norm, matrix_norm = _keywords(_vector_norm), _keywords(_matrix_norm)

@@ -25,6 +25,21 @@ from tinynet import signal as signal
 from tinynet import sparse as sparse
 from tinynet import utils as utils
 from tinynet.amp import autocast as autocast
+from tinynet.amp.state import autocast_decrement_nesting as autocast_decrement_nesting
+from tinynet.amp.state import autocast_increment_nesting as autocast_increment_nesting
+from tinynet.amp.state import clear_autocast_cache as clear_autocast_cache
+from tinynet.amp.state import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+from tinynet.amp.state import get_autocast_dtype as get_autocast_dtype
+from tinynet.amp.state import get_autocast_gpu_dtype as get_autocast_gpu_dtype
+from tinynet.amp.state import is_autocast_cache_enabled as is_autocast_cache_enabled
+from tinynet.amp.state import is_autocast_cpu_enabled as is_autocast_cpu_enabled
+from tinynet.amp.state import is_autocast_enabled as is_autocast_enabled
+from tinynet.amp.state import set_autocast_cache_enabled as set_autocast_cache_enabled
+from tinynet.amp.state import set_autocast_cpu_dtype as set_autocast_cpu_dtype
+from tinynet.amp.state import set_autocast_cpu_enabled as set_autocast_cpu_enabled
+from tinynet.amp.state import set_autocast_dtype as set_autocast_dtype
+from tinynet.amp.state import set_autocast_enabled as set_autocast_enabled
+from tinynet.amp.state import set_autocast_gpu_dtype as set_autocast_gpu_dtype
 from tinynet.autograd.anomaly import (
     is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet.amp import autocast as autocast
+from tinynet.amp.cpu import autocast as autocast
 
 
 def is_available() -> bool:

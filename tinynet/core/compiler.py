@@ -174,6 +174,15 @@ def widen() -> None:
 dtypes.before_bfloat16.append(lambda: widening.switch_on(widen))
 
 
+def look_for_autocast() -> None:
+    """Let the operations that autocast casts for look for it from now on."""
+    if not Forward.asks_autocast:
+        Forward.asks_autocast = True
+        for op in observable.operations.values():
+            if op.autocast:
+                op.function.__code__ = _stub.__code__.replace(co_name=op.name, co_filename=COMPILED)
+
+
 def call_input(function: FunctionType) -> None:
     """Let callers name the first argument ``input``, as PyTorch's functions do; methods have it."""
     code = function.__code__

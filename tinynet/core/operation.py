@@ -18,7 +18,7 @@ from typing import Any, overload
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core import compiler, widening
+from tinynet.core import casting, compiler, widening
 from tinynet.core.inplace import run_inplace
 from tinynet.core.observe import observable
 from tinynet.core.out import with_out
@@ -71,6 +71,7 @@ class Operation:
         mixed: Callable[[Any, Any], None] | None = None,
         numbers: bool | str = True,
         out: bool = False,
+        autocast: str | None = None,
     ):
         self.name, self.declared, self.kind = declared.__name__, declared, kind
         self._parameters(declared.__code__)
@@ -81,7 +82,7 @@ class Operation:
         self.result = result
         self.many = many
         self.mixed, self.numbers = mixed, numbers
-        self.multiple = bool(outputs) or many
+        self.multiple, self.autocast = bool(outputs) or many, autocast
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
         self.kernel: Callable[..., Any] = widening.kernel_of(self, kernel or declared)
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
@@ -330,6 +331,7 @@ def operation(
         differentiable: how many of them are, counted from the first. Where it is more than one, a
             formula's ``g`` is a tuple of their gradients, with zeros where none arrived.
         hidden: names of further arrays that the kernel returns only for the formulas.
+        autocast: the dtype that autocast casts the inputs to, see core/casting.py.
         frees: attributes that backward frees, as it does saved arrays: large ones.
         result: makes the returned value of several outputs (a named tuple).
     """
@@ -352,20 +354,32 @@ def sequence(**options: Any) -> Callable[[Any], Operation]:
 
 
 @overload
-def public(function: Any, *, as_method: bool = ..., out: bool = ...) -> Any: ...
+def public(
+    function: Any, *, as_method: bool = ..., out: bool = ..., autocast: str | None = ...
+) -> Any: ...
 @overload
-def public(*, as_method: bool = ..., out: bool = ...) -> Callable[[Any], Any]: ...
-def public(function: Any = None, *, as_method: bool = True, out: bool = False) -> Any:
+def public(
+    *, as_method: bool = ..., out: bool = ..., autocast: str | None = ...
+) -> Callable[[Any], Any]: ...
+def public(
+    function: Any = None,
+    *,
+    as_method: bool = True,
+    out: bool = False,
+    autocast: str | None = None,
+) -> Any:
     """Declare a composite: a function on tensors built from operations, and a Tensor method.
 
     Args:
         function: the composite.
         as_method: whether it is a Tensor method too.
         out: whether the function (not the method) takes ``out=``.
+        autocast: the dtype that autocast casts the arguments to, see core/casting.py.
     """
     if function is None:
-        return functools.partial(public, as_method=as_method, out=out)
+        return functools.partial(public, as_method=as_method, out=out, autocast=autocast)
     compiler.call_input(function)
+    function = function if autocast is None else casting.autocast(autocast)(function)
     COMPOSITES[function.__name__] = with_out(function) if out else function
     if as_method:
         method(function)

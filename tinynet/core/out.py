@@ -49,8 +49,12 @@ def written(
         )
     for t in targets:
         refuse_partial_overlap(t, tuple(inputs))
-    with no_grad():
-        results = function(*args, **kwargs)
+    casts, mode.autocast = mode.autocast, None  # it leaves functions with out= alone
+    try:
+        with no_grad():
+            results = function(*args, **kwargs)
+    finally:
+        mode.autocast = casts
     several = isinstance(results, tuple)
     found = tuple(results) if several else (results,)
     if len(found) != len(targets):

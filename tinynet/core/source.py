@@ -28,6 +28,8 @@ def saved_constants(op: Any) -> list[str]:
 class Forward:
     """Writes the function that runs, and records, one operation."""
 
+    asks_autocast = False  # until it is used for the first time
+
     def __init__(self, op: Any):
         self.op = op
         self.n = op.name
@@ -46,6 +48,12 @@ class Forward:
                     return written({self.n}_op.function, {inputs}, {self.rest()}, out)""")
         else:
             self.emit(f"def compiled({', '.join([*names, *keyword])}):")
+        if op.autocast and self.asks_autocast:
+            inputs = "(" + ", ".join(op.tensors) + ",)"
+            self.body(f"""
+                if mode.autocast is not None:
+                    f = {self.n}_op.function
+                    return mode.autocast({op.autocast!r}, f, {inputs}, {self.rest()})""")
         {"pointwise": self.pointwise, "sequence": self.sequence}.get(op.kind, self.plain)()
         self.kernel()
         self.results()

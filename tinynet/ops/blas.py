@@ -59,7 +59,7 @@ def _same(*arrays: Array) -> None:
 # ---- a matrix plus a product of matrices --------------------------------------------------------
 
 
-@operation(inplace=True)
+@operation(inplace=True, autocast="lower")
 def addmm(self: Array, mat1: Array, mat2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat1 @ mat2)``.
 
@@ -183,7 +183,7 @@ def _batches(batch1: Array, batch2: Array) -> None:
             raise RuntimeError(f"{name} must be a 3D tensor")
 
 
-@operation(inplace=True)
+@operation(inplace=True, autocast="lower")
 def baddbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1
 ) -> Array:
@@ -226,7 +226,7 @@ baddbmm.grad(
 )
 
 
-@operation(inplace=True)
+@operation(inplace=True, autocast="lower")
 def addbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1
 ) -> Array:

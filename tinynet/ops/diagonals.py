@@ -19,7 +19,7 @@ from tinynet.ops.shape import axis_of, diagonal, diagonal_embed, expand, reshape
 # ---- taken from a matrix ------------------------------------------------------------------------
 
 
-@operation()
+@operation(autocast="float32")
 def trace(self: Array, /) -> Array:
     """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.casting import autocast
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -76,6 +77,7 @@ _MODES = (
 )
 
 
+@autocast("float32")
 def cdist(
     x1: Tensor,
     x2: Tensor,

@@ -13,6 +13,7 @@ from itertools import combinations
 from string import ascii_letters
 from typing import Any
 
+from tinynet.core.modes import mode
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor
 from tinynet.ops.products import bmm, mm, refused
@@ -196,7 +197,8 @@ def _contracted(
         a = _arranged(a, left, [*batch, *rows], lengths[0] + lengths[1] + ones[2])
         b = _arranged(b, right, [*batch, *columns], lengths[0] + ones[1] + lengths[2])
         return a * b, labels
-    if a._array.dtype != b._array.dtype or a._array.dtype.kind == "b":
+    differ = a._array.dtype != b._array.dtype and mode.autocast is None
+    if differ or a._array.dtype.kind == "b":
         raise refused("bmm", a._array, b._array)
     n, m, p = (math.prod(part) for part in lengths)
     k = math.prod(sizes[x] for x in inner)

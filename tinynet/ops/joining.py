@@ -44,7 +44,7 @@ def _axis(dim: int, ndim: int) -> int:
     return dim % ndim
 
 
-@sequence(methods=False)
+@sequence(methods=False, autocast="widest")
 def cat(tensors: list[Array], /, dim: int = 0) -> Array:
     """Return the tensors joined along an existing dimension.
 
@@ -92,7 +92,7 @@ def _parts(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, 
 cat.grad(tensors=lambda g, tensors_shapes, dim: _parts(g, tensors_shapes, dim))
 
 
-@sequence(methods=False)
+@sequence(methods=False, autocast="widest")
 def stack(tensors: list[Array], /, dim: int = 0) -> Array:
     """Return the tensors joined along a new dimension.
 

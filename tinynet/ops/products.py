@@ -43,7 +43,7 @@ def refused(kernel: str, *arrays: Array) -> Exception:
 # ---- the products -------------------------------------------------------------------------------
 
 
-@operation()
+@operation(autocast="lower")
 def mm(self: Array, mat2: Array, /) -> Array:
     """Return the product of two matrices.
 
@@ -72,7 +72,7 @@ mm.grad(
 )
 
 
-@operation()
+@operation(autocast="lower")
 def bmm(self: Array, mat2: Array, /) -> Array:
     """Return the products of two batches of matrices.
 
@@ -228,6 +228,8 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
     dims = self._array.ndim, other._array.ndim
     if dims == (2, 2):
         return mm.function(self, other)
+    if mode.autocast is not None and 1 in dims:
+        return mode.autocast("lower", matmul, (self, other), {})
     if dims == (2, 1):
         return mv.function(self, other)
     if dims == (1, 1):

@@ -184,7 +184,7 @@ slices_copied.grad(
 )
 
 
-@public(out=True)
+@public(out=True, autocast="widest")
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return a copy with slices of ``source`` in the places that ``index`` names.
 

@@ -74,7 +74,7 @@ def _quantile(
     return found if share._array.ndim else found.squeeze(0)
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def quantile(
     self: Tensor,
     q: float | Tensor,
@@ -105,7 +105,7 @@ def quantile(
     return _quantile("quantile", self, q, dim, keepdim, interpolation)
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def nanquantile(
     self: Tensor,
     q: float | Tensor,

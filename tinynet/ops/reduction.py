@@ -238,7 +238,7 @@ def nanmean(
 # ---- products -----------------------------------------------------------------------------------
 
 
-@operation(node="ProdBackward0", methods=False)
+@operation(node="ProdBackward0", methods=False, autocast="float32")
 def prod_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the product of all elements."""
     if self.dtype is HALF and dtype is None:
@@ -251,7 +251,7 @@ prod_all.grad(
 )
 
 
-@operation(node="ProdBackward1", methods=False)
+@operation(node="ProdBackward1", methods=False, autocast="float32")
 def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the products over one dimension."""
     axes = axes_of(dim, self.ndim)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tinynet import dtypes
+from tinynet.core.casting import autocast
 from tinynet.core.inplace import run_inplace
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
@@ -51,6 +52,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return applied(ops.leaky_relu, input, inplace, negative_slope)
 
 
+@autocast("lower")
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return x above 0 and ``weight * x`` below; the weight is one number or one per channel.
 

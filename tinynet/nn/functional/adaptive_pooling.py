@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.casting import autocast
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.averaging_ops import adaptive_avg_pools, plane_mean
 from tinynet.nn.functional.checks import tensor_only
@@ -134,6 +135,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Size) -> Tensor:
     return _adaptive_avg(input, output_size, 2)
 
 
+@autocast("float32")
 def adaptive_avg_pool3d(input: Tensor, output_size: Size) -> Tensor:
     """Return averages over even shares of the last three dimensions.
 
@@ -199,6 +201,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Size, return_indices: bool =
     return _adaptive_max(input, output_size, return_indices, 2)
 
 
+@autocast("float32")
 def adaptive_max_pool3d(input: Tensor, output_size: Size, return_indices: bool = False) -> Any:
     """Return maxima of even shares of the last three dimensions.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.casting import autocast
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.attention_ops import attend, attend_with_bias
@@ -17,6 +18,7 @@ from tinynet.nn.functional.noise import dropout_factors
 from tinynet.ops.refuse import c_name, name_of
 
 
+@autocast("lower")
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

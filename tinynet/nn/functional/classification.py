@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import numba_kernels
+from tinynet.core.casting import autocast
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -213,6 +214,7 @@ def _check_weight(input: Tensor, weight: Tensor, prefix: str = "") -> None:
 # ---- the functions ------------------------------------------------------------------------------
 
 
+@autocast("float32")
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -261,6 +263,7 @@ def nll_loss(
     return reduced(loss, reduction)
 
 
+@autocast("float32")
 def cross_entropy(
     input: Tensor,
     target: Tensor,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tinynet.core.casting import autocast
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional import convolution_checks as checks
 from tinynet.nn.functional.checks import tensor_only
@@ -112,6 +113,7 @@ def _transposed(
 # ---- convolutions -------------------------------------------------------------------------------
 
 
+@autocast("lower")
 def conv1d(
     input: Tensor,
     weight: Tensor,
@@ -136,6 +138,7 @@ def conv1d(
     return _convolution(1, input, weight, bias, stride, padding, dilation, groups)
 
 
+@autocast("lower")
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -177,6 +180,7 @@ def conv2d(
     return _convolution(2, input, weight, bias, stride, padding, dilation, groups)
 
 
+@autocast("lower")
 def conv3d(
     input: Tensor,
     weight: Tensor,
@@ -204,6 +208,7 @@ def conv3d(
 # ---- transposed convolutions --------------------------------------------------------------------
 
 
+@autocast("lower")
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -230,6 +235,7 @@ def conv_transpose1d(
     return _transposed(1, input, weight, bias, *options)
 
 
+@autocast("lower")
 def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
@@ -276,6 +282,7 @@ def conv_transpose2d(
     return _transposed(2, input, weight, bias, *options)
 
 
+@autocast("lower")
 def conv_transpose3d(
     input: Tensor,
     weight: Tensor,

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.casting import autocast
 from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -222,6 +223,7 @@ def _wrong_size(expected: Any, dim: int, got: int) -> RuntimeError:
     )
 
 
+@autocast("float32")
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

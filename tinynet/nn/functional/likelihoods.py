@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tinynet.core.casting import autocast
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.checks import (
@@ -18,6 +19,7 @@ from tinynet.ops.arithmetic import where
 from tinynet.ops.likes import full_like
 
 
+@autocast("float32")
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,

@@ -9,6 +9,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
+from tinynet.core.casting import autocast
 from tinynet.core.operation import operation, pointwise
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -67,6 +68,7 @@ def _weighted_mean(loss: Any, weight: Tensor | None, reduction: str) -> Tensor:
     return reduced(loss, reduction)
 
 
+@autocast("float32")
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -104,6 +106,7 @@ def mse_loss(
     return _weighted_mean(squared_error.function(input, target, "none"), weight, reduction)
 
 
+@autocast("float32")
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -130,6 +133,7 @@ def l1_loss(
     return _weighted_mean((input - target).abs(), weight, reduction)
 
 
+@autocast("float32")
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -163,6 +167,7 @@ def smooth_l1_loss(
     return reduced(loss, reduction)
 
 
+@autocast("float32")
 def huber_loss(
     input: Tensor,
     target: Tensor,
@@ -219,6 +224,7 @@ binary_entropy.grad(
 )
 
 
+@autocast("float32")
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -262,6 +268,7 @@ def binary_cross_entropy(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
+@autocast("float32")
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -311,6 +318,7 @@ def binary_cross_entropy_with_logits(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
+@autocast("float32")
 def kl_div(
     input: Tensor,
     target: Tensor,

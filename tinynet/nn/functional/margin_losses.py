@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.casting import autocast
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.functional.activation_ops import log_sigmoid
 from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
@@ -19,6 +20,7 @@ from tinynet.ops.refuse import name_of
 # ---- two answers, 1 and -1 ----------------------------------------------------------------------
 
 
+@autocast("float32")
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -56,6 +58,7 @@ def margin_ranking_loss(
     return reduced(loss.clamp_min(0), reduction)
 
 
+@autocast("float32")
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -88,6 +91,7 @@ def hinge_embedding_loss(
     return reduced(loss, reduction)
 
 
+@autocast("float32")
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -133,6 +137,7 @@ def cosine_embedding_loss(
     return reduced(loss, reduction)
 
 
+@autocast("float32")
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -199,6 +204,7 @@ def multilabel_soft_margin_loss(
     return reduced(loss.sum(-1) / input.shape[-1], reduction)
 
 
+@autocast("float32")
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -257,6 +263,7 @@ def multi_margin_loss(
     return reduced(loss[0] if single else loss, reduction)
 
 
+@autocast("float32")
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,

@@ -22,7 +22,7 @@ def check_kinds(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
     if not given:
         return
     first = given[0].dtype
-    if first != kind and not (kind == np.float16 and first == np.float32):
+    if first != kind and not (kind.itemsize == 2 and first == np.float32):
         if kind == np.float64:
             raise errors.mixed_dtypes("mixed dtype (CPU): all inputs must share same datatype.")
         raise errors.mixed_dtypes(

@@ -83,7 +83,7 @@ def _sources(shape: Ints, pad: Ints, source: Any) -> list[tuple[int, int, Array]
     return found
 
 
-def _declare(mode: str, title: str, source: Any) -> dict[int, Any]:
+def _declare(mode: str, title: str, source: Any, autocast: str | None = None) -> dict[int, Any]:
     """Declare one mode; operations, since derivatives by index would cost many times the padding.
 
     The adjoint takes the part that shows the input itself, and adds the frame line by line.
@@ -105,7 +105,7 @@ def _declare(mode: str, title: str, source: Any) -> dict[int, Any]:
         return total if total is not self else self.copy()
 
     extend.__name__, fold.__name__ = f"{mode}_pad", f"{mode}_fold"
-    extended = by_rank(extend, title + "{}DBackward0")
+    extended = by_rank(extend, title + "{}DBackward0", autocast=autocast)
     folded = by_rank(fold, title + "{}DBackwardBackward0")
     for rank in extended:
         extended[rank].grad(
@@ -129,8 +129,8 @@ def _added(g: Array, axis: int, n: int, before: int, elements: Array) -> Array:
 
 
 PADS = {
-    "reflect": _declare("reflect", "ReflectionPad", _reflected),
-    "replicate": _declare("replicate", "ReplicationPad", _replicated),
+    "reflect": _declare("reflect", "ReflectionPad", _reflected, "float32"),
+    "replicate": _declare("replicate", "ReplicationPad", _replicated, "float32"),
     "circular": _declare("circular", "CircularPad", _circular),
 }
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tinynet import dtypes
+from tinynet.core.casting import autocast
 from tinynet.core.modes import mode
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
@@ -124,6 +125,7 @@ def max_pool2d(
     return _max(input, options, return_indices)
 
 
+@autocast("float32")
 def max_pool3d(
     input: Tensor,
     kernel_size: Size,
@@ -223,6 +225,7 @@ def avg_pool2d(
 
 
 @with_out
+@autocast("float32")
 def avg_pool3d(
     input: Tensor,
     kernel_size: Size,

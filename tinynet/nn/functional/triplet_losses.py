@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tinynet.core.casting import autocast
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
 from tinynet.nn.functional.vector import pairwise_distance
 from tinynet.ops.limits import minimum
 
 
+@autocast("float32")
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet import dtypes
+from tinynet.core.casting import autocast
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.pooling_ops import fractional_max_pools, max_unpools
@@ -114,6 +115,7 @@ def _check_indices(x: Any, indices: Any, sizes: Ints) -> None:
         )
 
 
+@autocast("float32")
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -134,6 +136,7 @@ def max_unpool1d(
     return _unpooled(1, input, indices, kernel_size, stride, padding, output_size)
 
 
+@autocast("float32")
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
@@ -167,6 +170,7 @@ def max_unpool2d(
     return _unpooled(2, input, indices, kernel_size, stride, padding, output_size)
 
 
+@autocast("float32")
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,
@@ -278,6 +282,7 @@ def _check_samples(samples: Any, x: Any, rank: int) -> None:
         )
 
 
+@autocast("float32")
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Size,
@@ -309,6 +314,7 @@ def fractional_max_pool2d(
     return _fractional(2, input, *how)
 
 
+@autocast("float32")
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Size,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
+from tinynet.core.casting import autocast
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.warping_ops import POLYNOMIALS, Warp, affine_places, samplers
@@ -18,6 +19,7 @@ CHANGED = (
 )
 
 
+@autocast("float32")
 def grid_sample(
     input: Tensor,
     grid: Tensor,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.casting import autocast
 from tinynet.core.operation import operation
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
@@ -74,6 +75,7 @@ _CholeskyEx = named("linalg_cholesky_ex", ("L", "info"))
 
 
 @with_out
+@autocast("float32")
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """Return the Cholesky factors of matrices, and for each whether there is one.
 
@@ -98,6 +100,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 
 
 @with_out
+@autocast("float32")
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """Return the lower triangles L of symmetric positive-definite matrices ``A = L @ L.mT``.
 
@@ -167,6 +170,7 @@ _Qr = named("linalg_qr", ("Q", "R"))
 
 
 @with_out
+@autocast("float32")
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """Return orthogonal matrices Q and upper triangles R with ``A = Q @ R``.
 

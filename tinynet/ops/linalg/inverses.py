@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.casting import autocast
 from tinynet.core.operation import operation, public
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
@@ -74,6 +75,7 @@ _InvEx = named("linalg_inv_ex", ("inverse", "info"))
 
 
 @with_out
+@autocast("float32")
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """Return the inverses of matrices, and for each whether there is one.
 
@@ -97,6 +99,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
 
 
 @with_out
+@autocast("float32")
 def inv(A: Tensor) -> Tensor:
     """Return the inverses of matrices.
 
@@ -125,7 +128,7 @@ def checked_inverse(A: Tensor, name: str) -> Tensor:
     return inverse
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def inverse(self: Tensor) -> Tensor:
     """Return the inverses of matrices; ``linalg.inv`` does the same.
 
@@ -205,6 +208,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
 
 
 @with_out
+@autocast("float32")
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """Return the solutions of systems of linear equations.
 
@@ -232,6 +236,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 
 @with_out
+@autocast("float32")
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """Return the inverse of a tensor for ``tensordot``.
 
@@ -261,6 +266,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 
 
 @with_out
+@autocast("float32")
 def tensorsolve(A: Tensor, B: Tensor, dims: tuple[int, ...] | None = None) -> Tensor:
     """Return X of ``tensordot(A, X, X.ndim) = B``.
 

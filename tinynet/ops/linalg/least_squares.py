@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.casting import autocast
 from tinynet.core.operation import operation
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
@@ -90,6 +91,7 @@ def _check(A: Tensor, B: Tensor, driver: str) -> None:
 
 
 @with_out
+@autocast("float32")
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """Return the solutions of least-squares problems: X for which ``|A X - B|`` is smallest.
 

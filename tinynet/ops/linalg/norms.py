@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.casting import autocast
 from tinynet.core.operation import public
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
@@ -229,6 +230,7 @@ def norm(
 
 
 @with_out
+@autocast("float32")
 def cond(A: Tensor, p: Order = None) -> Tensor:
     """Return the condition numbers of matrices: how much they magnify relative errors.
 

@@ -33,7 +33,7 @@ def _deprecated(name: str, better: str) -> None:
     )
 
 
-@public
+@public(autocast="float32")
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype.
 
@@ -77,7 +77,7 @@ def _check_systems(name: str, B: Tensor, A: Tensor) -> None:
 # ---- Cholesky -----------------------------------------------------------------------------------
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """Return Cholesky factors; prefer ``linalg.cholesky``.
 
@@ -107,7 +107,7 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     return L
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """Return X of ``A X = B``, given the Cholesky factor of A.
 
@@ -136,7 +136,7 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     return solve(L.mT, solve(L, self, False, True, False), True, True, False)
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
     """Return the inverse of a matrix, given its Cholesky factor.
 
@@ -168,7 +168,7 @@ def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
 _TriangularSolve = named("triangular_solve", ("solution", "cloned_coefficient"))
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def triangular_solve(
     self: Tensor,
     A: Tensor,
@@ -223,7 +223,7 @@ _Svd = named("svd", ("U", "S", "V"))
 _Geqrf = named("geqrf", ("a", "tau"))
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def qr(self: Tensor, some: bool = True) -> Any:
     """Return Q and R; prefer ``linalg.qr``.
 
@@ -248,7 +248,7 @@ def qr(self: Tensor, some: bool = True) -> Any:
     return _Qr(*linalg_qr(self, "reduced" if some else "complete"))
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``.
 
@@ -275,7 +275,7 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     return _Svd(empty[0], svdvals(self), empty[1])
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def geqrf(self: Tensor) -> Any:
     """Return a QR decomposition as LAPACK packs it; it has no gradient.
 
@@ -336,7 +336,7 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tenso
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Return the solution with factored matrices; prefer ``linalg.lu_solve``.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.casting import autocast
 from tinynet.core.modes import mode
 from tinynet.core.operation import operation
 from tinynet.core.out import with_out
@@ -106,6 +107,7 @@ def _triangle(UPLO: str) -> str:
 
 
 @with_out
+@autocast("float32")
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Return the eigenvalues and eigenvectors of symmetric matrices.
 
@@ -136,6 +138,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 
 
 @with_out
+@autocast("float32")
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """Return the eigenvalues of symmetric matrices, in ascending order.
 
@@ -202,6 +205,7 @@ def _no_driver(name: str, driver: str | None) -> None:
 
 
 @with_out
+@autocast("float32")
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """Return the singular value decomposition ``A = U @ diag(S) @ Vh``.
 
@@ -232,6 +236,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
 
 
 @with_out
+@autocast("float32")
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """Return the singular values of matrices, in descending order.
 
@@ -354,6 +359,7 @@ def pinv(
 
 
 @with_out
+@autocast("float32")
 def matrix_rank(
     A: Tensor,
     tol: float | Tensor | None = None,

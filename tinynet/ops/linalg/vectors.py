@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.casting import autocast
 from tinynet.core.operation import operation, public
 from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
@@ -108,6 +109,7 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 
 @with_out
+@autocast("lower")
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the inner products of vectors along a dimension.
 
@@ -212,6 +214,7 @@ def _check_reflectors(a: Any, tau: Any) -> None:
 
 
 @with_out
+@autocast("float32")
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """Return the first n columns of a product of Householder reflections.
 
@@ -285,7 +288,7 @@ def _check_multiplied(a: Any, tau: Any, other: Any, side: int) -> None:
     floating(name, a)
 
 
-@public(out=True)
+@public(out=True, autocast="float32")
 def ormqr(
     self: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:

@@ -18,7 +18,7 @@ ROWS = [
     ["invocation"],  # the first that is imported
     ["errors", "explanations", "extension_dtypes"],
     ["dtypes", "threads", "memory", "strides"],
-    ["layouts", "printing", "type_info"],
+    ["layouts", "printing", "type_info", "widening"],
     ["numba_kernels", "sums"],
     ["core"],
     ["random"],

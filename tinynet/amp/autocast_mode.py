@@ -151,7 +151,7 @@ def _cast(value: Any, kind: np.dtype[Any]) -> Any:
         return {_cast(k, kind): _cast(v, kind) for k, v in value.items()}
     if isinstance(value, Iterable):
         made = (_cast(v, kind) for v in value)
-        return type(value)(made) if isinstance(value, (list, tuple)) else made  # type: ignore[call-arg]
+        return type(value)(made) if isinstance(value, (list, tuple)) else made
     return value
 
 

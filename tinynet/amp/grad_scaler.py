@@ -115,7 +115,7 @@ class GradScaler:
         if not isinstance(outputs, Iterable):
             raise ValueError("outputs must be a Tensor or an iterable of Tensors")
         made = map(self.scale, outputs)
-        return type(outputs)(made) if isinstance(outputs, (list, tuple)) else made  # type: ignore[call-arg]
+        return type(outputs)(made) if isinstance(outputs, (list, tuple)) else made
 
     def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of an optimizer by the scale, to clip them before the step.

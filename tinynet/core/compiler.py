@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes
-from tinynet.core import inplace_source, widening
+from tinynet import dtypes, widening
+from tinynet.core import casting, inplace_source
 from tinynet.core.callsite import COMPILED, OUTSIDE, is_outside, outward
 from tinynet.core.inplace import run_inplace
 from tinynet.core.keeping import SavedTensor
@@ -176,8 +176,8 @@ dtypes.before_bfloat16.append(lambda: widening.switch_on(widen))
 
 def look_for_autocast() -> None:
     """Let the operations that autocast casts for look for it from now on."""
-    if not Forward.asks_autocast:
-        Forward.asks_autocast = True
+    if not casting.state.used:
+        casting.state.used = True
         for op in observable.operations.values():
             if op.autocast:
                 op.function.__code__ = _stub.__code__.replace(co_name=op.name, co_filename=COMPILED)

@@ -17,8 +17,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from tinynet import dtypes, errors
-from tinynet.core import casting, compiler, widening
+from tinynet import dtypes, errors, widening
+from tinynet.core import casting, compiler
 from tinynet.core.inplace import run_inplace
 from tinynet.core.observe import observable
 from tinynet.core.out import with_out

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+from tinynet.core import casting
+
 
 def parameters(function: Any) -> tuple[str, ...]:
     """Return the names of a function's parameters."""
@@ -28,8 +30,6 @@ def saved_constants(op: Any) -> list[str]:
 class Forward:
     """Writes the function that runs, and records, one operation."""
 
-    asks_autocast = False  # until it is used for the first time
-
     def __init__(self, op: Any):
         self.op = op
         self.n = op.name
@@ -48,12 +48,7 @@ class Forward:
                     return written({self.n}_op.function, {inputs}, {self.rest()}, out)""")
         else:
             self.emit(f"def compiled({', '.join([*names, *keyword])}):")
-        if op.autocast and self.asks_autocast:
-            inputs = "(" + ", ".join(op.tensors) + ",)"
-            self.body(f"""
-                if mode.autocast is not None:
-                    f = {self.n}_op.function
-                    return mode.autocast({op.autocast!r}, f, {inputs}, {self.rest()})""")
+        self.lines += casting.lines(op, self.rest())
         {"pointwise": self.pointwise, "sequence": self.sequence}.get(op.kind, self.plain)()
         self.kernel()
         self.results()

@@ -175,7 +175,9 @@ def storable(arrays: Sequence[Array], block: Block) -> Block:
     if not is_bfloat16(block.array):
         return block
     low = _start(block.array)
-    members = [(i, layout or _layout(arrays[i], low)) for i, layout in block.members]
+    members: list[tuple[int, Layout | None]] = [
+        (i, layout or _layout(arrays[i], low)) for i, layout in block.members
+    ]
     return Block(block.array.view(np.uint16), members)
 
 

@@ -34,7 +34,7 @@ _PATTERNS = [
     ),
     (
         "torch",
-        r"(cudnn|miopen|mkldnn)_\w+|\w*(autocast|cuda)\w*|\w*DLPack|\w+_dlpack|\w*vulkan\w*"
+        r"(cudnn|miopen|mkldnn)_\w+|\w*autocast_(ipu|xla)\w*|\w*cuda\w*|\w*DLPack|\w+_dlpack|\w*vulkan\w*"
         r"|AcceleratorError|Event|Stream|OutOfMemoryError|get_device(_module)?"
         r"|\w*FileReader|\w*FileWriter|from_file|hash_tensor",
         DEVICES,

@@ -24,6 +24,7 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # File name -> whether it is the user's. A plain dict, which compiled operations read faster than
 # one that fills itself; ``is_outside`` fills it.
 OUTSIDE: dict[str, bool] = {}
+_warned: dict[str | tuple[object, ...], int] = {}  # a line of a config is warned of once
 fallback: list[Callable[[], Site | None]] = []  # ``train``: the site where all frames are ours
 
 
@@ -60,7 +61,7 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
         frame, level = frame.f_back, level + 1
     where = None if is_outside(frame.f_code.co_filename) else locate(outward(frame))
     if where is not None:
-        return warnings.warn_explicit(text, category, where.filename, where.line)
+        return warnings.warn_explicit(text, category, where.filename, where.line, registry=_warned)
     warnings.warn(text, category, stacklevel=level)
 
 

@@ -17,9 +17,12 @@ _WIDTH = 34
 
 
 def row(label: str, where: Location | None, note: str) -> list[str]:
-    """Return one labelled line, with carets below the expression where it is part of a line."""
+    """Return one labelled line, with carets below the expression where it is part of a line.
+
+    None where there is neither a place nor a note.
+    """
     if where is None:
-        return [f"  {label:<8} {note}"]
+        return [f"  {label:<8} {note}"] if note else []
     start = f"  {label:<8} {where.place:<24} "
     text = where.text
     lines = [f"{start}{text:<{_WIDTH}} {note}".rstrip()]

@@ -24,7 +24,8 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # File name -> whether it is the user's. A plain dict, which compiled operations read faster than
 # one that fills itself; ``is_outside`` fills it.
 OUTSIDE: dict[str, bool] = {}
-_warned: dict[str | tuple[object, ...], int] = {}  # a line of a config is warned of once
+# Lines of a config that were warned of: Python keeps such a list for each module.
+_warned: dict[str | tuple[str, type[Warning], int], int] = {}
 fallback: list[Callable[[], Site | None]] = []  # ``train``: the site where all frames are ours
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from tinynet import dtypes, layouts
 from tinynet.core.operation import operation
+from tinynet.core.rows import Rows
 from tinynet.core.tensor import Tensor, fill, method, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.conversion import converted
@@ -78,6 +79,13 @@ class Entries:
     def tensor(self) -> Tensor:
         """Return the sparse tensor that has them."""
         return _sparse(self.places, self.values)
+
+    def rows(self) -> Rows:
+        """Return them as rows along the first dimension: what optimizers work on."""
+        index, row = np.unique(self.places.index[0], return_inverse=True)
+        values = np.zeros((len(index), *self.shape[1:]), self.dtype)
+        np.add.at(values, (row, *self.places.index[1:]), self.values._array)
+        return Rows(index, values, self.shape[0], coalesced=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         whole = np.zeros(self.shape, self.dtype)

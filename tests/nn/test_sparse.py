@@ -165,3 +165,21 @@ def test_bags():
         bag(tn.tensor(INDICES)).sum().backward()
         assert bag.weight.grad.is_sparse
         assert bag.weight.grad.to_dense()[:, 0].tolist() == [factor, factor, 0.0, 2 * factor, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("SGD", [1.2, 1.5]), ("Adagrad", [1.4, 1.5]), ("SparseAdam", [1.4, 1.5])],
+)
+def test_an_assigned_sparse_gradient_is_a_gradient(name, expected):
+    param = nn.Parameter(tn.tensor([1.5, 1.5], dtype=tn.float64))
+    param.grad = tn.sparse_coo_tensor([[0, 0]], tn.tensor([1.0, 2.0], dtype=tn.float64), (2,))
+    getattr(tn.optim, name)([param], lr=0.1).step()
+    assert param.tolist() == pytest.approx(expected, rel=1e-7)
+
+
+def test_entries_of_a_matrix_are_rows_to_an_optimizer():
+    param = nn.Parameter(tn.zeros(3, 2))
+    param.grad = tn.sparse_coo_tensor([[2, 2, 0], [1, 1, 0]], [1.0, 2.0, 4.0], (3, 2))
+    tn.optim.SGD([param], lr=1.0).step()
+    assert param.tolist() == [[-4.0, 0.0], [0.0, 0.0], [0.0, -3.0]]

@@ -827,3 +827,11 @@ def test_a_sparse_gradient_that_cannot_be_used_changes_nothing():
     with pytest.raises(RuntimeError, match="please consider SparseAdam instead"):
         optimizer.step()
     assert bias.tolist() == [1.0] and not optimizer.state and not bias._version
+
+
+def test_lbfgs_stays_where_the_gradient_is_zero():
+    param = nn.Parameter(tn.ones(2))
+    param.grad = tn.zeros(2)
+    optimizer = optim.LBFGS([param], tolerance_grad=-1.0)
+    assert optimizer.step(lambda: tn.tensor(10.0)).item() == 10
+    assert param.tolist() == [1.0, 1.0]

@@ -166,7 +166,8 @@ class LBFGS(Optimizer):
             curve.last_loss, before = loss, loss
             t = number(group["lr"])
             if held["n_iter"] == 1:
-                t *= min(1.0, 1 / float(np.abs(grad).sum()))
+                total = float(np.abs(grad).sum())
+                t *= min(1.0, 1 / total) if total else 1.0
             curve.t = t
             slope = float(grad @ direction)
             if slope > -little:

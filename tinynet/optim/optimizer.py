@@ -14,6 +14,7 @@ from tinynet.core.callsite import Site, here
 from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.node import RemovableHandle
 from tinynet.core.overlap import refuse_overlap
+from tinynet.core.rows import Rows
 from tinynet.core.sparse import dense_gradient
 from tinynet.core.tensor import Tensor, counter_of, wrap
 from tinynet.dtypes import Array
@@ -228,6 +229,8 @@ class Optimizer:
     def _rows(self, p: Tensor, group: Group) -> Any:
         """Return the gradient of a parameter that has rows: dense if nobody wants them."""
         grad: Any = p._grad
+        if grad._array.__class__ is not Rows:  # a sparse tensor that the user assigned
+            return grad._array.rows()
         if grad._array.lazy and not self.takes_rows(group):
             grad = dense_gradient(p)
         return grad._array

@@ -183,3 +183,22 @@ def test_entries_of_a_matrix_are_rows_to_an_optimizer():
     param.grad = tn.sparse_coo_tensor([[2, 2, 0], [1, 1, 0]], [1.0, 2.0, 4.0], (3, 2))
     tn.optim.SGD([param], lr=1.0).step()
     assert param.tolist() == [[-4.0, 0.0], [0.0, 0.0], [0.0, -3.0]]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
+def test_indices_may_be_written_to_between_backward_and_step(sparse, kind):
+    layer, indices = kind(6, 2, sparse=sparse), tn.tensor([[1, 2]])
+    layer.weight.data.zero_()
+    optimizer = tn.optim.SGD(layer.parameters(), lr=1.0)
+    layer(indices).sum().backward()
+    indices[0, 0] = 5
+    optimizer.step()
+    moved = layer.weight.detach().sum(1) != 0
+    assert moved.tolist() == [False, True, True, False, False, False]
+
+
+def test_a_table_of_nothing():
+    layer = nn.Embedding(0, 0, sparse=True)
+    layer(tn.tensor([], dtype=tn.int64)).sum().backward()
+    assert layer.weight.grad.shape == (0, 0)

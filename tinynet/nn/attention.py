@@ -98,6 +98,7 @@ class MultiheadAttention(Module):
         self.embed_dim = embed_dim
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
+        self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
         self.num_heads = num_heads
         self.dropout = dropout
         self.batch_first = batch_first
@@ -113,7 +114,7 @@ class MultiheadAttention(Module):
 
     def _shapes(self, bias: bool, add_bias_kv: bool) -> dict[str, tuple[int, ...] | None]:
         """Return the parameters and their shapes; None for those that there are not."""
-        embed, same = self.embed_dim, self.kdim == self.vdim == self.embed_dim
+        embed, same = self.embed_dim, self._qkv_same_embed_dim
         shapes = {"in_proj_weight": (3 * embed, embed) if same else None}
         for name, size in (("q", embed), ("k", self.kdim), ("v", self.vdim)):
             shapes[f"{name}_proj_weight"] = None if same else (embed, size)

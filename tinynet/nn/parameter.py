@@ -191,7 +191,9 @@ class Uninitialized:
         """Return itself: a ``state_dict`` shows that it is not initialised."""
         return self
 
-    def materialize(self, shape: Sequence[int], device: Any = None, dtype: Any = None) -> None:
+    def materialize(
+        self, shape: int | Sequence[int], device: Any = None, dtype: Any = None
+    ) -> None:
         """Become an ordinary parameter or buffer of a shape, with arbitrary values.
 
         Args:
@@ -200,7 +202,8 @@ class Uninitialized:
             dtype: its own unless given.
         """
         kind = self.dtype if dtype is None else dtype
-        made = empty(tuple(shape), dtype=kind, device=device)
+        sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+        made = empty(sizes, dtype=kind, device=device)
         del self.__dict__["dtype"]
         self.__class__ = self._becomes
         self._array = made._array  # type: ignore[misc]  # not Uninitialized any more

@@ -93,7 +93,8 @@ def summed_rows(
 @operation(node="EmbeddingSparseBackwardBackward0", methods=False)
 def kept_rows(rows: Array, indices: Array, /, count: int, padding_idx: int) -> Any:
     """Return the table of ``summed_rows`` with the rows that are not zero only."""
-    index, values = indices.reshape(-1), rows.reshape(-1, rows.shape[-1])
+    index = indices.flatten()  # a copy: the program may write to its indices before the step
+    values = rows.reshape(index.size, rows.shape[-1])
     if padding_idx >= 0:
         counted = index != padding_idx
         index, values = index[counted], values[counted]

@@ -13,7 +13,7 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 
 _C_NAMES = {
-    "Half": "c10::Half", "Long": "long int", "Short": "short int",
+    "BFloat16": "c10::BFloat16", "Half": "c10::Half", "Long": "long int", "Short": "short int",
     "Char": "signed char", "Byte": "unsigned char",
 }  # fmt: skip
 

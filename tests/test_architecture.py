@@ -64,7 +64,7 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_000,
+        6_100,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " an example for each attribute and method of a tensor",
     ),
@@ -74,7 +74,7 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
         "the innermost loop of training: a call per gradient would cost what it saves",
     ),
     "ops": (
-        19_400,
+        19_900,
         "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings",
     ),
     "ops/reshaping.py": (420, "a docstring and an example for each of many short functions"),

@@ -63,3 +63,42 @@ def test_parameters_are_checked():
             make()
     with pytest.raises(TypeError, match="list/tuple"):
         windows.general_cosine(3, a=1.0)
+
+
+@pytest.mark.parametrize("name", NUMPY)
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 8])
+def test_the_windows_of_torch_itself(name, size):
+    """They are periodic by default, and of any floating-point dtype."""
+    function = getattr(tn, f"{name}_window")
+    np.testing.assert_array_equal(
+        function(size, False, dtype=tn.float64).numpy(), window(name, size)
+    )
+    np.testing.assert_array_equal(
+        function(size, dtype=tn.float64).numpy(), window(name, size, sym=False)
+    )
+    assert function(size, dtype=tn.float16).dtype is tn.float16
+    assert function(size, requires_grad=True).requires_grad
+
+
+def test_the_weights_of_hamming_s_window():
+    made = tn.hamming_window(5, False, 0.5, 0.25, dtype=tn.float64).numpy()
+    np.testing.assert_allclose(made, [0.25, 0.5, 0.75, 0.5, 0.25], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "text"),
+    [
+        ((-1,), RuntimeError, "hann_window requires non-negative window_length"),
+        ((1.5,), TypeError, "argument 'window_length' .* must be int, not float"),
+    ],
+)
+def test_lengths_that_no_window_has(arguments, kind, text):
+    with pytest.raises(kind, match=text):
+        tn.hann_window(*arguments)
+
+
+def test_dtypes_and_layouts_that_no_window_has():
+    with pytest.raises(RuntimeError, match="hann_window expects floating point dtypes"):
+        tn.hann_window(3, dtype=tn.int64)
+    with pytest.raises(RuntimeError, match="hann_window is not implemented for sparse types"):
+        tn.hann_window(3, layout=tn.sparse_coo)

@@ -153,6 +153,11 @@ from tinynet.runtime import set_num_threads as set_num_threads
 from tinynet.runtime import set_warn_always as set_warn_always
 from tinynet.runtime import typename as typename
 from tinynet.runtime import use_deterministic_algorithms as use_deterministic_algorithms
+from tinynet.signal.periodic import bartlett_window as bartlett_window
+from tinynet.signal.periodic import blackman_window as blackman_window
+from tinynet.signal.periodic import hamming_window as hamming_window
+from tinynet.signal.periodic import hann_window as hann_window
+from tinynet.signal.periodic import kaiser_window as kaiser_window
 from tinynet.sparse import mm as spmm  # noqa: F401
 from tinynet.sparse import sparse_coo_tensor as sparse_coo_tensor
 from tinynet.sparse import sparse_csr_tensor as sparse_csr_tensor

@@ -12,6 +12,7 @@ INTERNAL = "PyTorch's own machinery"
 SIGNAL = "Fourier transforms"
 MASKED = "tensors that carry a mask; the functions of torch.masked take one"
 INFERENCE = "fusing layers for inference"
+SOLVERS = "a few eigenvectors of huge sparse matrices; linalg.eigh gives all of dense ones"
 
 # (namespace, pattern of whole names) -> reason; the first that fits counts.
 _PATTERNS = [
@@ -21,6 +22,7 @@ _PATTERNS = [
         COMPLEX,
     ),
     ("torch", r"stft|istft", SIGNAL),
+    ("torch", r"lobpcg", SOLVERS),
     (
         "torch",
         r"\w*sparse\w*|(c?col|c?row)?_?indices_copy|values_copy|(d|h|s)s?(p|m)mm?|hspmm|sspaddmm"
@@ -55,7 +57,7 @@ _PATTERNS = [
         r"|FunctionSchema|Gradient|IODescriptor|JITException|\w*Logger\w*|Node|OperatorInfo|Stat\w+"
         r"|BufferDict|ModuleDict|ParameterDict|Tag|TracingState|Use|Value|classproperty|parse_\w+"
         r"|import_ir_\w+|merge_type_\w+|unify_\w+|compiled_with_\w+|profiler_\w+|cond|while_loop"
-        r"|init_num_threads|get_file_path|slice_inverse|empty_permuted|nonzero_static"
+        r"|init_num_threads|get_file_path|slice_inverse"
         r"|thread_safe_generator|AggregationType",
         INTERNAL,
     ),
@@ -101,7 +103,7 @@ _PATTERNS = [
     ),
     (
         "torch.Tensor",
-        r"as_subclass|const_data_ptr|grad_dtype|hash_tensor|module_load|nonzero_static|slice_inverse"
+        r"as_subclass|const_data_ptr|grad_dtype|hash_tensor|module_load|slice_inverse"
         r"|to_padded_tensor|is_nested|is_set_to|untyped_storage|new_empty_strided|index",
         INTERNAL,
     ),

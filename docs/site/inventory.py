@@ -21,11 +21,11 @@ OPERATIONS = {
     "elementwise": "arithmetic exponential trigonometry powers logarithms rounding division limits"
     " fused comparison error_function gamma bessel special",
     "reductions": "reduction extrema statistics cumulative softmaxes sorting counting quantiles"
-    " histograms correlation integrals",
+    " histograms correlation integrals segments",
     "shapes": "shape reshaping parts rearranging joining diagonals windows indexing gathering"
     " selecting putting scattering view_copies",
     "products": "products blas contraction einstein distances older determinants exponential"
-    " inverses lu vectors",
+    " inverses lu norms vectors lowrank",
 }
 """Page -> files in ops/ whose functions it has."""
 
@@ -235,7 +235,7 @@ def page_of(name: str) -> str | None:
     return _pages().get(name)
 
 
-_LINALG = ("older", "determinants", "exponential", "inverses", "lu", "vectors")
+_LINALG = ("older", "determinants", "exponential", "inverses", "lu", "norms", "vectors", "lowrank")
 
 
 def first_sentence(path: Path) -> str:

@@ -184,10 +184,11 @@ sample("clamp_min clamp_max", f(2, 3).transposed, 0.1)
 sample("clamp clamp_tensors", f(4).of(-2, 0.3, 0.8, 3), f(4).of(-1, -1, 1, 1.2), f(1).of(2))
 sample(
     "normal_values uniform_values random_values exponential_values cauchy_values log_normal_values "
-    "geometric_values bernoulli_values poisson_values binomial_values",
+    "geometric_values bernoulli_values poisson_values binomial_values normal_around normal_spread",
     f(2, 3),
     np.full((2, 3), 0.5),
 )
+sample("normal_placed", f(2, 3), f(3), np.full((2, 3), 0.5))
 
 # ---- elementwise, two tensors -------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ class Call:
         if self.face == "inplace":
             with library.no_grad():
                 result = function(*args, **kwargs)
-            return {"result": plain(result), "same": result is args[0]}
+            return {"result": plain(self.process(result)), "same": result is args[0]}
         result = self.process(function(*args, **kwargs))
         seen: dict[str, Any] = {
             "result": plain(result),
@@ -136,6 +136,8 @@ def plain(value: Any) -> Any:
         return [plain(v) for v in value]
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
+    if value is NotImplemented:
+        return "NotImplemented"
     if type(value).__module__.partition(".")[0] in ("torch", "tinynet"):
         return re.sub("torch.|tinynet.", "", str(value))
     return value

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import operator
 import re
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,7 +20,7 @@ import tinynet as tn
 
 from . import translate
 from .compare import difference
-from .left_out import LEFT_OUT
+from .left_out import LEFT_OUT, VALUES_LEFT_OUT, fits
 from .outcomes import AbsentError, Call, tensors
 
 MOST = 10  # samples per operation and dtype, for the record and the test
@@ -68,7 +70,7 @@ class Row(Call):
 
     def theirs(self) -> dict[str, Any]:
         """Return PyTorch's outcome."""
-        memo: dict[int, Any] = {}
+        memo: dict[Any, Any] = {}
         args, kwargs = copied(self.args, memo), copied(self.kwargs, memo)
         return self.outcome(torch, self._under(torch), args, kwargs)
 
@@ -78,13 +80,14 @@ class Row(Call):
         Raises:
             AbsentError: tinynet lacks the function, or what it is called with.
         """
-        memo: dict[int, Any] = {}
+        memo: dict[Any, Any] = {}
         args = translate.arguments(self.args, memo)
         kwargs = translate.arguments(self.kwargs, memo)
         call = self._under(tn)
         # A function of PyTorch's table that is no function of PyTorch calls one with our tensors.
+        theirs = isinstance(self.call, types.FunctionType) and tensors([args, kwargs])
         if not isinstance(self.call, Program):
-            with contextlib.suppress(*[AbsentError] if tensors([args, kwargs]) else []):
+            with contextlib.suppress(*[AbsentError] if theirs else []):
                 call = translate.function(call, self.path)
         return self.outcome(tn, call, args, kwargs)
 
@@ -101,7 +104,7 @@ def operations(only: str = "") -> Iterator[Any]:
     """Yield the operations of ``op_db`` that are not left out."""
     for op in op_db:
         name = full_name(op)
-        if re.search(only, name) and not any(re.fullmatch(p, name) for p in LEFT_OUT):
+        if re.search(only, name) and not fits(name, LEFT_OUT):
             yield op
 
 
@@ -127,6 +130,7 @@ def rows(
 
 def _rows(op: Any, kind: torch.dtype, name: str, most: int) -> Iterator[Row]:
     grads = op.supports_autograd and kind in op.backward_dtypes
+    valueless, call = fits(full_name(op), VALUES_LEFT_OUT), _call(op)
     torch.manual_seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -142,22 +146,25 @@ def _rows(op: Any, kind: torch.dtype, name: str, most: int) -> Iterator[Row]:
         make = functools.partial(Row, op=label, path=op.name, dtype=name, number=number * step)
         if op.name in AMBIGUOUS:
             make.keywords["process"] = sample.output_process_fn_grad
+        if valueless:
+            make.keywords["process"] = emptied
         yield make(
             face="function",
-            call=op.op,
+            call=call,
             args=args,
             kwargs=sample.kwargs,
-            differentiable=grads,
-            second=second,
+            differentiable=grads and not valueless,
+            second=second and not valueless,
         )
         method = op.get_method()
         if method is not None:
+            method = getattr(torch.Tensor, op.name) if valueless else method
             yield make(face="method", call=method, args=args, kwargs=sample.kwargs)
         inplace = op.get_inplace()
         if inplace is not None:
             yield make(face="inplace", call=inplace, args=args, kwargs=sample.kwargs)
         if op.supports_out:
-            yield make(face="out", call=op.op, args=args, kwargs=sample.kwargs)
+            yield make(face="out", call=call, args=args, kwargs=sample.kwargs)
 
 
 def _errors(op: Any, most: int) -> Iterator[Row]:
@@ -168,6 +175,7 @@ def _errors(op: Any, most: int) -> Iterator[Row]:
         found = list(op.error_inputs("cpu"))
     except Exception:
         return
+    valueless = fits(full_name(op), VALUES_LEFT_OUT)
     for number, error in enumerate(found[:most]):
         sample = error.sample_input
         if foreign([sample.input, sample.args, sample.kwargs]):
@@ -178,9 +186,10 @@ def _errors(op: Any, most: int) -> Iterator[Row]:
             path=op.name,
             dtype="any",
             number=number,
-            call=op.op,
+            call=_call(op),
             args=(sample.input, *sample.args),
             kwargs=sample.kwargs,
+            process=emptied if valueless else Row.process,
         )
 
 
@@ -195,14 +204,35 @@ def foreign(value: Any) -> bool:
     return any(map(foreign, value)) if isinstance(value, (list, tuple)) else type(value) is complex
 
 
-def copied(value: Any, memo: dict[int, Any]) -> Any:
+def _call(op: Any) -> Callable[..., Any]:
+    """Return an operation's function; for random numbers without the table's seed around it."""
+    if not fits(full_name(op), VALUES_LEFT_OUT):
+        return op.op
+    paths = (op.name, f"Tensor.{op.name}", f"Tensor.{op.name}_")
+    if op.variant_test_name == "in_place":
+        paths = paths[2:]
+    for path in paths:
+        with contextlib.suppress(AttributeError):
+            return operator.attrgetter(path)(torch)
+    raise LookupError(full_name(op))
+
+
+def emptied(result: Any) -> Any:
+    """Return a result with zeros as its values."""
+    if isinstance(result, tuple):
+        return tuple(map(emptied, result))
+    return result * 0 if result.requires_grad else result.new_zeros(result.shape)
+
+
+def copied(value: Any, memo: dict[Any, Any]) -> Any:
     """Return arguments whose tensors are copies, so that a call cannot change the sample.
 
-    A tensor that recurs is one, as in ``translate.arguments``.
+    A tensor that recurs is one, and what shares memory does so in the copies, as in
+    ``translate.arguments``.
     """
     if isinstance(value, torch.Tensor):
         if id(value) not in memo:
-            memo[id(value)] = _copy(value)
+            memo[id(value)] = _copy(value, memo)
         return memo[id(value)]
     if type(value) in (list, tuple):
         return type(value)(copied(v, memo) for v in value)
@@ -211,7 +241,12 @@ def copied(value: Any, memo: dict[int, Any]) -> Any:
     return copy.copy(value) if isinstance(value, torch.Generator) else value
 
 
-def _copy(t: torch.Tensor) -> torch.Tensor:
-    strided = t.layout is torch.strided
-    made = t.detach().clone(memory_format=torch.preserve_format if strided else None)
+def _copy(t: torch.Tensor, memo: dict[Any, Any]) -> torch.Tensor:
+    if t.layout is not torch.strided or t.is_conj() or t.is_neg() or t._is_zerotensor():
+        return t.detach().clone().requires_grad_(t.requires_grad)
+    storage = t.untyped_storage()
+    if storage.data_ptr() not in memo:
+        memo[storage.data_ptr()] = storage.clone()
+    made = torch.empty(0, dtype=t.dtype)
+    made.set_(memo[storage.data_ptr()], t.storage_offset(), t.shape, t.stride())
     return made.requires_grad_(t.requires_grad)

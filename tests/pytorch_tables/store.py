@@ -50,6 +50,8 @@ def frozen(value: Any, known: list[Any], names: dict[Any, str]) -> Any:
         for number, t in enumerate(known):
             if t is value:
                 return {"!": "again", "number": number}
+        if any(np.shares_memory(t._array, value._array) for t in known):
+            raise UnstorableError("tensors that share memory")
         known.append(value)
         array, order = value.detach().numpy(), value.stride()
         strides = {} if value.is_contiguous() else {"strides": list(order)}

@@ -25,8 +25,11 @@ def dtype(kind: torch.dtype) -> Any:
     return getattr(tn, name)
 
 
-def tensor(t: torch.Tensor) -> tn.Tensor:
-    """Return a tinynet tensor of the same values, strides and requires_grad."""
+def tensor(t: torch.Tensor, memo: dict[Any, Any]) -> tn.Tensor:
+    """Return a tinynet tensor of the same values, strides and requires_grad.
+
+    What shares memory does so here, too, where it has the same ``memo``.
+    """
     dtype(t.dtype)
     if t.ndim > 64:
         raise AbsentError("more than 64 dimensions, numpy's limit")
@@ -35,21 +38,23 @@ def tensor(t: torch.Tensor) -> tn.Tensor:
         made = tn.sparse_coo_tensor(indices, values, tuple(t.shape))
         return made.requires_grad_() if t.requires_grad else made
     if t.dtype is torch.bfloat16:
-        made = tensor(t.detach().float()).bfloat16()
+        made = tensor(t.detach().float(), {}).bfloat16()
         return made.requires_grad_() if t.requires_grad else made
-    array = t.detach().numpy()
-    if not t.is_contiguous():  # the same strides, in memory of its own
-        array = np.lib.stride_tricks.as_strided(array.copy(order="K"), array.shape)
-        array = t.detach().clone(memory_format=torch.preserve_format).numpy()
-    made = tn.from_numpy(array.copy(order="K"))
+    key = (t.untyped_storage().data_ptr(), t.dtype)
+    if key not in memo:
+        memo[key] = torch.empty(0, dtype=t.dtype).set_(t.untyped_storage()).numpy().copy()
+    steps = [n * t.element_size() for n in t.stride()]
+    made = tn.from_numpy(
+        np.lib.stride_tricks.as_strided(memo[key][t.storage_offset() :], t.shape, steps)
+    )
     return made.requires_grad_() if t.requires_grad else made
 
 
-def arguments(value: Any, memo: dict[int, Any]) -> Any:
+def arguments(value: Any, memo: dict[Any, Any]) -> Any:
     """Return an argument, or a structure of them, for tinynet; a tensor that recurs is one."""
     if isinstance(value, torch.Tensor):
         if id(value) not in memo:
-            memo[id(value)] = tensor(value)
+            memo[id(value)] = tensor(value, memo)
         return memo[id(value)]
     if isinstance(value, torch.dtype):
         return dtype(value)
@@ -92,6 +97,8 @@ def path(original: Any, name: str = "") -> str:
         found = f"torch.{name}"
     if getattr(torch, name, None) is original:  # torch.mm is torch.spmm, too
         found = f"torch.{name}"
+    if name.startswith("_") and hasattr(torch, name[1:]):  # the table's name of segment_reduce
+        found = f"torch.{name[1:]}"
     found = found.removesuffix(".__get__")
     if not found and isinstance(original, types.MethodDescriptorType):  # unknown to them, too
         found = f"torch.Tensor.{original.__name__}"
@@ -118,7 +125,7 @@ def install() -> None:
     def handle(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func.__name__ == "__get__":  # an attribute of the tensor
             return getattr(args[0], func.__self__.__name__)
-        memo: dict[int, Any] = {}
+        memo: dict[Any, Any] = {}
         return function(func)(*arguments(args, memo), **arguments(kwargs or {}, memo))
 
     tn.Tensor.__torch_function__ = classmethod(handle)

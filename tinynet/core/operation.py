@@ -49,6 +49,7 @@ class Operation:
     """
 
     writes = False  # see core/observe.py
+    too_large = staticmethod(errors.output_shape)  # for what it is to be written to in place
 
     def __init__(
         self,

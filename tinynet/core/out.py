@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,8 +17,27 @@ from tinynet.core.overlap import refuse_overlap, refuse_partial_overlap
 from tinynet.core.tensor import Tensor
 from tinynet.core.version import refuse_inference
 from tinynet.core.views import requires_grad
+from tinynet.dtypes import Array
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What an operation wants of ``out=`` beyond room for its results.
+
+    Attributes:
+        apart: it must not be an input.
+        texts: make of a result and ``out`` the refusal of another dtype: one for each result, or
+            one for all. Without them, casting is allowed.
+    """
+
+    apart: bool = False
+    texts: tuple[Callable[[Array, Array], str], ...] = ()
+
+
+DEMANDS: dict[str, Demand] = {}  # of operations, by their names: ops/outputs.py
+_NONE = Demand()
 
 
 def written(
@@ -35,6 +55,7 @@ def written(
         RuntimeError: an input or ``out`` requires grad, or ``out`` cannot hold the result.
     """
     name = function.__name__
+    demand = DEMANDS.get(name, _NONE)
     targets = tuple(out) if isinstance(out, (tuple, list)) else (out,)
     for t in targets:
         if not isinstance(t, Tensor):
@@ -42,13 +63,9 @@ def written(
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {kind}")
         refuse_inference(t._counter)
     inputs = list(_tensors((args, kwargs)))
-    if mode.grad and any(requires_grad(t) for t in (*targets, *inputs)):
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
-            "but one of the arguments requires grad."
-        )
-    for t in targets:
-        refuse_partial_overlap(t, tuple(inputs))
+    _refuse(name, targets, inputs, demand)
+    if not inputs and "dtype" in (function.__kwdefaults__ or ()):
+        kwargs = {**kwargs, "dtype": _dtype_of(targets[0], kwargs.get("dtype"))}
     casts, mode.autocast = mode.autocast, None  # it leaves functions with out= alone
     try:
         with no_grad():
@@ -59,11 +76,41 @@ def written(
     found = tuple(results) if several else (results,)
     if len(found) != len(targets):
         raise TypeError(f"{name}(): expected out to hold {len(found)} tensors. Got {len(targets)}.")
+    _refuse_dtypes(targets, found, demand)
     for t, result in zip(targets, found, strict=True):
         if t._array.shape != result._array.shape and any(t is x for x in inputs):
             raise errors.output_shape(t._array.shape, result._array.shape)
         _write(t, result._array, name)
     return type(results)(targets) if type(results) is tuple else out if several else targets[0]
+
+
+def _refuse(name: str, targets: tuple[Tensor, ...], inputs: list[Tensor], demand: Demand) -> None:
+    if mode.grad and any(requires_grad(t) for t in (*targets, *inputs)):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    for t in targets:
+        refuse_partial_overlap(t, tuple(inputs), demand.apart)
+        if demand.apart:
+            refuse_overlap(t._array)
+
+
+def _refuse_dtypes(targets: tuple[Tensor, ...], found: tuple[Tensor, ...], demand: Demand) -> None:
+    texts = demand.texts * len(targets) if len(demand.texts) == 1 else demand.texts
+    for t, result, text in zip(targets, found, texts, strict=False):
+        if t._array.dtype != result._array.dtype:
+            raise RuntimeError(text(result._array, t._array))
+
+
+def _dtype_of(t: Tensor, wanted: Any) -> Any:
+    """Return the dtype of what is made from nothing: that of ``out``."""
+    if wanted is not None and dtypes.as_numpy(wanted) != t._array.dtype:
+        name = dtypes.from_numpy(dtypes.as_numpy(wanted)).scalar_name
+        raise RuntimeError(
+            f"dtype {name} does not match dtype of out parameter ({t.dtype.scalar_name})"
+        )
+    return t.dtype
 
 
 def _write(t: Tensor, values: Any, name: str) -> None:

@@ -11,20 +11,31 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 
 
-def refuse_partial_overlap(t: Tensor, inputs: tuple[Any, ...]) -> None:
-    """Raise if an input shares a part of the memory of ``t``, but not as the same tensor."""
+def refuse_partial_overlap(t: Tensor, inputs: tuple[Any, ...], apart: bool = False) -> None:
+    """Raise if an input shares a part of the memory of ``t``, but not as the same tensor.
+
+    Args:
+        t: what is to be written to.
+        inputs: what is read; only tensors count.
+        apart: the same tensor is refused, too.
+    """
     for x in inputs:
-        if isinstance(x, Tensor) and x._array is not t._array:
-            if np.may_share_memory(x._array, t._array) and _overlap_partly(t._array, x._array):
-                raise RuntimeError(
-                    "unsupported operation: some elements of the input tensor and the written-to "
-                    "tensor refer to a single memory location. Please clone() the tensor before "
-                    "performing the operation."
-                )
+        if not isinstance(x, Tensor):
+            continue
+        if x._array is t._array:
+            shared = apart
+        else:
+            shared = np.may_share_memory(x._array, t._array) and _overlap(t._array, x._array, apart)
+        if shared:
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to "
+                "tensor refer to a single memory location. Please clone() the tensor before "
+                "performing the operation."
+            )
 
 
-def _overlap_partly(a: Array, b: Array) -> bool:
-    """Return True for two dense arrays whose memory overlaps without being the same elements."""
+def _overlap(a: Array, b: Array, whole: bool) -> bool:
+    """Return True for two dense arrays whose memory overlaps, if not ``whole`` only in part."""
     if not a.size or not b.size or not _dense(a) or not _dense(b):
         return False  # PyTorch does not look, either
     (start, end), (other_start, other_end) = (
@@ -32,7 +43,7 @@ def _overlap_partly(a: Array, b: Array) -> bool:
         (np.lib.array_utils.byte_bounds(b)),
     )
     if (start, end) == (other_start, other_end):
-        return a.strides != b.strides
+        return whole or a.strides != b.strides
     return start < other_end and other_start < end
 
 

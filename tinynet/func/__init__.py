@@ -14,5 +14,6 @@ from tinynet.func.gradients import vjp as vjp
 from tinynet.func.jacobians import hessian as hessian
 from tinynet.func.jacobians import jacfwd as jacfwd
 from tinynet.func.jacobians import jacrev as jacrev
+from tinynet.func.rearrangement import rearrange as rearrange
 from tinynet.nn.utils.stateless import functional_call as functional_call
 from tinynet.nn.utils.stateless import stack_module_state as stack_module_state

@@ -52,6 +52,7 @@ from tinynet.ops import limits as limits
 from tinynet.ops import linalg as linalg
 from tinynet.ops import logarithms as logarithms
 from tinynet.ops import memory as memory
+from tinynet.ops import outputs as outputs
 from tinynet.ops import parts as parts
 from tinynet.ops import powers as powers
 from tinynet.ops import products as products
@@ -64,6 +65,7 @@ from tinynet.ops import reparameterization as reparameterization
 from tinynet.ops import reshaping as reshaping
 from tinynet.ops import rounding as rounding
 from tinynet.ops import scattering as scattering
+from tinynet.ops import segments as segments
 from tinynet.ops import selecting as selecting
 from tinynet.ops import softmaxes as softmaxes
 from tinynet.ops import sorting as sorting
@@ -78,7 +80,9 @@ from tinynet.ops.spelling import keywords
 _ONLY_FUNCTIONS = {
     creation: "tensor as_tensor from_numpy zeros ones empty full eye",
     likes: "zeros_like ones_like empty_like full_like rand_like randn_like randint_like",
-    ranges: "arange linspace logspace scalar_tensor asarray frombuffer empty_strided",
+    ranges: (
+        "arange linspace logspace scalar_tensor asarray frombuffer empty_strided empty_permuted"
+    ),
     legacy: (
         "FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor "
         "CharTensor ByteTensor BoolTensor"

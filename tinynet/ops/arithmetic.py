@@ -166,7 +166,8 @@ def reflected(by_number: Any, op: Any) -> Any:
 
 
 method(reflected(number_minus.function, sub), "__rsub__")
-method(reflected(lambda self, other: reciprocal.function(self) * other, div), "__rtruediv__")
+for _name in ("__rtruediv__", "__rdiv__"):
+    method(reflected(lambda self, other: reciprocal.function(self) * other, div), _name)
 
 
 def _with_alpha(name: str, op: Any) -> Any:

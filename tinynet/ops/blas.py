@@ -5,6 +5,7 @@ Each is one operation, for speed: the product is scaled and added to in its own 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -278,3 +279,14 @@ addbmm.grad(
         bmm(batch1.mT, _to_all(g, batch1_shape)), alpha
     ),
 )
+
+
+def _too_large(output: Sequence[int], needed: Sequence[int]) -> RuntimeError:
+    return RuntimeError(
+        f"Bad in-place call: input tensor size {list(output)} and output tensor size "
+        f"{list(needed)} should match"
+    )
+
+
+for _op in (addmm, addmv, addr, addbmm, baddbmm):
+    _op.too_large = _too_large

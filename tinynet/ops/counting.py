@@ -40,6 +40,32 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     return wrap(np.stack(found, 1))
 
 
+@public(out=True)
+def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """Return the indices of the first ``size`` nonzero elements, one row each.
+
+    Args:
+        size: the number of rows.
+        fill_value: what fills the rows that are left over.
+
+    Raises:
+        RuntimeError: a negative size.
+
+    Example:
+        >>> tn.nonzero_static(tn.tensor([0, 3, 5]), size=3)
+        tensor([[ 1],
+                [ 2],
+                [-1]])
+    """
+    refuse_others("nonzero_static", self=self)
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    found = np.argwhere(self._array)[:size]
+    rows = np.full((size, self._array.ndim), fill_value, np.int64)
+    rows[: len(found)] = found
+    return wrap(rows)
+
+
 @public
 def argwhere(self: Tensor) -> Tensor:
     """Return the indices of the nonzero elements, one row each.

@@ -186,6 +186,17 @@ def values_op(name: str, node: str) -> Any:
 bernoulli_values = values_op("bernoulli_values", "BernoulliBackward0")
 poisson_values = values_op("poisson_values", "PoissonBackward0")
 binomial_values = values_op("binomial_values", "BinomialBackward0")
+normal_around = values_op("normal_around", "NormalBackward1")
+normal_spread = values_op("normal_spread", "NormalBackward2")
+
+
+@operation(methods=False, node="NormalBackward3")
+def normal_placed(mean: Array, std: Array, /, values: Array) -> Array:
+    """Return freshly drawn values."""
+    return values
+
+
+normal_placed.grad(mean=lambda g: g * 0, std=lambda g: g * 0)
 
 
 @errors.allocating
@@ -203,6 +214,7 @@ def probability(p: float) -> float:
     return p
 
 
+@with_out
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
@@ -302,26 +314,36 @@ def normal(
     """
     if device is not None:
         require_cpu(device)
-    m, s = (x._array if isinstance(x, Tensor) else x for x in (mean, std))
     if isinstance(std, Tensor):
         if std._array.size and not (std._array >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
     elif std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
-        tensors = [x for x in (mean, std) if isinstance(x, Tensor)]
-        shape: tuple[int, ...] = broadcast_tensors(*tensors)[0]._array.shape
-        kind = np.result_type(*(x for x in (m, s) if isinstance(x, np.ndarray)))
-        dtype = dtypes.from_numpy(kind) if dtype is None else dtype
-        refuse_integers(kind, "normal_kernel_cpu")
-    elif size is None:
+        if dtype is not None or requires_grad:
+            raise TypeError("normal() takes 'dtype' and 'requires_grad' only with a size")
+        return _normal_of_tensors(mean, std, generator)
+    if size is None:
         raise TypeError(
             "normal() received an invalid combination of arguments: two numbers without a size"
         )
-    else:
-        shape = shape_of((size,), "normal")
+    drawn = numbers_of(generator, "normal").standard_normal(shape_of((size,), "normal"))
+    return _made(mean + std * drawn, dtype, requires_grad)
+
+
+def _normal_of_tensors(
+    mean: Tensor | float, std: Tensor | float, generator: Generator | None
+) -> Tensor:
+    """Return normal numbers whose gradients by the means and deviations are zero, as PyTorch's."""
+    given = [x for x in (mean, std) if isinstance(x, Tensor)]
+    kind = np.result_type(*(x._array for x in given))
+    refuse_integers(kind, "normal_kernel_cpu")
+    shape = broadcast_tensors(*given)[0]._array.shape
     drawn = numbers_of(generator, "normal").standard_normal(shape)
-    return _made(m + s * drawn, dtype, requires_grad)
+    m, s = (x._array if isinstance(x, Tensor) else x for x in (mean, std))
+    op = normal_placed if len(given) == 2 else normal_around if given[0] is mean else normal_spread
+    made: Tensor = op.function(*given, np.asarray(m + s * drawn).astype(kind))
+    return made
 
 
 def _bernoulli(

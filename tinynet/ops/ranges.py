@@ -324,3 +324,44 @@ def empty_strided(
     memory = np.empty(storage_needed(shape, steps, kind.itemsize), kind)
     made = array_in(memory, shape, kind, 0, [s * kind.itemsize for s in steps])
     return finish(made, requires_grad)
+
+
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor with unspecified values whose dimensions lie in memory in a given order.
+
+    Args:
+        size: the shape.
+        physical_layout: the dimensions, from the one that varies slowest in memory.
+
+    Raises:
+        RuntimeError: ``physical_layout`` does not name each dimension once.
+
+    Example:
+        >>> tn.empty_permuted((2, 3, 4), (0, 2, 1)).stride()
+        (12, 1, 3)
+    """
+    if device is not None:
+        require_cpu(device)
+    count, order = len(size), integers(physical_layout)
+    if len(order) != count:
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {count} is not equal to len(physical_layout) = {len(order)}"
+        )
+    for place, axis in enumerate(order):
+        if not 0 <= axis < count:
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {count - 1}, but got {axis} "
+                f"at index {place})."
+            )
+    if len({*order}) != count:
+        raise RuntimeError("Duplicate dim not allowed")
+    in_memory = np.empty(shape_of(([size[i] for i in order],), "empty_permuted"), float_kind(dtype))
+    return finish(in_memory.transpose(np.argsort(order)), requires_grad)

@@ -26,7 +26,19 @@ def _check_weights(weights: Array, count: int, replacement: bool) -> None:
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
-    if not (np.isfinite(weights) & (weights >= 0)).all():
+    if weights.shape[-1] > 2**24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
+    if replacement:
+        if not (weights >= 0).all():
+            raise RuntimeError(
+                "invalid multinomial distribution (encountering probability entry < 0)"
+            )
+        if not np.isfinite(weights).all():
+            raise RuntimeError(
+                "invalid multinomial distribution (encountering probability entry = infinity or "
+                "NaN)"
+            )
+    elif not (np.isfinite(weights) & (weights >= 0)).all():
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if not (weights.sum(-1) > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")

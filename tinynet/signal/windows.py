@@ -9,7 +9,7 @@ Proceedings of the IEEE 66 (1978).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -19,6 +19,7 @@ from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation import finish
+from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle
 
 
 class _Options(TypedDict, total=False):
@@ -34,7 +35,7 @@ class _Options(TypedDict, total=False):
 def _window(
     name: str,
     M: int,
-    formula: Callable[[Array, float], Array],
+    formula: Formula,
     *,
     sym: bool = True,
     dtype: DtypeLike = None,
@@ -43,10 +44,6 @@ def _window(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a window.
-
-    Args:
-        formula: takes the places of the elements, relative to the middle, and how far the first
-            and the last place are apart in the symmetric window.
 
     Raises:
         ValueError: a negative size, or a dtype or layout that no window has.
@@ -60,19 +57,7 @@ def _window(
         raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
     if device is not None:
         require_cpu(device)
-    extent = M if not sym and M > 1 else M - 1
-    return finish(formula(np.arange(M) - extent / 2, extent).astype(kind), requires_grad)
-
-
-def _cosines(a: list[float]) -> Callable[[Array, float], Array]:
-    """Return the formula of a sum of cosines with weights ``a``, scaled from the middle."""
-
-    def formula(k: Array, extent: float) -> Array:
-        turns = np.multiply.outer(np.arange(len(a)), 2 * math.pi * k / max(extent, 1))
-        values: Array = np.asarray(a, np.float64) @ np.cos(turns)
-        return values if k.size > 1 else np.ones(k.shape)
-
-    return formula
+    return finish(sampled(formula, M, sym).astype(kind), requires_grad)
 
 
 def bartlett(M: int, **options: Unpack[_Options]) -> Tensor:
@@ -92,7 +77,7 @@ def bartlett(M: int, **options: Unpack[_Options]) -> Tensor:
         >>> tn.signal.windows.bartlett(5)
         tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
     """
-    return _window("bartlett", M, lambda k, n: 1 - abs(k) * 2 / max(n, 1), **options)
+    return _window("bartlett", M, triangle, **options)
 
 
 def blackman(M: int, **options: Unpack[_Options]) -> Tensor:
@@ -113,7 +98,7 @@ def blackman(M: int, **options: Unpack[_Options]) -> Tensor:
         >>> tn.signal.windows.blackman(6)[1:-1]
         tensor([0.2008, 0.8492, 0.8492, 0.2008])
     """
-    return _window("blackman", M, _cosines([0.42, 0.5, 0.08]), **options)
+    return _window("blackman", M, cosines([0.42, 0.5, 0.08]), **options)
 
 
 def cosine(M: int, **options: Unpack[_Options]) -> Tensor:
@@ -232,7 +217,7 @@ def general_cosine(
     weights = list(a)
     if not weights:
         raise ValueError("Coefficients cannot be empty")
-    return _window("general_cosine", M, _cosines(weights), **options)
+    return _window("general_cosine", M, cosines(weights), **options)
 
 
 def general_hamming(
@@ -258,7 +243,7 @@ def general_hamming(
         >>> tn.signal.windows.general_hamming(5, alpha=0.75)
         tensor([0.5000, 0.7500, 1.0000, 0.7500, 0.5000])
     """
-    return _window("general_cosine", M, _cosines([alpha, 1 - alpha]), **options)
+    return _window("general_cosine", M, cosines([alpha, 1 - alpha]), **options)
 
 
 def hamming(M: int, **options: Unpack[_Options]) -> Tensor:
@@ -278,7 +263,7 @@ def hamming(M: int, **options: Unpack[_Options]) -> Tensor:
         >>> tn.signal.windows.hamming(5)
         tensor([0.0800, 0.5400, 1.0000, 0.5400, 0.0800])
     """
-    return _window("general_cosine", M, _cosines([0.54, 0.46]), **options)
+    return _window("general_cosine", M, cosines([0.54, 0.46]), **options)
 
 
 def hann(M: int, **options: Unpack[_Options]) -> Tensor:
@@ -298,7 +283,7 @@ def hann(M: int, **options: Unpack[_Options]) -> Tensor:
         >>> tn.signal.windows.hann(4, sym=False)
         tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return _window("general_cosine", M, _cosines([0.5, 0.5]), **options)
+    return _window("general_cosine", M, cosines([0.5, 0.5]), **options)
 
 
 def kaiser(
@@ -327,11 +312,7 @@ def kaiser(
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
 
-    def formula(k: Array, extent: float) -> Array:
-        inside = 1 - (2 * k / max(extent, 1)) ** 2
-        return np.i0(beta * np.sqrt(np.maximum(inside, 0))) / np.i0(beta)
-
-    return _window("kaiser", M, formula, **options)
+    return _window("kaiser", M, bessel(beta), **options)
 
 
 def nuttall(M: int, **options: Unpack[_Options]) -> Tensor:
@@ -352,4 +333,4 @@ def nuttall(M: int, **options: Unpack[_Options]) -> Tensor:
         tensor([3.6280e-04, 2.2698e-01, 1.0000e+00, 2.2698e-01])
     """
     weights = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
-    return _window("general_cosine", M, _cosines(weights), **options)
+    return _window("general_cosine", M, cosines(weights), **options)

@@ -7,6 +7,7 @@ have derivatives to any order, where they exist.
 from tinynet.core.out import with_out as _with_out
 from tinynet.errors import LinAlgError as LinAlgError
 from tinynet.ops.contraction import multi_dot as multi_dot
+from tinynet.ops.linalg import lowrank as lowrank
 from tinynet.ops.linalg import older as older
 from tinynet.ops.linalg.determinants import linalg_det as det  # noqa: F401
 from tinynet.ops.linalg.determinants import linalg_slogdet as slogdet  # noqa: F401

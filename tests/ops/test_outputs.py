@@ -1,0 +1,58 @@
+"""What operations want of out= beyond room: tests/pytorch_tables has PyTorch's sentences."""
+
+import pytest
+
+import tinynet as tn
+
+X = tn.arange(6.0).reshape(2, 3)
+INDEX = tn.zeros(2, 3, dtype=tn.int64)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: tn.gather(x, 0, INDEX, out=x),
+        lambda x: tn.cat([x, x], out=x),
+        lambda x: tn.stack([x, x], out=x),
+        lambda x: tn.take(x, INDEX, out=x),
+        lambda x: tn.masked_select(x, x > 2, out=x),
+        lambda x: tn.index_select(x, 0, INDEX[0], out=x),
+        lambda x: tn.kthvalue(x, 1, dim=0, out=(x, INDEX[0].clone())),
+    ],
+)
+def test_an_input_is_refused(call):
+    x = X.clone()
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to"):
+        call(x)
+    assert tn.equal(x, X)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda out: tn.gather(X, 0, INDEX, out=out), "out tensor to have dtype float, but got do"),
+        (lambda out: tn.take(X, INDEX, out=out), "self.dtype = Float and out.dtype = Double"),
+        (lambda out: tn.amax(X, 0, out=out), "got Float for input's dtype and Double for out's"),
+        (lambda out: tn.masked_select(X, X > 2, out=out), "must have the same scalar type"),
+        (lambda out: tn.kthvalue(X, 1, out=(out, INDEX[0].clone())), "same type as input"),
+        (lambda out: tn.kthvalue(X, 1, out=(tn.zeros(0), out)), "must be of scalar type Long"),
+    ],
+)
+def test_another_dtype_is_refused(call, text):
+    with pytest.raises(RuntimeError, match=text):
+        call(tn.zeros(0, dtype=tn.float64))
+
+
+def test_what_is_made_of_nothing_has_the_dtype_of_out():
+    assert tn.zeros(2, out=tn.ones(2, dtype=tn.int64)).tolist() == [0, 0]
+    assert tn.arange(3, out=tn.ones(3)).tolist() == [0.0, 1.0, 2.0]
+    assert tn.rand(2, out=tn.ones(2, dtype=tn.float64)).dtype is tn.float64
+    with pytest.raises(RuntimeError, match=r"dtype Long does not match .* parameter \(Float\)"):
+        tn.arange(3, dtype=tn.int64, out=tn.ones(3))
+
+
+def test_a_product_that_is_larger_than_what_it_is_added_to():
+    with pytest.raises(
+        RuntimeError, match=r"input tensor size \[1\] and output tensor size \[2, 3"
+    ):
+        tn.ones(1).addmm_(tn.ones(2, 4), tn.ones(4, 3))

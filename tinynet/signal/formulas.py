@@ -1,0 +1,48 @@
+"""The formulas of windows, which `torch.signal.windows` and `torch.hann_window` share.
+
+A formula takes the places of the elements, relative to the middle, and the distance between the
+first and the last place of the symmetric window.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from tinynet.dtypes import Array
+
+Formula = Callable[[Array, float], Array]
+
+
+def sampled(formula: Formula, M: int, sym: bool) -> Array:
+    """Return a window of ``M`` elements in float64, symmetric or else periodic."""
+    extent = M if not sym and M > 1 else M - 1
+    return formula(np.arange(M) - extent / 2, extent)
+
+
+def triangle(k: Array, extent: float) -> Array:
+    """Fall from 1 in the middle to 0 at both ends."""
+    return 1 - abs(k) * 2 / max(extent, 1)
+
+
+def cosines(a: list[float]) -> Formula:
+    """Return the formula of a sum of cosines with weights ``a``, scaled from the middle."""
+
+    def formula(k: Array, extent: float) -> Array:
+        turns = np.multiply.outer(np.arange(len(a)), 2 * math.pi * k / max(extent, 1))
+        values: Array = np.asarray(a, np.float64) @ np.cos(turns)
+        return values if k.size > 1 else np.ones(k.shape)
+
+    return formula
+
+
+def bessel(beta: float) -> Formula:
+    """Return the formula of Kaiser's window: the modified Bessel function of order 0."""
+
+    def formula(k: Array, extent: float) -> Array:
+        inside = 1 - (2 * k / max(extent, 1)) ** 2
+        return np.i0(beta * np.sqrt(np.maximum(inside, 0))) / np.i0(beta)
+
+    return formula

@@ -1,0 +1,189 @@
+"""Windows under their names in ``torch`` itself, which are periodic by default.
+
+The formulas are those of ``torch.signal.windows``, from F. J. Harris, "On the use of windows for
+harmonic analysis with the discrete Fourier transform", Proceedings of the IEEE 66 (1978).
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TypedDict, Unpack
+
+import numpy as np
+
+from tinynet import dtypes, layouts
+from tinynet.core.device import DeviceLike, require_cpu
+from tinynet.core.tensor import Tensor
+from tinynet.dtypes import DtypeLike
+from tinynet.ops.creation import finish
+from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle
+
+
+class _Options(TypedDict, total=False):
+    """What every window takes beside its length."""
+
+    dtype: DtypeLike
+    layout: layouts.layout | None
+    device: DeviceLike
+    pin_memory: bool
+    requires_grad: bool
+
+
+def _window(
+    name: str,
+    window_length: int,
+    periodic: bool,
+    formula: Formula,
+    *,
+    dtype: DtypeLike = None,
+    layout: layouts.layout | None = None,
+    device: DeviceLike = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Tensor:
+    kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
+    try:
+        length = operator.index(window_length)
+    except TypeError:
+        raise TypeError(
+            f"{name}(): argument 'window_length' (position 1) must be int, not "
+            f"{type(window_length).__name__}"
+        ) from None
+    if layout not in (None, layouts.strided):
+        raise RuntimeError(f"{name} is not implemented for sparse types, got: {layout}")
+    if np.dtype(kind).kind != "f":
+        raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
+    if length < 0:
+        raise RuntimeError(
+            f"{name} requires non-negative window_length, got window_length={length}"
+        )
+    if device is not None:
+        require_cpu(device)
+    return finish(sampled(formula, length, not periodic).astype(kind), requires_grad)
+
+
+def bartlett_window(
+    window_length: int, periodic: bool = True, **options: Unpack[_Options]
+) -> Tensor:
+    """Return the Bartlett window, a triangle that is 0 at the ends.
+
+    The formula is that of ``signal.windows.bartlett``; the defaults differ.
+
+    Args:
+        window_length: the number of elements.
+        periodic: True for the analysis of spectra, False for a symmetric window.
+        **options: ``dtype``, a floating-point one, the default dtype unless given; ``layout``;
+            ``device``; ``pin_memory``; ``requires_grad``.
+
+    Raises:
+        RuntimeError: a negative length, or a dtype that is not floating-point.
+        TypeError: a length that is not an integer.
+
+    Example:
+        >>> tn.bartlett_window(4)
+        tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    return _window("bartlett_window", window_length, periodic, triangle, **options)
+
+
+def blackman_window(
+    window_length: int, periodic: bool = True, **options: Unpack[_Options]
+) -> Tensor:
+    """Return the Blackman window, a sum of three cosines.
+
+    The formula is that of ``signal.windows.blackman``; the defaults differ.
+
+    Args:
+        window_length: the number of elements.
+        periodic: True for the analysis of spectra, False for a symmetric window.
+        **options: ``dtype``, a floating-point one, the default dtype unless given; ``layout``;
+            ``device``; ``pin_memory``; ``requires_grad``.
+
+    Raises:
+        RuntimeError: a negative length, or a dtype that is not floating-point.
+        TypeError: a length that is not an integer.
+
+    Example:
+        >>> tn.blackman_window(4)[1:]
+        tensor([0.3400, 1.0000, 0.3400])
+    """
+    return _window(
+        "blackman_window", window_length, periodic, cosines([0.42, 0.5, 0.08]), **options
+    )
+
+
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    **options: Unpack[_Options],
+) -> Tensor:
+    """Return Hamming's window, a cosine on a small constant.
+
+    The formula is that of ``signal.windows.hamming``; the defaults differ.
+
+    Args:
+        window_length: the number of elements.
+        periodic: True for the analysis of spectra, False for a symmetric window.
+        alpha: the constant.
+        beta: the weight of the cosine.
+        **options: ``dtype``, a floating-point one, the default dtype unless given; ``layout``;
+            ``device``; ``pin_memory``; ``requires_grad``.
+
+    Raises:
+        RuntimeError: a negative length, or a dtype that is not floating-point.
+        TypeError: a length that is not an integer.
+
+    Example:
+        >>> tn.hamming_window(4)
+        tensor([0.0800, 0.5400, 1.0000, 0.5400])
+    """
+    return _window("hamming_window", window_length, periodic, cosines([alpha, beta]), **options)
+
+
+def hann_window(window_length: int, periodic: bool = True, **options: Unpack[_Options]) -> Tensor:
+    """Return the window of von Hann, a squared sine that is 0 at the ends.
+
+    The formula is that of ``signal.windows.hann``; the defaults differ.
+
+    Args:
+        window_length: the number of elements.
+        periodic: True for the analysis of spectra, False for a symmetric window.
+        **options: ``dtype``, a floating-point one, the default dtype unless given; ``layout``;
+            ``device``; ``pin_memory``; ``requires_grad``.
+
+    Raises:
+        RuntimeError: a negative length, or a dtype that is not floating-point.
+        TypeError: a length that is not an integer.
+
+    Example:
+        >>> tn.hann_window(4)
+        tensor([0.0000, 0.5000, 1.0000, 0.5000])
+    """
+    return _window("hann_window", window_length, periodic, cosines([0.5, 0.5]), **options)
+
+
+def kaiser_window(
+    window_length: int, periodic: bool = True, beta: float = 12.0, **options: Unpack[_Options]
+) -> Tensor:
+    """Return Kaiser's window, made of the modified Bessel function of order 0.
+
+    The formula is that of ``signal.windows.kaiser``; the defaults differ.
+
+    Args:
+        window_length: the number of elements.
+        periodic: True for the analysis of spectra, False for a symmetric window.
+        beta: the shape; larger ones trade resolution for leakage.
+        **options: ``dtype``, a floating-point one, the default dtype unless given; ``layout``;
+            ``device``; ``pin_memory``; ``requires_grad``.
+
+    Raises:
+        RuntimeError: a negative length, or a dtype that is not floating-point.
+        TypeError: a length that is not an integer.
+
+    Example:
+        >>> tn.kaiser_window(3, False, beta=2.0)
+        tensor([0.4387, 1.0000, 0.4387])
+    """
+    return _window("kaiser_window", window_length, periodic, bessel(beta), **options)

@@ -311,6 +311,8 @@ def normal(
     Example:
         >>> tn.normal(tn.tensor([1.0, 2.0]), 0.0)
         tensor([1., 2.])
+        >>> tn.normal(3.0, 0.0, (2,))
+        tensor([3., 3.])
     """
     if device is not None:
         require_cpu(device)

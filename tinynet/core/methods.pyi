@@ -269,6 +269,7 @@ class TensorMethods:
         """Return the elementwise quotient; integers give floats."""
     def __rtruediv__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __itruediv__(self, other: Tensor | builtins.float) -> Self: ...
+    def __rdiv__(self, other: Tensor | builtins.float) -> Tensor: ...
     def add_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
         """Write ``self + alpha * other`` to this tensor and return it."""
     def add(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
@@ -896,6 +897,8 @@ class TensorMethods:
         """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
     def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
         """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
+    def nonzero_static(self, *, size: builtins.int, fill_value: builtins.int = -1) -> Tensor:
+        """Return the indices of the first ``size`` nonzero elements, one row each."""
     def argwhere(self) -> Tensor:
         """Return the indices of the nonzero elements, one row each."""
     def count_nonzero(self, dim: Dims = None) -> Tensor:

@@ -167,6 +167,7 @@ __all__ = [
     "einsum",
     "empty",
     "empty_like",
+    "empty_permuted",
     "empty_strided",
     "eq",
     "equal",
@@ -326,6 +327,7 @@ __all__ = [
     "negative_",
     "nextafter",
     "nonzero",
+    "nonzero_static",
     "norm",
     "normal",
     "not_equal",
@@ -334,6 +336,7 @@ __all__ = [
     "ones_like",
     "ormqr",
     "outer",
+    "pca_lowrank",
     "permute",
     "permute_copy",
     "pinverse",
@@ -382,6 +385,7 @@ __all__ = [
     "scatter_add",
     "scatter_reduce",
     "searchsorted",
+    "segment_reduce",
     "select",
     "select_copy",
     "select_scatter",
@@ -419,6 +423,7 @@ __all__ = [
     "subtract",
     "sum",
     "svd",
+    "svd_lowrank",
     "swapaxes",
     "swapdims",
     "t",
@@ -990,6 +995,16 @@ def empty_like(
     memory_format: Any = None,
 ) -> Tensor:
     """Return unspecified values in the shape and dtype of a tensor."""
+
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor with unspecified values whose dimensions lie in memory in a given order."""
 
 def empty_strided(
     size: Sequence[int],
@@ -1594,6 +1609,9 @@ def nextafter(self: Tensor, other: Tensor) -> Tensor:
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
 
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """Return the indices of the first ``size`` nonzero elements, one row each."""
+
 def norm(
     input: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -1640,6 +1658,11 @@ def ormqr(
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Return the matrix of the products of all pairs of elements of two vectors."""
+
+def pca_lowrank(
+    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the principal components of the rows of ``A``, by ``svd_lowrank``."""
 
 def permute(input: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order."""
@@ -1885,6 +1908,19 @@ def searchsorted(
 ) -> Tensor:
     """Return the indices at which values would have to stand to keep a sequence in order."""
 
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: float | None = None,
+) -> Tensor:
+    """Reduce each segment of neighbours along a dimension to one element."""
+
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """Return a view of one slice, without the dimension."""
 
@@ -2022,6 +2058,11 @@ def sum(
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
+
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return ``U``, ``S`` and ``V`` with ``A`` close to ``U @ diag(S) @ V.T``, of rank ``q``."""
 
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Return a view with two dimensions exchanged: numpy's name of ``transpose``."""

@@ -107,8 +107,6 @@ _PATTERNS = [
         r"|to_padded_tensor|is_nested|is_set_to|untyped_storage|new_empty_strided|index",
         INTERNAL,
     ),
-    ("torch.nn", r"Container|NLLLoss2d|CrossMapLRN2d", LEGACY),
-    ("torch.nn", r"SyncBatchNorm", DISTRIBUTED),
     ("torch.nn.functional", r"conv_tbc|native_channel_shuffle", INTERNAL),
     ("torch.nn.functional", r"(scaled_)?(grouped_)?mm", DEVICES),
     ("torch.nn.init", r"\w*[a-z]", LEGACY),

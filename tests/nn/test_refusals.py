@@ -67,7 +67,7 @@ NAMES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # some warn before they refuse
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")  # before they refuse
 @pytest.mark.parametrize("name", TRIED)
 def test_what_is_refused_is_told(name):
     for error, call in TRIED[name]:

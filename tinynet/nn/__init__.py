@@ -37,6 +37,7 @@ from tinynet.nn.constant_padding import ConstantPad3d as ConstantPad3d
 from tinynet.nn.constant_padding import ZeroPad1d as ZeroPad1d
 from tinynet.nn.constant_padding import ZeroPad2d as ZeroPad2d
 from tinynet.nn.constant_padding import ZeroPad3d as ZeroPad3d
+from tinynet.nn.container import Container as Container
 from tinynet.nn.container import ModuleDict as ModuleDict
 from tinynet.nn.container import ModuleList as ModuleList
 from tinynet.nn.container import Sequential as Sequential
@@ -78,6 +79,7 @@ from tinynet.nn.lazy_layers import LazyInstanceNorm3d as LazyInstanceNorm3d
 from tinynet.nn.lazy_layers import LazyLinear as LazyLinear
 from tinynet.nn.likelihood_loss import CTCLoss as CTCLoss
 from tinynet.nn.likelihood_loss import GaussianNLLLoss as GaussianNLLLoss
+from tinynet.nn.likelihood_loss import NLLLoss2d as NLLLoss2d
 from tinynet.nn.likelihood_loss import PoissonNLLLoss as PoissonNLLLoss
 from tinynet.nn.linear import Bilinear as Bilinear
 from tinynet.nn.linear import Identity as Identity
@@ -102,6 +104,7 @@ from tinynet.nn.margin_loss import SoftMarginLoss as SoftMarginLoss
 from tinynet.nn.margin_loss import TripletMarginLoss as TripletMarginLoss
 from tinynet.nn.margin_loss import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
 from tinynet.nn.module import Module as Module
+from tinynet.nn.normalization import CrossMapLRN2d as CrossMapLRN2d
 from tinynet.nn.normalization import GroupNorm as GroupNorm
 from tinynet.nn.normalization import LayerNorm as LayerNorm
 from tinynet.nn.normalization import LocalResponseNorm as LocalResponseNorm
@@ -159,6 +162,7 @@ from tinynet.nn.softmax import LogSoftmax as LogSoftmax
 from tinynet.nn.softmax import Softmax as Softmax
 from tinynet.nn.softmax import Softmax2d as Softmax2d
 from tinynet.nn.softmax import Softmin as Softmin
+from tinynet.nn.sync_batchnorm import SyncBatchNorm as SyncBatchNorm
 from tinynet.nn.transformer import Transformer as Transformer
 from tinynet.nn.transformer import TransformerDecoder as TransformerDecoder
 from tinynet.nn.transformer import TransformerEncoder as TransformerEncoder

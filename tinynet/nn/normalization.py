@@ -13,6 +13,7 @@ from tinynet.nn import init
 from tinynet.nn.module import Module
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation import empty
+from tinynet.ops.ranges import arange
 
 
 def _register(module: Module, shape: Any, device: Any, dtype: Any, **wanted: bool) -> None:
@@ -267,6 +268,54 @@ class LocalResponseNorm(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Return the normalised input."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(Module):
+    """Divides by ``(k + alpha / size * sum of squares over near channels) ** beta``.
+
+    Near are the ``(size - 1) / 2`` channels on each side, and, as in PyTorch, the first channel: it
+    never leaves the sum. ``LocalResponseNorm`` is without that, and takes other shapes, too.
+
+    Args:
+        size: how many channels around each; an even number counts as the odd one below.
+        alpha: factor of the mean of squares.
+        beta: power of the divisor.
+        k: added to it.
+
+    Shape:
+        ``[batch, channels, height, width]``, kept.
+
+    Raises:
+        ValueError: not four dimensions.
+
+    Source: Krizhevsky et al., "ImageNet classification with deep convolutional neural networks",
+    2012.
+
+    Example:
+        >>> nn.CrossMapLRN2d(3, alpha=3.0, beta=1.0)(tn.ones(1, 4, 1, 1)).flatten()
+        tensor([0.3333, 0.2500, 0.2000, 0.2500])
+    """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1):
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the normalised input."""
+        if input.ndim != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.ndim}D instead.")
+        channel = arange(input.shape[1])
+        near = ((channel[:, None] - channel).abs() < (self.size + 1) // 2) | (channel == 0)
+        total = near.to(input.dtype) @ (input * input).flatten(2)
+        divisor = total.reshape(input.shape) * (self.alpha / self.size) + self.k
+        return input * divisor**-self.beta
 
     def extra_repr(self) -> str:
         """Return the options."""

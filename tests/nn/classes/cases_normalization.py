@@ -36,6 +36,20 @@ for _title, _options in OPTIONS.items():
             f(4, 3, 2, 2),
             train=_train,
         )
+for _shape in ((4, 3), (2, 3, 2, 2)):
+    layer(f"SyncBatchNorm-{len(_shape)}d", lambda lib: lib.nn.SyncBatchNorm(3), f(*_shape))
+for _title, _made in {
+    "sequence": lambda nn: nn.Sequential(nn.BatchNorm2d(3), nn.Conv2d(3, 2, 1), nn.BatchNorm2d(2)),
+    "alone": lambda nn: nn.BatchNorm2d(3, momentum=None, affine=False),
+    "evaluation": lambda nn: nn.Sequential(nn.BatchNorm2d(3, bias=False).eval()),
+}.items():
+    layer(
+        f"SyncBatchNorm-converted-{_title}",
+        lambda lib, m=_made: lib.nn.SyncBatchNorm.convert_sync_batchnorm(m(lib.nn)),
+        f(2, 3, 2, 2),
+    )
+fails("SyncBatchNorm-1d", lambda lib: lib.nn.SyncBatchNorm(3)(lib.zeros(3)))
+fails("SyncBatchNorm-no-channels", lambda lib: lib.nn.SyncBatchNorm(3)(lib.zeros(2, 0)))
 layer("BatchNorm1d-far-from-zero", lambda lib: lib.nn.BatchNorm1d(2), f(3, 2).of(900, 9, 901, -9))
 layer("BatchNorm2d-empty", lambda lib: lib.nn.BatchNorm2d(3), f(0, 3, 2, 2))
 
@@ -152,4 +166,11 @@ for _size in (1, 2, 3, 4):
     )
 layer("LocalResponseNorm-4d", lambda lib: lib.nn.LocalResponseNorm(3, 0.5, 0.6, 2.0), f(2, 5, 2, 3))
 layer("LocalResponseNorm-5d", lambda lib: lib.nn.LocalResponseNorm(7, 0.5), f(2, 3, 2, 1, 2))
+for _size in (1, 3, 4, 9):  # PyTorch's gradient is not that of its result
+    layer(
+        f"CrossMapLRN2d-{_size}",
+        lambda lib, s=_size: lib.nn.CrossMapLRN2d(s, 0.5, 0.6, 2.0),
+        f(2, 7, 2, 3).const,
+    )
+fails("CrossMapLRN2d-2d", lambda lib: lib.nn.CrossMapLRN2d(3)(lib.zeros(2, 3)))
 fails("LocalResponseNorm-2d", lambda lib: lib.nn.LocalResponseNorm(2)(lib.zeros(2, 3)))

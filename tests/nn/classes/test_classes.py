@@ -116,6 +116,7 @@ def test_the_tables_and_their_answers_go_together():
 
 
 HOLD_ONLY = {
+    "Container",
     "DataParallel",
     "ModuleDict",
     "ModuleList",
@@ -124,13 +125,14 @@ HOLD_ONLY = {
     "Sequential",
 }
 ABSTRACT = {"Module", "RNNBase", "RNNCellBase"}
+RENAMED = {"NLLLoss2d"}
 
 
 def test_every_class_has_a_row():
     named = {name for name, value in vars(nn).items() if inspect.isclass(value)}
     layers = {name for name in named if issubclass(getattr(nn, name), nn.Module)}
     with_rows = {name.partition("/")[2].partition("-")[0] for name in LAYERS}
-    assert layers - with_rows == HOLD_ONLY | ABSTRACT
+    assert layers - with_rows == HOLD_ONLY | ABSTRACT | RENAMED
 
 
 @pytest.mark.oracle

@@ -2,6 +2,7 @@
 
 from tinynet.nn.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, _BatchNorm, _NormBase
 from tinynet.nn.lazy_layers import LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d
+from tinynet.nn.sync_batchnorm import SyncBatchNorm
 
 __all__ = [
     "BatchNorm1d",
@@ -10,6 +11,7 @@ __all__ = [
     "LazyBatchNorm1d",
     "LazyBatchNorm2d",
     "LazyBatchNorm3d",
+    "SyncBatchNorm",
     "_BatchNorm",
     "_NormBase",
 ]

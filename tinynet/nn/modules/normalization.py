@@ -1,8 +1,15 @@
 """Layer, group, RMS and local response norm, where PyTorch has them."""
 
-from tinynet.nn.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
+from tinynet.nn.normalization import (
+    CrossMapLRN2d,
+    GroupNorm,
+    LayerNorm,
+    LocalResponseNorm,
+    RMSNorm,
+)
 
 __all__ = [
+    "CrossMapLRN2d",
     "GroupNorm",
     "LayerNorm",
     "LocalResponseNorm",

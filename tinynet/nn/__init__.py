@@ -37,7 +37,6 @@ from tinynet.nn.constant_padding import ConstantPad3d as ConstantPad3d
 from tinynet.nn.constant_padding import ZeroPad1d as ZeroPad1d
 from tinynet.nn.constant_padding import ZeroPad2d as ZeroPad2d
 from tinynet.nn.constant_padding import ZeroPad3d as ZeroPad3d
-from tinynet.nn.container import Container as Container
 from tinynet.nn.container import ModuleDict as ModuleDict
 from tinynet.nn.container import ModuleList as ModuleList
 from tinynet.nn.container import Sequential as Sequential
@@ -47,6 +46,8 @@ from tinynet.nn.conv import Conv3d as Conv3d
 from tinynet.nn.conv_transpose import ConvTranspose1d as ConvTranspose1d
 from tinynet.nn.conv_transpose import ConvTranspose2d as ConvTranspose2d
 from tinynet.nn.conv_transpose import ConvTranspose3d as ConvTranspose3d
+from tinynet.nn.deprecated import Container as Container
+from tinynet.nn.deprecated import NLLLoss2d as NLLLoss2d
 from tinynet.nn.distance import CosineSimilarity as CosineSimilarity
 from tinynet.nn.distance import PairwiseDistance as PairwiseDistance
 from tinynet.nn.dropout import AlphaDropout as AlphaDropout
@@ -79,7 +80,6 @@ from tinynet.nn.lazy_layers import LazyInstanceNorm3d as LazyInstanceNorm3d
 from tinynet.nn.lazy_layers import LazyLinear as LazyLinear
 from tinynet.nn.likelihood_loss import CTCLoss as CTCLoss
 from tinynet.nn.likelihood_loss import GaussianNLLLoss as GaussianNLLLoss
-from tinynet.nn.likelihood_loss import NLLLoss2d as NLLLoss2d
 from tinynet.nn.likelihood_loss import PoissonNLLLoss as PoissonNLLLoss
 from tinynet.nn.linear import Bilinear as Bilinear
 from tinynet.nn.linear import Identity as Identity

@@ -6,7 +6,6 @@ import operator
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
-from tinynet.core.callsite import warn
 from tinynet.core.tensor import Tensor
 from tinynet.nn.members import forget, typename
 from tinynet.nn.module import Module
@@ -345,37 +344,6 @@ class ModuleDict(Module):
         """Add modules, from a mapping or from pairs; those with a known name are replaced."""
         for key, module in pairs_of(modules, "ModuleDict"):
             self[key] = module
-
-
-class Container(Module):
-    """Holds modules under the names of keywords: what ``Module`` does by itself.
-
-    Args:
-        **modules: the children.
-
-    Raises:
-        TypeError: a child is no module.
-
-    Source: https://docs.pytorch.org/docs/stable/nn.html, where it is deprecated.
-
-    Example:
-        >>> import warnings
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("ignore", FutureWarning)
-        ...     held = nn.Container(last=nn.Identity())
-        >>> held.last
-        Identity()
-    """
-
-    def __init__(self, **modules: Any):
-        warn(
-            "`nn.Container` is deprecated. All of its functionality is now implemented in "
-            "`nn.Module`. Subclass that instead.",
-            FutureWarning,
-        )
-        super().__init__()
-        for name, module in modules.items():
-            self.add_module(name, module)
 
 
 def pairs_of(given: Any, owner: str) -> Iterator[tuple[Any, Any]]:

@@ -78,7 +78,9 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         return banded.convolved(x, weight, bias, walk)
     made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
-    matrix = np.ascontiguousarray(weight).reshape(groups, channels // groups, rows)
+    if math.prod(walk.kernel) > 1:  # BLAS takes a transposed matrix as it is, but no reversed one
+        weight = np.ascontiguousarray(weight)
+    matrix = weight.reshape(groups, channels // groups, rows)
     offset = None if bias is None else bias.reshape(groups, channels // groups, 1)
     if not matrix.size:
         made[...] = 0 if offset is None else offset
@@ -217,16 +219,22 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y)
     y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
-    total = np.zeros((groups, rows, channels // groups), x.dtype)
+    total = np.zeros((groups, channels // groups, rows), x.dtype)
+    if batch * y.shape[3] > rows:  # BLAS prefers the larger matrix first; else a copy costs more
+        total = np.zeros((groups, rows, channels // groups), x.dtype).swapaxes(1, 2)
     for part, span, block in columns(x, walk):
         windows, against = block.reshape(groups, rows, *block.shape[1:]), y[part, ..., span]
         if _by_images(windows):
             each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
-            total += each.sum(axis=0)
+            total += each.sum(axis=0).swapaxes(1, 2)
         else:
             together = against.transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
-            total += np.matmul(windows.reshape(groups, rows, -1), together.swapaxes(1, 2))
-    return np.ascontiguousarray(total.swapaxes(1, 2)).reshape(channels, inner, *walk.kernel)
+            flat = windows.reshape(groups, rows, -1)
+            if total.flags.c_contiguous:
+                total += np.matmul(together, flat.swapaxes(1, 2))
+            else:
+                total += np.matmul(flat, together.swapaxes(1, 2)).swapaxes(1, 2)
+    return np.ascontiguousarray(total).reshape(channels, inner, *walk.kernel)
 
 
 # ---- operations ---------------------------------------------------------------------------------

@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Sequence
 
 from tinynet.autograd.graph import GradientEdge
+from tinynet.batching import by_rows, one_by_one
 from tinynet.core import backward as passes
 from tinynet.core.tensor import Tensor
-from tinynet.ops.joining import stack
+from tinynet.core.traversal import reachable
 from tinynet.ops.likes import zeros_like
 
 End = Tensor | GradientEdge
@@ -89,7 +90,7 @@ def grad(
         only_inputs: ignored; False warns.
         allow_unused: return None for inputs that are not part of the graph instead of raising.
         is_grads_batched: ``grad_outputs`` have a first dimension more; the gradients for each of
-            its entries are computed one by one, and stacked.
+            its entries are computed in one pass.
         materialize_grads: return zeros for them.
 
     Raises:
@@ -159,12 +160,15 @@ def _batched(
         raise ValueError(f"Expected all grad_outputs to have one batch size, got {sorted(sizes)}")
     (size,) = sizes
     keep = create_graph if retain_graph is None else retain_graph
-    rows = []
-    for row in range(size):
-        given = [None if g is None else g[row] for g in grads]
-        last = keep if row == size - 1 else True
-        rows.append(passes.grad(starts, ends, given, last, create_graph, unused))
-    return [
-        None if column[0] is None else stack.function(list(column), 0)
-        for column in zip(*rows, strict=True)
-    ]
+    left = size
+
+    def row(*given: Tensor) -> list[Tensor | None]:
+        nonlocal left
+        left -= 1
+        again = keep or (left > 0 and not at_once)
+        return passes.grad(starts, ends, list(given), again, create_graph, unused)
+
+    # A function of the user's may leave tensors for numpy: nothing must be freed before.
+    nodes = [t.node if isinstance(t, GradientEdge) else t.grad_fn for t in starts]
+    at_once = all(hasattr(n, "op") for n in reachable([n for n in nodes if n is not None])[0])
+    return (by_rows if at_once else one_by_one)(row, *[g for g in grads if g is not None])

@@ -29,6 +29,7 @@ from tinynet.autograd.functional_arguments import (
     single_output,
     vector,
 )
+from tinynet.batching import by_units
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.ops import stack, zeros_like
@@ -221,9 +222,10 @@ def jacobian(
         func: function of tensors that returns a tensor or a tuple of them.
         inputs: its arguments.
         create_graph, strict: as in ``vjp``.
-        vectorize: accepted; the passes run one after the other.
-        strategy: ``"reverse-mode"``, one pass per element of the outputs; or ``"forward-mode"``,
-            one per element of the inputs (needs ``vectorize=True``, as in PyTorch).
+        vectorize: compute all rows, or columns, in one pass, instead of one after the other.
+        strategy: ``"reverse-mode"``, by rows: one for each element of the outputs; or
+            ``"forward-mode"``, by columns: one for each element of the inputs (needs
+            ``vectorize=True``, as in PyTorch).
 
     Raises:
         RuntimeError, TypeError: as ``vjp``.
@@ -254,9 +256,8 @@ def jacobian(
                 "not supported together. Please either set `strict=False` or `vectorize=False`."
             )
         else:
-            matrices = [
-                _by_rows(i, out, given, create_graph, strict) for i, out in enumerate(outputs)
-            ]
+            rows = _all_rows if vectorize else _by_rows
+            matrices = [rows(i, out, given, create_graph, strict) for i, out in enumerate(outputs)]
     found = tuple(results(row, tuple_in, create_graph) for row in matrices)
     return found if tuple_out else found[0]
 
@@ -306,18 +307,42 @@ def _by_rows(
     return [stack([row[i] for row in rows]).view(out.shape + t.shape) for i, t in enumerate(inputs)]
 
 
+def _all_rows(
+    _number: int, out: Tensor, inputs: Tensors, create_graph: bool, _strict: bool
+) -> list[Tensor]:
+    """Return what ``_by_rows`` does, by one pass for all elements."""
+
+    def row(unit: Tensor) -> list[Tensor]:
+        grads = gradients([out], inputs, [unit], create_graph, retain_graph=True)
+        return filled(grads, inputs, False, create_graph, "back")
+
+    return _shaped(by_units(row, out) if out.numel() else [], out, inputs)
+
+
+def _shaped(rows: Any, out: Tensor, inputs: Tensors) -> list[Tensor]:
+    """Return rows, by input, as tensors of the output's shape followed by the input's."""
+    shapes = [out.shape + t.shape for t in inputs]
+    if not rows:
+        return [out.new_zeros(shape) for shape in shapes]
+    return [row.reshape(shape) for row, shape in zip(rows, shapes, strict=True)]
+
+
 def _by_columns(outputs: Tensors, inputs: Tensors) -> list[list[Tensor]]:
-    """Return the derivatives of each output by each input, one pass per element of the inputs."""
+    """Return the derivatives of each output by each input, one pass for each input."""
     dual, slope = _transposed(outputs, inputs)
     found: list[list[Tensor]] = [[] for _ in outputs]
-    for i, t in enumerate(inputs):
-        columns = []
-        for unit in units(t):
-            grads = gradients([slope[i]], dual, [unit], retain_graph=True)
-            columns.append(filled(grads, outputs, False, False, "back_trick"))
+    for number, t in enumerate(inputs):
+
+        def column(unit: Tensor, number: int = number) -> list[Tensor]:
+            grads = gradients([slope[number]], dual, [unit], retain_graph=True)
+            return filled(grads, outputs, False, False, "back_trick")
+
+        columns: Any = by_units(column, t) if t.numel() else None
         for j, out in enumerate(outputs):
-            whole = stack([column[j] for column in columns], -1)
-            found[j].append(whole.view(out.shape + t.shape))
+            whole = out.new_zeros(out.shape + t.shape)
+            if columns is not None:
+                whole = columns[j].movedim(0, -1).reshape(out.shape + t.shape)
+            found[j].append(whole)
     return found
 
 

@@ -188,6 +188,12 @@ class Forward:
             all_of[i] = self.level.leave(g)
         return all_of
 
+    def column(self, number: int, vector: Tensor) -> list[Tensor]:
+        """Return ``J @ v`` for a ``v`` that is zero but for input ``number``."""
+        tangents = [x.new_zeros(x.shape) for x in self.inputs]
+        tangents[number] = vector
+        return self.product(tangents)
+
 
 def jvp(
     func: Callable[..., Any],

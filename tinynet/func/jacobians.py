@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from tinynet.autograd.functional import units
+from tinynet.batching import by_units
 from tinynet.compat.pytree import tree_flatten, tree_unflatten
 from tinynet.core.tensor import Tensor
 from tinynet.func.gradients import Forward, differentiable
-from tinynet.ops import stack
+from tinynet.func.level import Level
 
 
 def jacrev(
@@ -21,13 +21,13 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:
-    """Return a function that computes the Jacobian of ``func``, a backward pass for each row.
+    """Return a function that computes the Jacobian of ``func``, by a backward pass for all rows.
 
     Args:
         func: function of tensors, or trees of them, that returns one.
         argnums: which positional arguments to differentiate by; a tuple gives a tuple.
         has_aux: ``func`` returns a pair, whose second part is passed on.
-        chunk_size: accepted; the passes run one after the other.
+        chunk_size: how many rows to compute in one pass; all unless given.
 
     Raises:
         RuntimeError: an output is no floating-point tensor, or there is no such argument.
@@ -48,26 +48,25 @@ def jacrev(
         flat, form = tree_flatten(outputs)
         found = []
         for out in flat:
-            rows = [level.gradients([out], inputs, [unit]) for unit in units(out)]
-            found.append(
-                tree_unflatten(
-                    [
-                        level.leave(_whole([row[i] for row in rows], 0, out, t))
-                        for i, t in enumerate(inputs)
-                    ],
-                    spec,
-                )
-            )
+            rows = by_units(_product(level, out, inputs), out, chunk_size) if out.numel() else None
+            wholes = [
+                _zeros(out, t) if rows is None else rows[i].reshape(out.shape + t.shape)
+                for i, t in enumerate(inputs)
+            ]
+            found.append(tree_unflatten(level.leave(wholes), spec))
         jacobian = tree_unflatten(found, form)
         return (jacobian, *seen[1:]) if has_aux else jacobian
 
     return wrapper
 
 
-def _whole(parts: list[Tensor], dim: int, out: Tensor, t: Tensor) -> Tensor:
-    """Return rows or columns as one tensor, of the output's shape followed by the input's."""
-    shape = out.shape + t.shape
-    return stack(parts, dim).view(shape) if parts else t.new_zeros(shape)
+def _product(level: Level, out: Tensor, inputs: list[Tensor]) -> Callable[[Tensor], list[Tensor]]:
+    """Return the function that multiplies a vector and the Jacobians of one output."""
+    return lambda vector: level.gradients([out], inputs, [vector])
+
+
+def _zeros(out: Tensor, t: Tensor) -> Tensor:
+    return t.new_zeros(out.shape + t.shape)
 
 
 def jacfwd(
@@ -77,7 +76,7 @@ def jacfwd(
     *,
     randomness: str = "error",
 ) -> Callable[..., Any]:
-    """Return a function that computes the Jacobian of ``func``, a pass for each column.
+    """Return a function that computes the Jacobian of ``func``, by a pass for all columns.
 
     The function runs once, so random numbers are the same in all columns.
 
@@ -98,13 +97,12 @@ def jacfwd(
         forward = Forward(func, args, argnums, has_aux)
         found: list[list[Tensor]] = [[] for _ in forward.outputs]
         for i, t in enumerate(forward.inputs):
-            columns = []
-            for unit in units(t):
-                tangents = [x.new_zeros(x.shape) for x in forward.inputs]
-                tangents[i] = unit
-                columns.append(forward.product(tangents))
+            columns = by_units(functools.partial(forward.column, i), t) if t.numel() else None
             for j, out in enumerate(forward.outputs):
-                found[j].append(_whole([column[j] for column in columns], -1, out, t))
+                whole = _zeros(out, t)
+                if columns is not None:
+                    whole = columns[j].movedim(0, -1).reshape(out.shape + t.shape)
+                found[j].append(whole)
         trees = [tree_unflatten(row, forward.spec) for row in found]
         jacobian = tree_unflatten(trees, forward.form)
         return (jacobian, *forward.aux) if has_aux else jacobian

@@ -1,0 +1,66 @@
+"""A function of single tensors, applied to all rows of some, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.batching.array import UnbatchableError
+from tinynet.batching.level import Level
+from tinynet.core.tensor import Tensor, wrap
+from tinynet.ops.joining import cat, stack
+
+Found = Sequence[Tensor | None]
+
+
+def by_rows(function: Callable[..., Found], *batches: Tensor) -> list[Tensor | None]:
+    """Return what a function gives for the rows of its arguments, stacked.
+
+    Args:
+        function: of as many tensors; returns several tensors, or None, always in the same places.
+        *batches: tensors with the rows as their first dimension, at least one.
+    """
+    try:
+        level = Level(len(batches[0]))
+        with level:
+            found = function(*(level.enter(x, 0) for x in batches))
+            return [None if t is None else level.leave(t, 0) for t in found]
+    except UnbatchableError:
+        return one_by_one(function, *batches)
+
+
+def one_by_one(function: Callable[..., Found], *batches: Tensor) -> list[Tensor | None]:
+    """Return what ``by_rows`` does, by a call for each row."""
+    rows = [function(*row) for row in zip(*batches, strict=True)]
+    return [
+        None if column[0] is None else stack.function(list(column), 0)
+        for column in zip(*rows, strict=True)
+    ]
+
+
+def by_units(
+    function: Callable[[Tensor], Found], like: Tensor, chunk_size: int | None = None
+) -> list[Tensor | None]:
+    """Return what a function gives for the unit vectors in the shape of a tensor, stacked.
+
+    Args:
+        function: see ``by_rows``.
+        like: its elements, at least one, are counted in row-major order.
+        chunk_size: how many unit vectors to take at once; None: all.
+    """
+    count = like.numel()
+    size = min(chunk_size or count, count)
+    parts = []
+    for begin in range(0, count, size):
+        length = min(size, count - begin)
+        units = np.zeros((length, count), like._array.dtype)
+        units[np.arange(length), begin + np.arange(length)] = 1
+        parts.append(by_rows(function, wrap(units.reshape(length, *like.shape))))
+    if len(parts) == 1:
+        return parts[0]
+    return [
+        None if column[0] is None else cat.function(list(column), 0)
+        for column in zip(*parts, strict=True)
+    ]

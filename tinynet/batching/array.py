@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tinynet import errors
 from tinynet.core.callsite import is_outside
+from tinynet.core.tensor import wrap
+from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
 
 ITEM = (
@@ -27,7 +30,7 @@ ITEM = (
 )
 CONTROL_FLOW = (
     "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We "
-    "don't support that yet, please shout over at https://github.com/pytorch/functorch/issues/257 ."
+    "don't support that yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
 )
 
 
@@ -122,6 +125,20 @@ class BatchedArray(NDArrayOperatorsMixin):
         """Return an array over the same levels."""
         return BatchedArray(array, self.levels)
 
+    def for_each(self, array: Array) -> BatchedArray:
+        """Return a copy of a plain array for each example."""
+        return self.like(np.broadcast_to(array, self.batch + array.shape).copy())
+
+    def show(self, t: Any) -> str:
+        """Return what ``repr`` shows for a tensor that holds this array."""
+        value = wrap(self.array)
+        value._edge, value._requires_grad = t._edge, requires_grad(t)
+        text = repr(value)
+        for number in range(1, len(self.levels) + 1):
+            inner = textwrap.indent(text, "    ")
+            text = f"BatchedTensor(lvl={number}, bdim=0, value=\n{inner}\n)"
+        return text
+
     def astype(self, dtype: Any, copy: bool = True) -> BatchedArray:
         """Return the same in another dtype; itself if nothing changes and ``copy`` is False."""
         made = self.array.astype(dtype, copy=copy)
@@ -204,9 +221,11 @@ class BatchedArray(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method == "reduce" and inputs[0] is self:
             return self._reduced(ufunc, *inputs[1:], **options)
-        if method != "__call__" or "out" in options or ufunc.signature is not None:
+        if method != "__call__" or ufunc.signature is not None:
             raise UnbatchableError(f"vmap: numpy.{ufunc.__name__} outside of an operation")
         levels = united(inputs)
+        if "out" in options:
+            return _written(ufunc, inputs, levels, **options)
         found = ufunc(*spread_out(inputs, levels), **options)
         if isinstance(found, tuple):
             return tuple(BatchedArray(r, levels) for r in found)
@@ -241,6 +260,17 @@ class BatchedArray(NDArrayOperatorsMixin):
         if func in (np.zeros_like, np.ones_like, np.empty_like, np.full_like):
             return self.like(func(self.array, *args[1:], **kwargs))
         raise UnbatchableError(f"vmap: numpy.{func.__name__} outside of an operation")
+
+
+def _written(
+    ufunc: Any, inputs: Sequence[Any], levels: tuple[Any, ...], out: tuple[Any], **options: Any
+) -> Any:
+    """Let a ufunc write where a batch is."""
+    (target,) = out
+    if type(target) is not BatchedArray or any(level not in target.levels for level in levels):
+        raise RuntimeError(errors.VMAP_IN_PLACE)
+    ufunc(*spread_out(inputs, target.levels), out=target.array, **options)
+    return target
 
 
 def is_batched(x: Any) -> bool:

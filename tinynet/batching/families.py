@@ -15,11 +15,11 @@ from tinynet.batching.rules import (
     embedded,
     expanded,
     folded,
+    leading,
     of_all,
     of_difference,
     permuted,
     repeated,
-    same_shape,
     squeezed,
     summed_to,
     transposed,
@@ -33,7 +33,7 @@ def rule_of(op: Any) -> Rule | None:
     found = FAMILIES.get(op.name)
     if found is not None or op.name in EXAMPLE_BY_EXAMPLE:
         return found
-    if op.name.startswith("upsample_"):
+    if op.attributes[:1] == ("how",) or op.attributes == ("pad",):  # resampling, padding
         return folded
     if op.kind == "pointwise":
         return elementwise
@@ -54,13 +54,12 @@ _enter(
     """
     alias cast clone contiguous_copy fill filled filled_with kept masked_by masked_number
     frexp higher_gamma mvlgamma nan_to_num number_minus power_number power_of_number scaled zeroed
-    zeros_instead bernoulli_values poisson_values binomial_values normal_values uniform_values
-    random_values exponential_values cauchy_values log_normal_values geometric_values gamma_values
+    zeros_instead
     """,
 )
 # Kernels that take any number of dimensions before those that they are about.
 _enter(
-    same_shape,
+    leading,
     """
     attend attend_with_bias cholesky_and_info cofactors constant_pad determinant eigen_system
     inverse_and_info least_squares lower_upper matrix_exponential orthogonal_triangular
@@ -94,7 +93,13 @@ _enter(embedded, "embed")
 _enter(permuted, "permute_dims")
 _enter(transposed, "t")
 _enter(squeezed, "squeeze_all squeezed")
-_enter(copied, "copy")
+_enter(
+    copied,
+    """
+    copy bernoulli_values poisson_values binomial_values normal_values uniform_values random_values
+    exponential_values cauchy_values log_normal_values geometric_values gamma_values
+    """,
+)
 _enter(products.matrices, "mm")
 _enter(products.stacks, "bmm")
 _enter(products.matrix_vector, "mv")
@@ -108,12 +113,10 @@ _enter(indexing.taken, "index")
 _enter(indexing.summed, "index_sum")
 _enter(indexing.cleared, "cleared")
 _enter(indexing.put, "index_set")
-_enter(indexing.selected, "select_slices")
-_enter(indexing.slices_summed, "select_sum")
 _enter(layers.rows, "embedding_rows")
 _enter(layers.rows_summed, "summed_rows")
 _enter(layers.row_norm, "layer_normalized rms_normalized")
-_enter(layers.group_norm, "group_normalized")
+_enter(layers.group_norm, "group_normalized batch_scaled")
 _enter(layers.cross_entropy, "indexed_cross_entropy")
 _enter(layers.squared_error, "squared_error")
 _enter(of_difference, "distance")

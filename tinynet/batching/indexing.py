@@ -102,22 +102,3 @@ def put(call: Call) -> Array:
     count = call.count
     whole = whole.reshape(call.batch + (1,) * (region - values.ndim) + whole.shape[count:])
     return call.kernel(call.full(x), whole, key.indices, accumulate)
-
-
-def selected(call: Call) -> Array:
-    """Take slices along a dimension; all examples take the same ones."""
-    x, index = call.tensors
-    dim = call.attributes()["dim"]
-    if is_batched(index) or not -x.ndim <= dim < x.ndim:
-        raise NoRuleError
-    return call.kernel(call.full(x), index, dim % x.ndim + call.count)
-
-
-def slices_summed(call: Call) -> Array:
-    """Add slices along a dimension: the derivative of taking them."""
-    g, index = call.tensors
-    given = call.attributes()
-    shape, dim = given["shape"], given["dim"]
-    if is_batched(index) or not -len(shape) <= dim < len(shape):
-        raise NoRuleError
-    return call.kernel(call.full(g), index, (*call.batch, *shape), dim % len(shape) + call.count)

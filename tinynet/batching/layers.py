@@ -24,14 +24,16 @@ def row_norm(call: Call) -> Any:
 
 
 def group_norm(call: Call) -> Any:
-    """Normalise groups of channels, with weights that all examples share."""
+    """Normalise groups of channels, with weights (and statistics) that all examples share."""
     x, *weights = call.tensors
     _shared(*weights)
     given = call.attributes()
     blocks = given["blocks"]
     given["blocks"] = blocks._replace(samples=blocks.samples * call.examples)
-    parts = call.run([call.full(x).reshape(-1, *x.shape[1:]), *weights], given)
-    return [r.reshape(*call.batch, -1, *r.shape[1:]) for r in parts]
+    found = call.run([call.full(x).reshape(-1, *x.shape[1:]), *weights], given)
+    parts = found if call.several else [found]
+    parts = [r.reshape(*call.batch, -1, *r.shape[1:]) for r in parts]
+    return parts if call.several else parts[0]
 
 
 def cross_entropy(call: Call) -> Any:

@@ -123,9 +123,16 @@ def _over_all(call: Call, found: Any) -> Any:
     return found if found.shape == shape else np.broadcast_to(found, shape)
 
 
-def same_shape(call: Call) -> Any:
-    """Let each operand have all its dimensions behind those of the batch."""
-    return call.run([call.full(x) for x in call.tensors], _no_arrays(call))
+def leading(call: Call) -> Any:
+    """Put the batch before the dimensions that the kernel takes any number of."""
+    attributes = _no_arrays(call)
+    ranks = [x.ndim for x in call.tensors]
+    if attributes.get("vector"):  # of which there is one less dimension
+        if ranks[1] != ranks[0] - 1:
+            raise NoRuleError
+        return call.run([call.full(x) for x in call.tensors], attributes)
+    wholes = [call.like(call.full(x)) for x in call.tensors]
+    return call.run(spread_out(wholes, call.levels), attributes)
 
 
 def _no_arrays(call: Call) -> dict[str, Any]:
@@ -140,7 +147,14 @@ def _no_arrays(call: Call) -> dict[str, Any]:
 DIMENSIONS = frozenset("dim dims dim0 dim1 dim2 dimension axis".split())
 SHAPES = frozenset(["shape"])
 # Operations whose dimensions are counted in the result, which has one more.
-GROWING = frozenset("unsqueeze stack".split())
+GROWING = frozenset("unsqueeze stack diagonal_matrix".split())
+# Operations on slices: their indices are a vector, which all examples share.
+SLICES = frozenset(
+    """
+    select_slices select_sum slices_added slices_copied slices_filled slices_filled_by
+    slices_reduced
+    """.split()
+)
 
 
 def dimensions(call: Call) -> Any:
@@ -156,6 +170,12 @@ def dimensions(call: Call) -> Any:
         tensors, ndim = [call.tensors[0].array], call.tensors[0].ndim
     else:
         tensors, ndim = [call.full(x) for x in call.tensors], call.tensors[0].ndim
+    if call.op.name in SLICES:
+        for i, x in enumerate(call.tensors):
+            if call.op.tensors[i] in ("index", "value"):
+                if is_batched(x):
+                    raise NoRuleError
+                tensors[i] = x
     if "shape" in attributes and DIMENSIONS & attributes.keys():
         ndim = len(attributes["shape"])
     for name, value in attributes.items():
@@ -287,6 +307,7 @@ def squeezed(call: Call) -> Any:
 
 
 def copied(call: Call) -> Any:
-    """Broadcast values to the shape of a tensor."""
-    x, source = call.tensors
-    return call.kernel(*spread_out([call.like(call.full(x)), source], call.levels))
+    """Broadcast values, a tensor input or an attribute, to the shape of a tensor."""
+    x, source = call.args
+    found = call.kernel(*spread_out([call.like(call.full(x)), source], call.levels))
+    return np.broadcast_to(found, call.batch + x.shape)

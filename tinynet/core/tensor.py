@@ -335,7 +335,7 @@ class Tensor(TensorMethods):
             raise TypeError(
                 "can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first."
             )
-        return self._array
+        return np.asarray(self._array)  # itself; a batch refuses
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         array = self.numpy()
@@ -369,6 +369,8 @@ class Tensor(TensorMethods):
         if self.is_sparse:
             return self._shown()
         array = self._array
+        if hasattr(array, "show"):  # see batching/array.py
+            return str(array.show(self))
         kind = dtypes.of(array)
         tails = []
         try:

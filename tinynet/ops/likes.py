@@ -36,11 +36,18 @@ def _like(
 ) -> Tensor:
     kind = _kind_like(name, t, dtype)
     made = make(t._array.shape, kind)
-    return finish(layouts.like(made, t._array, memory_format), requires_grad)
+    return _for_each(t, finish(layouts.like(made, t._array, memory_format), requires_grad))
 
 
 def _drawn_like(made: Tensor, t: Tensor, memory_format: Any) -> Tensor:
     made._array = layouts.like(made._array, t._array, memory_format)
+    return made
+
+
+def _for_each(like: Tensor, made: Tensor) -> Tensor:
+    """Return new values, of which each example gets its own where ``like`` is a batch of them."""
+    if type(like._array) is not np.ndarray and hasattr(like._array, "for_each"):
+        made._array = like._array.for_each(made._array)
     return made
 
 
@@ -126,7 +133,8 @@ def full_like(
     refuse_no_number("full_like", fill_value)
     value = dtypes.representable(fill_value, kind)
     made = np.full(input._array.shape, value, kind)
-    return finish(layouts.like(made, input._array, memory_format), requires_grad)
+    whole = layouts.like(made, input._array, memory_format)
+    return _for_each(input, finish(whole, requires_grad))
 
 
 def rand_like(
@@ -264,7 +272,8 @@ def new_zeros(
     if device is not None:
         require_cpu(device)
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
-    return finish(np.zeros(shape_of(size, "new_zeros"), kind), requires_grad)
+    made = finish(np.zeros(shape_of(size, "new_zeros"), kind), requires_grad)
+    return _for_each(self, made)
 
 
 @method
@@ -285,7 +294,8 @@ def new_ones(
         tensor([1, 1, 1])
     """
     kind = self.dtype if dtype is None else dtype
-    return ones(*size, dtype=kind, device=device, requires_grad=requires_grad)
+    made = ones(*size, dtype=kind, device=device, requires_grad=requires_grad)
+    return _for_each(self, made)
 
 
 @method
@@ -306,7 +316,8 @@ def new_empty(
         tinynet.int64
     """
     kind = self.dtype if dtype is None else dtype
-    return empty(*size, dtype=kind, device=device, requires_grad=requires_grad)
+    made = empty(*size, dtype=kind, device=device, requires_grad=requires_grad)
+    return _for_each(self, made)
 
 
 @method
@@ -329,4 +340,5 @@ def new_full(
         tensor([7, 7])
     """
     kind = self.dtype if dtype is None else dtype
-    return full(size, fill_value, dtype=kind, device=device, requires_grad=requires_grad)
+    made = full(size, fill_value, dtype=kind, device=device, requires_grad=requires_grad)
+    return _for_each(self, made)

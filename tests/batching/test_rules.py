@@ -1,0 +1,166 @@
+"""Every operation on a whole batch against itself on each example: values and gradients."""
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tests.ops.samples import F
+from tests.ops.test_gradients import ROWS
+from tinynet.batching import Level, UnbatchableError, dispatch
+from tinynet.batching.families import rule_of
+from tinynet.core.operation import REGISTRY
+
+COUNT = 2  # examples
+# Of the tensors of a call, the first, second, ...: where each has its batch; None: all share it.
+PATTERNS = [(0,), (-1, 0), (0, None), (None, 0), (1, -1), (0, None, -1)]
+OF_NAME: dict[str, list] = {}
+for _number, _row in enumerate(ROWS):
+    OF_NAME.setdefault(_row.values[0].name, []).append((_number, _row.values[0]))
+
+
+def is_constant(a):
+    return isinstance(a, tn.Tensor)
+
+
+def tensors_of(args, kind):
+    """The arguments of a kind, those in lists included, in their order."""
+    parts = [x for a in args for x in (a if isinstance(a, list) else [a])]
+    return [x for x in parts if kind(x)]
+
+
+def called(row, floats, constants):
+    """Call a sample with other tensors; the floating-point tensors of the result."""
+    left, fixed = iter(floats), iter(constants)
+
+    def fill(a):
+        if isinstance(a, list):
+            return [fill(x) for x in a]
+        if isinstance(a, F):
+            return a.laid_out(next(left))
+        return next(fixed) if is_constant(a) else a
+
+    return found_in(row.function(*[fill(a) for a in row.args], **row.kwargs))
+
+
+def found_in(value):
+    if isinstance(value, tn.Tensor):
+        return [value]
+    return [t for part in value for t in found_in(part)] if isinstance(value, (tuple, list)) else []
+
+
+def with_gradients(row, floats, constants):
+    """The results of a sample, and the gradients of a function of them."""
+    leaves = [t.detach().requires_grad_() for t in floats]
+    results = called(row, leaves, constants)
+    roots = [r for r in results if r.requires_grad]
+    weighed = [(r * r.detach().cos()).sum() for r in roots]
+    grads = tn.autograd.grad(weighed, leaves, allow_unused=True) if roots else ()
+    return results + [g for g in grads if g is not None]
+
+
+def examples_of(row):
+    """The floats of each example; the constants are the same in all."""
+    made = []
+    for number in range(COUNT):
+        random = np.random.RandomState(7 + number)
+        made.append([spec.leaf(random).detach() for spec in row.specs()])
+    return made
+
+
+def pattern_of(row, number):
+    pattern = PATTERNS[number % len(PATTERNS)]
+    count = len(row.specs())
+    dims = [pattern[i % len(pattern)] for i in range(count)]
+    if all(d is None for d in dims):
+        dims[:1] = [0] * bool(dims)
+    shapes = [t.shape for t in examples_of(row)[0]]
+    return [d if d is None or d <= len(s) else 0 for d, s in zip(dims, shapes, strict=True)]
+
+
+def at_once(row, dims, examples, constants, batched_constants=False):
+    with Level(COUNT) as level:
+        floats = [
+            examples[0][i] if d is None else level.enter(tn.stack([e[i] for e in examples], d), d)
+            for i, d in enumerate(dims)
+        ]
+        if batched_constants:
+            constants = [level.enter(tn.stack([c] * COUNT), 0) for c in constants]
+        return [level.leave(t, 0) for t in with_gradients(row, floats, constants)]
+
+
+def one_by_one(row, dims, examples, constants):
+    rows = []
+    for example in examples:
+        floats = [examples[0][i] if d is None else example[i] for i, d in enumerate(dims)]
+        rows.append(with_gradients(row, floats, constants))
+    return [np.stack([t.detach().numpy() for t in column]) for column in zip(*rows, strict=True)]
+
+
+def assert_same(found, wanted):
+    assert len(found) == len(wanted)
+    for t, array in zip(found, wanted, strict=True):
+        assert t.shape == array.shape
+        assert t.detach().numpy().dtype == array.dtype
+        # float64; other orders of summation in singular systems and long products
+        np.testing.assert_allclose(t.detach().numpy(), array, rtol=1e-9, atol=1e-9)
+
+
+# These leave tensors for numpy, so that `vmap` runs the whole function for each example.
+LEAVE = {
+    "quantile", "nanquantile", "as_strided", "cholesky_inverse", "lu_solve", "lu_unpack",
+    "cholesky_inverse of an upper one", "eigvalsh", "svdvals", "eigvalsh of a multiple",
+    "matrix_norm", "cond", "cov with weights",
+}  # fmt: skip
+WRITES = "] = y"  # of an example's value to what all share: PyTorch refuses
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", OF_NAME)
+def test_a_batch_is_what_its_examples_are(name):
+    for number, row in OF_NAME[name]:
+        check(number, row)
+
+
+def check(number, row):
+    dims, examples = pattern_of(row, number), examples_of(row)
+    constants = tensors_of(row.args, is_constant)
+    both = bool(constants) and (not dims or number % 2 == 0)
+    if WRITES in row.name and dims[0] is None and dims[1] is not None:
+        with pytest.raises(RuntimeError, match="vmap: inplace arithmetic"):
+            at_once(row, dims, examples, constants)
+        return
+    try:
+        found = at_once(row, dims, examples, constants, both)
+    except UnbatchableError:
+        assert row.name in LEAVE or (both and row.name == "repeat_interleave")
+        return
+    assert_same(found, one_by_one(row, dims, examples, constants))
+
+
+# ---- which operations have a rule ---------------------------------------------------------------
+
+# Example by example: the shape of the result depends on values, or the kernel is about one array.
+WITHOUT_RULE = """
+    strided viewed_as masked_select addr addbmm trace blocks all_distances renorm diagonal_filled
+    histc packed_factors ldl_and_info ldl_solution take take_sum put masked_scatter
+    dirichlet_values halves_places kept_rows weighted_rows ctc_nll ctc_nll_backward
+    batch_normalized rnn_sequence gru_sequence lstm_sequence sparse_product
+""".split()
+
+
+def test_which_operations_run_example_by_example():
+    assert {n for n, op in REGISTRY.items() if rule_of(op) is None} == set(WITHOUT_RULE)
+
+
+def test_operations_with_a_rule_do_not_loop(monkeypatch):
+    loops = []
+    monkeypatch.setattr(dispatch, "_loop", lambda call: loops.append(call.op.name))
+    x = tn.randn(3, 4, 5, dtype=tn.float64)
+    w = tn.randn(5, 2, dtype=tn.float64)
+    tn.vmap(lambda a: (a * 2 + a.sum(0)).softmax(-1).max(1).values)(x)
+    tn.vmap(lambda a: (a @ w).transpose(0, 1).reshape(-1)[1:].cumsum(0))(x)
+    tn.vmap(lambda a: tn.cat([a, a.flip(0)], 1).sort(1).values[:, tn.tensor([0, 2])])(x)
+    image = tn.randn(3, 2, 6, 6)
+    net = tn.nn.Sequential(tn.nn.Conv2d(2, 4, 3), tn.nn.ReLU(), tn.nn.MaxPool2d(2), tn.nn.Flatten())
+    tn.vmap(lambda a: net(a.unsqueeze(0)))(image)
+    assert loops == []

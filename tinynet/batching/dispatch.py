@@ -69,7 +69,7 @@ def _batching(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
             return kernel(*args, **kwargs)
         return _run(op, kernel, args, kwargs)
 
-    return kernel if op.name in ("enter", "leave") else run
+    return op.kernel if op.name in ("enter", "leave") else run
 
 
 def _run(op: Any, kernel: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:

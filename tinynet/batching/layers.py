@@ -45,16 +45,14 @@ def cross_entropy(call: Call) -> Any:
         call.full(logits).reshape(-1, classes), call.full(target).reshape(-1), ignored, "none"
     )
     losses = losses.reshape(*call.batch, rows)
-    hidden = [
-        None if r is None else r.reshape(*call.batch, rows, *r.shape[1:])
-        for r in (powers, totals, counted)
-    ]
+    hidden = [r.reshape(*call.batch, rows, *r.shape[1:]) for r in (powers, totals)]
+    counted = None if counted is None else counted.reshape(*call.batch, rows)
     if reduction != "none":
-        count = rows if counted is None else np.count_nonzero(hidden[2], axis=-1)
+        count = rows if counted is None else np.count_nonzero(counted, axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.add.reduce(losses, axis=-1, dtype=np.float64)
             losses = (found / count if reduction == "mean" else found).astype(logits.dtype)
-    return [losses, *hidden]
+    return [losses, *hidden, counted]
 
 
 def squared_error(call: Call) -> Any:

@@ -91,7 +91,7 @@ def levels_of(t: Tensor) -> tuple[Level, ...]:
 
 def _into(array: Any, dim: int, level: Level) -> Any:
     if type(array) is not BatchedArray:
-        if type(array) is not np.ndarray:
+        if not isinstance(array, np.ndarray):
             raise UnbatchableError("vmap: a sparse tensor")
         return BatchedArray(np.moveaxis(array, dim, 0), (level,))
     where = sum(outer.number < level.number for outer in array.levels)

@@ -11,10 +11,10 @@ from tinynet.batching.level import Level
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.ops.joining import cat, stack
 
-Found = Sequence[Tensor | None]
+Found = Sequence[Any]  # tensors, and None
 
 
-def by_rows(function: Callable[..., Found], *batches: Tensor) -> list[Tensor | None]:
+def by_rows(function: Callable[..., Found], *batches: Tensor) -> list[Any]:
     """Return what a function gives for the rows of its arguments, stacked.
 
     Args:
@@ -30,7 +30,7 @@ def by_rows(function: Callable[..., Found], *batches: Tensor) -> list[Tensor | N
         return one_by_one(function, *batches)
 
 
-def one_by_one(function: Callable[..., Found], *batches: Tensor) -> list[Tensor | None]:
+def one_by_one(function: Callable[..., Found], *batches: Tensor) -> list[Any]:
     """Return what ``by_rows`` does, by a call for each row."""
     rows = [function(*row) for row in zip(*batches, strict=True)]
     return [
@@ -41,7 +41,7 @@ def one_by_one(function: Callable[..., Found], *batches: Tensor) -> list[Tensor 
 
 def by_units(
     function: Callable[[Tensor], Found], like: Tensor, chunk_size: int | None = None
-) -> list[Tensor | None]:
+) -> list[Any]:
     """Return what a function gives for the unit vectors in the shape of a tensor, stacked.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 PyTree = Any
@@ -145,15 +145,14 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
             f"tree_unflatten(leaves, treespec): `leaves` has length {len(values)} but the spec "
             f"refers to a pytree that holds {treespec.num_leaves} items ({treespec})."
         )
-    rest = iter(values)
+    return _built(treespec, iter(values))
 
-    def build(spec: TreeSpec) -> Any:
-        if spec.type is None:
-            return next(rest)
-        kind = spec.type if isinstance(spec.type, _Kind) else _KINDS[spec.type]
-        return kind.unflatten([build(child) for child in spec.children_specs], spec.context)
 
-    return build(treespec)
+def _built(spec: TreeSpec, rest: Iterator[Any]) -> Any:
+    if spec.type is None:
+        return next(rest)
+    kind = spec.type if isinstance(spec.type, _Kind) else _KINDS[spec.type]
+    return kind.unflatten([_built(child, rest) for child in spec.children_specs], spec.context)
 
 
 def _broadcast_to_and_flatten(tree: PyTree, treespec: TreeSpec) -> list[Any] | None:

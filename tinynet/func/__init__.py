@@ -5,6 +5,7 @@ from tinynet.func.batching import functionalize as functionalize
 from tinynet.func.batching import (
     replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_,
 )
+from tinynet.func.batching import set_vmap_fallback_warning as set_vmap_fallback_warning
 from tinynet.func.batching import vmap as vmap
 from tinynet.func.gradients import grad as grad
 from tinynet.func.gradients import grad_and_value as grad_and_value

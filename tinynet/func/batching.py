@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.batching import Level, UnbatchableError
-from tinynet.compat.pytree import (
-    TreeSpec,
-    _broadcast_to_and_flatten,
-    tree_flatten,
-    tree_leaves,
-    tree_unflatten,
-)
+from tinynet.batching.dispatch import set_fallback_warning
+from tinynet.compat.pytree import TreeSpec, tree_flatten, tree_unflatten
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor
+from tinynet.func.dimensions import (
+    batch_length,
+    check_out_dims,
+    inputs_of,
+    name_of,
+    output_dims,
+)
 from tinynet.nn.batchnorm import _BatchNorm
 from tinynet.nn.module import Module
 from tinynet.ops import cat, stack
@@ -76,9 +78,9 @@ def vmap(
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        _check_out_dims(func, out_dims)
-        leaves, dims, spec = _inputs(func, in_dims, args)
-        count = _batch_length(leaves, dims)
+        check_out_dims(func, out_dims)
+        leaves, dims, spec = inputs_of(func, in_dims, args)
+        count = batch_length(leaves, dims)
         call = _Call(func, out_dims, randomness, spec, kwargs)
         if chunk_size is None or count <= chunk_size:
             flat, form, _ = call.results(leaves, dims, count)
@@ -111,7 +113,7 @@ class _Call:
             if start is not None:
                 default_generator.go_to(start)
         found, form = self._one_by_one(leaves, dims, count)
-        where = _output_dims(self.func, self.out_dims, form)
+        where = output_dims(self.func, self.out_dims, form)
         whole = [
             _joined(self.func, [row[i] for row in found], dim, count) for i, dim in enumerate(where)
         ]
@@ -156,7 +158,7 @@ class _Call:
             )
         with level, contextlib.nullcontext() if problem is None else refused_drawing(problem):
             flat, form = self._run(inside)
-            where = _output_dims(self.func, self.out_dims, form)
+            where = output_dims(self.func, self.out_dims, form)
             whole = [_left(self.func, level, x, d) for x, d in zip(flat, where, strict=True)]
         return whole, form, where
 
@@ -185,7 +187,7 @@ class _Call:
             found.append(leaf)
             forms.append(form)
         if any(form != forms[0] for form in forms):
-            name = _name(self.func)
+            name = name_of(self.func)
             raise ValueError(f"vmap({name}, ...): the examples return different structures")
         return found, forms[0]
 
@@ -203,97 +205,7 @@ def _drawing(randomness: str) -> Iterator[None]:
         yield
 
 
-def _name(func: Any) -> str:
-    if isinstance(func, functools.partial):
-        return f"functools.partial({_name(func.func)}, ...)"
-    return getattr(func, "__name__", repr(func))
-
-
-# ---- dimensions of the arguments ----------------------------------------------------------------
-
-
-def _inputs(
-    func: Any, in_dims: Any, args: tuple[Any, ...]
-) -> tuple[list[Any], list[int | None], TreeSpec]:
-    """Return the leaves of the arguments, and the batch dimension of each."""
-    name = _name(func)
-    problem = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): "
-    if not isinstance(in_dims, (int, tuple)):
-        raise ValueError(
-            f"{problem}expected `in_dims` to be int or a (potentially nested) tuple matching the "
-            f"structure of inputs, got: {type(in_dims)}."
-        )
-    if not args:
-        raise ValueError(
-            f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
-            "trying to vmap over a function with no inputs. The latter is unsupported."
-        )
-    leaves, spec = tree_flatten(args)
-    dims = _broadcast_to_and_flatten(in_dims, spec)
-    if dims is None:
-        raise ValueError(
-            f"{problem}in_dims is not compatible with the structure of `inputs`. in_dims has "
-            f"structure {tree_flatten(in_dims)[1]} but inputs has structure {spec}."
-        )
-    return leaves, [_dimension(problem, x, d) for x, d in zip(leaves, dims, strict=True)], spec
-
-
-def _dimension(problem: str, x: Any, dim: Any) -> int | None:
-    if dim is None:
-        return None
-    if not isinstance(dim, int):
-        raise ValueError(
-            f"{problem}Got in_dim={dim} for an input but in_dim must be either an integer "
-            "dimension or None."
-        )
-    if not isinstance(x, Tensor):
-        raise ValueError(
-            f"{problem}Got in_dim={dim} for an input but the input is of type {type(x)}. We cannot "
-            "vmap over non-Tensor arguments, please use None as the respective in_dim"
-        )
-    if not -x.dim() <= dim < x.dim():
-        raise ValueError(
-            f"{problem}Got in_dim={dim} for some input, but that input is a Tensor of "
-            f"dimensionality {x.dim()} so expected in_dim to satisfy "
-            f"-{x.dim()} <= in_dim < {x.dim()}."
-        )
-    return dim % x.dim()
-
-
-def _batch_length(leaves: list[Any], dims: list[int | None]) -> int:
-    sizes = [x.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
-    if not sizes:
-        raise ValueError("vmap: Expected at least one Tensor to vmap over")
-    if any(size != sizes[0] for size in sizes):
-        raise ValueError(
-            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
-            f"{sizes} for the mapped dimension"
-        )
-    return sizes[0]
-
-
-# ---- dimensions of the results ------------------------------------------------------------------
-
-
-def _check_out_dims(func: Any, out_dims: Any) -> None:
-    if not all(dim is None or isinstance(dim, int) for dim in tree_leaves(out_dims)):
-        raise ValueError(
-            f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a "
-            "python collection of ints representing where in the outputs the vmapped dimension "
-            "should appear."
-        )
-
-
-def _output_dims(func: Any, out_dims: Any, form: TreeSpec) -> list[int | None]:
-    single = form.is_leaf() and isinstance(out_dims, tuple) and len(out_dims) == 1
-    dims = list(out_dims) if single else _broadcast_to_and_flatten(out_dims, form)
-    if dims is None:
-        raise ValueError(
-            f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible "
-            f"with the structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} "
-            f"but outputs has structure {form}."
-        )
-    return dims
+# ---- results ------------------------------------------------------------------------------------
 
 
 def _left(func: Any, level: Level, result: Any, dim: int | None) -> Any:
@@ -308,14 +220,14 @@ def _left(func: Any, level: Level, result: Any, dim: int | None) -> Any:
 
 
 def _differ(func: Any) -> ValueError:
-    name = _name(func)
+    name = name_of(func)
     return ValueError(
         f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None"
     )
 
 
 def _no_tensor(func: Any, result: Any) -> ValueError:
-    name = _name(func)
+    name = name_of(func)
     return ValueError(
         f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(result)}. "
         "Did you mean to set out_dims= to None for output?"
@@ -395,3 +307,15 @@ def replace_all_batch_norm_modules_(root: Module) -> Module:
             module.running_mean = module.running_var = module.num_batches_tracked = None
             module.track_running_stats = False
     return root
+
+
+def set_vmap_fallback_warning(enabled: bool) -> None:
+    """Warn, or not (as at the start), where an operation in ``vmap`` runs example by example.
+
+    Args:
+        enabled: True warns; the warning names the operation.
+
+    Example:
+        >>> tn.func.set_vmap_fallback_warning(False)
+    """
+    set_fallback_warning(enabled)

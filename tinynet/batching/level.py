@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.batching import dispatch
-from tinynet.batching.array import BatchedArray, UnbatchableError
+from tinynet.batching.array import BatchedArray, UnbatchableError, is_batched
 from tinynet.core.broadcasting import Recorded
 from tinynet.core.modes import mode
 from tinynet.core.node import Node, count_nodes
@@ -90,7 +90,7 @@ def levels_of(t: Tensor) -> tuple[Level, ...]:
 
 
 def _into(array: Any, dim: int, level: Level) -> Any:
-    if type(array) is not BatchedArray:
+    if not is_batched(array):
         if not isinstance(array, np.ndarray):
             raise UnbatchableError("vmap: a sparse tensor")
         return BatchedArray(np.moveaxis(array, dim, 0), (level,))

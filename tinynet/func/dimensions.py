@@ -10,6 +10,7 @@ from tinynet.core.tensor import Tensor
 
 
 def name_of(func: Any) -> str:
+    """Return what messages call a function."""
     if isinstance(func, functools.partial):
         return f"functools.partial({name_of(func.func)}, ...)"
     return getattr(func, "__name__", repr(func))
@@ -67,6 +68,7 @@ def _dimension(problem: str, x: Any, dim: Any) -> int | None:
 
 
 def batch_length(leaves: list[Any], dims: list[int | None]) -> int:
+    """Return the number of examples; ValueError where the arguments differ."""
     sizes = [x.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over")
@@ -82,6 +84,7 @@ def batch_length(leaves: list[Any], dims: list[int | None]) -> int:
 
 
 def check_out_dims(func: Any, out_dims: Any) -> None:
+    """Raise ValueError unless ``out_dims`` consists of ints and None."""
     if not all(dim is None or isinstance(dim, int) for dim in tree_leaves(out_dims)):
         raise ValueError(
             f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a "
@@ -91,6 +94,7 @@ def check_out_dims(func: Any, out_dims: Any) -> None:
 
 
 def output_dims(func: Any, out_dims: Any, form: TreeSpec) -> list[int | None]:
+    """Return where the batch dimension of each result goes."""
     single = form.is_leaf() and isinstance(out_dims, tuple) and len(out_dims) == 1
     dims = list(out_dims) if single else _broadcast_to_and_flatten(out_dims, form)
     if dims is None:

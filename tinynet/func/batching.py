@@ -315,7 +315,12 @@ def set_vmap_fallback_warning(enabled: bool) -> None:
     Args:
         enabled: True warns; the warning names the operation.
 
+    Raises:
+        TypeError: ``enabled`` is no bool.
+
     Example:
         >>> tn.func.set_vmap_fallback_warning(False)
     """
+    if not isinstance(enabled, bool):
+        raise TypeError(f"enabled must be a bool, not {type(enabled).__name__}")
     set_fallback_warning(enabled)

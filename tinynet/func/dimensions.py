@@ -87,8 +87,8 @@ def check_out_dims(func: Any, out_dims: Any) -> None:
     """Raise ValueError unless ``out_dims`` consists of ints and None."""
     if not all(dim is None or isinstance(dim, int) for dim in tree_leaves(out_dims)):
         raise ValueError(
-            f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a "
-            "python collection of ints representing where in the outputs the vmapped dimension "
+            f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or "
+            "a python collection of ints representing where in the outputs the vmapped dimension "
             "should appear."
         )
 
@@ -99,8 +99,9 @@ def output_dims(func: Any, out_dims: Any, form: TreeSpec) -> list[int | None]:
     dims = list(out_dims) if single else _broadcast_to_and_flatten(out_dims, form)
     if dims is None:
         raise ValueError(
-            f"vmap({name_of(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible "
-            f"with the structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} "
+            f"vmap({name_of(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not "
+            "compatible with the structure of `outputs`. out_dims has structure "
+            f"{tree_flatten(out_dims)[1]} "
             f"but outputs has structure {form}."
         )
     return dims

@@ -185,3 +185,10 @@ def test_inputs_share_their_memory():
 def test_empty_batches():
     assert tn.vmap(lambda a: (a * 2).sum())(tn.zeros(0, 3)).shape == (0,)
     assert tn.func.jacrev(lambda a: a[:0])(X).shape == (0, 3, 2, 3)
+
+
+def test_new_values_in_the_order_of_a_batch():
+    x = tn.arange(24.0).reshape(2, 3, 4)
+    made = tn.vmap(lambda a: tn.zeros_like(a).add_(a), in_dims=1)(x)
+    assert (made == x.movedim(1, 0)).all()
+    assert tn.vmap(lambda a: a.new_ones(2).mul_(a[0, 0]))(x).tolist() == [[0.0, 0.0], [12.0, 12.0]]

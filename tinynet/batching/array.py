@@ -126,7 +126,9 @@ class BatchedArray(NDArrayOperatorsMixin):
         return BatchedArray(array, self.levels)
 
     def for_each(self, array: Array) -> BatchedArray:
-        """Return a copy of a plain array for each example."""
+        """Return a copy of a plain array for each example; what is batched already as it is."""
+        if type(array) is BatchedArray:
+            return array
         return self.like(np.broadcast_to(array, self.batch + array.shape).copy())
 
     def show(self, t: Any) -> str:

@@ -56,6 +56,8 @@ ELSEWHERE = {
     "gamma_values": "tests/distributions",  # the derivative of a sample
     "dirichlet_values": "tests/distributions",
     "sparse_product": "tests/as_torch",  # takes the places of a sparse matrix
+    "enter": "tests/nn/machinery/programs_vmap.py",  # into a batch
+    "leave": "tests/nn/machinery/programs_vmap.py",
 }
 
 

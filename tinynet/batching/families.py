@@ -96,7 +96,7 @@ _enter(squeezed, "squeeze_all squeezed")
 _enter(
     copied,
     """
-    copy bernoulli_values poisson_values binomial_values normal_values uniform_values random_values
+    copy bernoulli_values poisson_values binomial_values uniform_values random_values
     exponential_values cauchy_values log_normal_values geometric_values gamma_values
     """,
 )

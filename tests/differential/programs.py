@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from tinynet.extension_dtypes import installed
+
 from . import (
     programs_backward,
     programs_copies,
@@ -13,6 +15,7 @@ from . import (
     programs_functions,
     programs_grad,
     programs_gradients,
+    programs_half,
     programs_higher_order,
     programs_hooks,
     programs_hooks_and_writes,
@@ -50,6 +53,7 @@ FAMILIES: tuple[Family, ...] = (
     programs_data.program,
     programs_hooks.program,
     programs_hooks_and_writes.program,
+    *([programs_half.program] if installed() else []),  # its programs need ml_dtypes
     programs_nodes.program,
     programs_node_calls.program,
     programs_saved_tensors.program,

@@ -17,6 +17,7 @@ from tinynet.core.modes import enable_grad, mode
 from tinynet.core.node import NOWHERE_EDGE, Edge, Node, move_retained
 from tinynet.core.tensor import VIEW, Tensor, counter_of, method, wrap
 from tinynet.core.version import INFERENCE
+from tinynet.dtypes import FLOATING
 
 NO_GRAD = "no_grad"
 INFERENCE_MODE = "inference_mode"
@@ -80,7 +81,7 @@ def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], gr
     if origin and view.site is None:
         view.site = here()
     target._view = view
-    if source._array.dtype.kind in dtypes.FLOATING:
+    if source._array.dtype.kind in FLOATING:
         target._requires_grad = VIEW
     return view
 

@@ -54,6 +54,8 @@ PATHS: dict[str, str] = {
     "torch.cuda.random": "cuda",
     "torch.distributed": "compat.distributed",
     "torch.distributed.fsdp": "compat.distributed",
+    "torch.distributed.nn": "compat.distributed",
+    "torch.distributed.nn.functional": "compat.distributed",
     "torch.distributed.optim": "compat.distributed",
     "torch.distributions.constraint_registry": "distributions.constraint_registry",
     "torch.distributions.constraints": "distributions.constraints",

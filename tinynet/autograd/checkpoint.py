@@ -196,3 +196,29 @@ def _in_turn(steps: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
         return value
 
     return run
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """Return the devices of tensors, and the states of their generators: none beside the cpu's.
+
+    Args:
+        *args: tensors, and anything else.
+
+    Example:
+        >>> from tinynet.utils.checkpoint import get_device_states
+        >>> get_device_states(tn.ones(2))
+        ([], [])
+    """
+    return [], []
+
+
+def set_device_states(devices: Any, states: Any) -> None:
+    """Give the generators of devices their states back: there are none beside the cpu's.
+
+    Args:
+        devices, states: what ``get_device_states`` returned.
+
+    Example:
+        >>> from tinynet.utils.checkpoint import set_device_states
+        >>> set_device_states([], [])
+    """

@@ -116,6 +116,7 @@ functions = {
         for module, names in _ONLY_FUNCTIONS.items()
         for name in names.split()
     },
+    **{name: getattr(Tensor, name) for name in ("detach", "get_device")},
     "where": arithmetic.choose,
     "range": deprecated.inclusive_range,
     "set_default_tensor_type": conversion.set_default_tensor_type,

@@ -46,6 +46,7 @@ __all__ = [
     "addcmul",
     "addmm",
     "addmv",
+    "addmv_",
     "addr",
     "adjoint",
     "alias_copy",
@@ -148,6 +149,7 @@ __all__ = [
     "deg2rad",
     "deg2rad_",
     "det",
+    "detach",
     "detach_",
     "detach_copy",
     "diag",
@@ -212,6 +214,7 @@ __all__ = [
     "ge",
     "geqrf",
     "ger",
+    "get_device",
     "gradient",
     "greater",
     "greater_equal",
@@ -565,6 +568,9 @@ def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: f
 def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Return ``beta * self + alpha * (mat @ vec)``."""
 
+def addmv_(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Write the result of ``addmv`` to this tensor and return it."""
+
 def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """Return ``beta * self + alpha * outer(vec1, vec2)``, in the dtype that all three fit in."""
 
@@ -917,6 +923,9 @@ def deg2rad_(self: Tensor) -> Tensor:
 def det(input: Tensor) -> Tensor:
     """Return the determinants of matrices; ``linalg.det`` does the same."""
 
+def detach(self: Tensor) -> Tensor:
+    """Return a tensor with the same memory and version counter, but without history."""
+
 def detach_(self: Tensor) -> Tensor:
     """Cut the tensor from its history: it becomes a leaf that requires no grad."""
 
@@ -1175,6 +1184,9 @@ def geqrf(input: Tensor) -> Any:
 
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it."""
+
+def get_device(self: Tensor) -> int:
+    """Return -1: the tensor is on the cpu."""
 
 def gradient(
     input: Tensor,

@@ -155,11 +155,19 @@ class Answers(dict[str, dict[str, Any]]):
             part.replace(self.file)
 
 
+def short(found: dict[str, Any]) -> dict[str, Any]:
+    """What a program did, with four digits of each number, and its error only if there is one."""
+    series = {site: [float(f"{x:.4g}") for x in losses] for site, losses in found["series"].items()}
+    seconds = found["seconds"] and float(f"{found['seconds']:.4g}")
+    error = {"error": found["error"]} if found["error"] else {}
+    return {"series": series, "seconds": seconds, "status": found["status"], **error}
+
+
 def record(chosen: list[Program], answers: Answers, repositories: Repositories) -> int:
     """Run programs on PyTorch and note what they did."""
     for program in chosen:
         found = run(program, "torch", repositories, program.seconds * 8)
-        answers.note(program.name, found)
+        answers.note(program.name, short(found))
         print(f"{program.name}: {found['status']} {found['error']}".strip(), flush=True)
     return 0
 

@@ -65,6 +65,12 @@ def test_the_files_and_functions_that_a_page_names_exist(page):
             )
 
 
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_no_page_promises_digits_of_a_training(page):
+    """They depend on the processor."""
+    assert not re.search(r"(accuracy|loss) \d", page.read_text(encoding="utf-8"))
+
+
 # ---- the reference of the API ----
 
 

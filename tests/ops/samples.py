@@ -252,6 +252,8 @@ for _name, _function in OPERATORS.items():
 
 # ---- shape --------------------------------------------------------------------------------------
 
+sample("select_backward", f(2), (2, 3), 1, -1)
+sample("cut_backward", f(2, 2), (2, 3), 1, slice(0, 2))
 for _spec in (f(2, 3), f(2, 3).transposed, f(2, 3).strided, f(2, 3).expanded, f(0, 3)):
     sample("transpose", _spec, 0, -1)
     sample("t", _spec)

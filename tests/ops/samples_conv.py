@@ -21,6 +21,8 @@ for _walk, _size in WALKS.values():
     sample("spread", _y, _w, _size, _walk, 1)
     sample("spread_biased", _y, _w, f(2), _size, _walk, 1)
     sample("correlate", _x, _y, _walk, 1)
+    sample("convolve_backward", _y, _w, _x.shape, _walk, 1)
+    sample("spread_backward", _x, _w, _walk, 1)
 _walk, _size = WALKS["stride"]
 _x, _w, _y = f(2, 4, *_size), f(2, 2, *_walk.kernel), f(2, 2, *_walk.out)
 for _made in ("transposed", "strided", "expanded"):

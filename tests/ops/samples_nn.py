@@ -13,7 +13,26 @@ for _args in layouts(PIECEWISE):
     sample("softplus", *_args, 1.5, 4.0)
     sample("prelu", *_args, f())
     sample("hardshrink softshrink", *_args, 0.5)
-    sample("weighted_density", *_args)
+
+# ---- derivatives that create_graph records as operations ----------------------------------------
+
+# A gradient, then what the operation's formula saves.
+G = f(2, 3)
+sample("tanh_backward sigmoid_backward", G, f(2, 3))
+sample("leaky_relu_backward", G, PIECEWISE, 0.1)
+sample("hardtanh_backward", G, PIECEWISE, -1.0, 2.0)
+sample("hardswish_backward log_sigmoid_backward gelu_tanh_backward", G, PIECEWISE)
+sample("threshold_backward hardshrink_backward softshrink_backward", G, PIECEWISE, 0.5)
+sample("elu_backward", G, PIECEWISE, 1.3, 1.1, 0.9)
+sample("softplus_backward", G, PIECEWISE, 1.5, 4.0)
+sample("likelihood_backward", f(), i(0, 3, 1), (3, 4), -100, "mean")
+sample("likelihood_of_places_backward", f(2, 2), i([[0, 2], [1, 0]]), (2, 3, 2), 0, "none")
+for _reduction in ("mean", "none"):
+    _g = f() if _reduction == "mean" else G
+    sample("squared_error_backward", _g, f(2, 3), f(2, 3), _reduction)
+    sample("smooth_error_backward", _g, PIECEWISE, f(2, 3), _reduction, 0.9)
+    sample("huber_error_backward", _g, PIECEWISE, f(2, 3), _reduction, 0.9)
+    sample("binary_entropy_backward", _g, f(2, 3).of(0.2, 0.7), f(2, 3).of(0.4), _reduction)
 sample("prelu", f(2, 3), f(3))
 SLOPES = i([[1, 2, 1], [3, 1, 2]])
 for _input in (f(2, 3), f(2, 3).transposed, f(2, 3).strided, f(2, 3).expanded):
@@ -48,16 +67,21 @@ sample("embedding_rows", f(4, 2).transposed, i(1), -1, False)
 sample("embedding_rows", f(4, 2), i([]), -1, False)
 
 for _reduction in ("mean", "sum", "none"):
-    sample("squared_error", f(2, 3), f(2, 3).transposed, _reduction)
+    sample("squared_error entropy_of_logits", f(2, 3), f(2, 3).transposed, _reduction)
     sample("squared_error", f(2, 3), f(3), _reduction)
     sample("squared_error", f(), f(), _reduction)
     sample("squared_error", f(0, 3), f(0, 3), _reduction)
+    sample("smooth_error huber_error", PIECEWISE, f(2, 3).transposed, _reduction, 1.1)
+    sample("smooth_error huber_error", PIECEWISE, f(3), _reduction, 1.1)
+    sample("likelihood", f(3, 4), i(0, 3, 1), -100, _reduction)
+    sample("likelihood", f(4), i(2), -100, _reduction)
+    sample("likelihood_of_places", f(2, 3, 2), i([[0, 2], [1, 0]]), 0, _reduction)
     sample("indexed_cross_entropy", f(3, 4), i(0, 3, 1), -100, _reduction)
     sample("indexed_cross_entropy", f(3, 4).transposed, i(0, -1, 1), -1, _reduction)
 sample("indexed_cross_entropy", f(0, 4), i([]), -100, "sum")
 for _args in layouts(f(2, 3).of(0.2, 0.7, 0.5, 0.35, 0.9, 0.6)):
-    sample("binary_entropy", *_args, f().of(0.4))
-sample("binary_entropy", f(3).of(0.2, 0.7, 0.5), f(3).of(0, 1, 0.3))
+    sample("binary_entropy", *_args, f().of(0.4), "none")
+sample("binary_entropy", f(3).of(0.2, 0.7, 0.5), f(3).of(0, 1, 0.3), "mean")
 
 sample("constant_pad", f(2, 3), (1, 2), 0.5)
 sample("constant_pad", f(2, 3).transposed, (1, -1, 0, 1), 0.0)

@@ -55,6 +55,8 @@ REFUSED = {"floor_divide", "heaviside", "ctc_nll", "ctc_nll_backward"} | {
 ELSEWHERE = {
     "gamma_values": "tests/distributions",  # the derivative of a sample
     "dirichlet_values": "tests/distributions",
+    "gelu_backward": "the rows of gelu",  # takes what gelu has kept, which is no free variable
+    "glu_backward": "the rows of glu",  # the same
     "sparse_product": "tests/as_torch",  # takes the places of a sparse matrix
     "enter": "tests/nn/machinery/programs_vmap.py",  # into a batch
     "leave": "tests/nn/machinery/programs_vmap.py",

@@ -45,6 +45,8 @@ class Operation:
         formulas: input name -> derivative; None as long as there is none.
         joint: one function for the derivatives of all inputs, instead of ``formulas``.
         ufunc: the kernel, if that is a ufunc of numpy's; else None.
+        recorded: input name -> what stands for its formula where the gradient is recorded, and
+            the names of its arguments after ``g``; see ``core/double_backward.py``.
         function: the public function on tensors.
     """
 
@@ -80,8 +82,7 @@ class Operation:
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
         self.differentiable = differentiable
         self.frees, self.exempt = frozenset(frees), frozenset(exempt)
-        self.result = result
-        self.many = many
+        self.result, self.many = result, many
         self.mixed, self.numbers = mixed, numbers
         self.multiple, self.autocast = bool(outputs) or many, autocast
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
@@ -90,6 +91,7 @@ class Operation:
         self.takes_out = out or (methods and kind != "view" and not many)
         self.formulas: dict[str, Callable[..., Any]] | None = None
         self.joint: Callable[..., Any] | None = None
+        self.recorded: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
         self._install(methods, operator, inplace)
 
     def _parameters(self, code: CodeType) -> None:

@@ -80,13 +80,13 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
         ]
     elif op.multiple:
         g = g[0]
-    if op.joint is not None:
+    if op.joint is not None and not op.recorded:
         results = _apply(op.joint, g, values)
     elif op.kind == "sequence":
         results = _apply(op.formulas[op.tensors[0]], g, values)
     else:
         results = tuple(
-            _apply(op.formulas[t], g, values) if needed and t in op.formulas else None
+            _of_input(op, t, g, values) if needed and t in op.formulas else None
             for t, needed in zip(op.tensors, needs, strict=True)
         )
     if freed is not None:
@@ -98,6 +98,13 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
             elif name in op.frees:
                 setattr(node, f"saved_{name}", freed)
     return results  # type: ignore[no-any-return]
+
+
+def _of_input(op: Any, name: str, g: Any, values: dict[str, Any]) -> Any:
+    if name in op.recorded:
+        function, names = op.recorded[name]
+        return function(g, *[values[n] for n in names])
+    return _apply(op.formulas[name], g, values)
 
 
 def _apply(formula: Any, g: Any, values: dict[str, Any]) -> Any:

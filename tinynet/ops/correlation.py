@@ -9,11 +9,12 @@ from tinynet import dtypes
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor
 from tinynet.ops.conversion import converted
+from tinynet.ops.diagonals import diagonal
 from tinynet.ops.limits import clamp
 from tinynet.ops.products import matmul
 from tinynet.ops.refuse import name_of, refuse_others
 from tinynet.ops.reshaping import squeeze
-from tinynet.ops.shape import diagonal, reshape
+from tinynet.ops.shape import reshape
 
 
 def _check_weights(name: str, weights: Any, count: int, floating: bool) -> None:

@@ -9,12 +9,51 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.device import DeviceLike, require_cpu
-from tinynet.core.operation import operation, public, sequence
+from tinynet.core.operation import operation, public, sequence, view
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.joining import stack
 from tinynet.ops.refuse import name_of, refuse_others
-from tinynet.ops.shape import axis_of, diagonal, diagonal_embed, expand, reshape, transpose
+from tinynet.ops.shape import axis_of, expand, reshape, transpose
+
+# ---- a view ------------------------------------------------------------------------------------
+
+
+@operation(methods=False, node="DiagonalBackwardBackward0")
+def diagonal_embed(
+    self: Array, /, shape: tuple[int, ...], offset: int, dim1: int, dim2: int
+) -> Array:
+    """Return zeros of ``shape`` with ``self`` on a diagonal."""
+    whole = np.zeros(shape, self.dtype)
+    place = np.diagonal(whole, offset, dim1, dim2)
+    place.flags.writeable = True
+    place[...] = self
+    return whole
+
+
+diagonal_embed.grad(self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2))
+
+
+@view(methods=False, node="DiagonalBackward0")
+def diagonal_view(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
+    """Return a view of a diagonal."""
+    found = np.diagonal(self, offset, axis_of(dim1, self.ndim), axis_of(dim2, self.ndim))
+    if self.flags.writeable:
+        found.flags.writeable = True
+    return found
+
+
+diagonal_view.grad(
+    self=lambda g, self_shape, offset, dim1, dim2: diagonal_embed(g, self_shape, offset, dim1, dim2)
+)
+
+
+def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
+    """Return the diagonal of an array or tensor."""
+    if isinstance(x, Tensor):
+        return diagonal_view.function(x, offset, dim1, dim2)
+    return np.diagonal(x, offset, dim1, dim2)
+
 
 # ---- taken from a matrix ------------------------------------------------------------------------
 

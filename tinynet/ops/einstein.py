@@ -16,9 +16,10 @@ from typing import Any
 from tinynet.core.modes import mode
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor
+from tinynet.ops.diagonals import diagonal
 from tinynet.ops.products import bmm, mm, refused
 from tinynet.ops.reduction import sum_dims
-from tinynet.ops.shape import diagonal, permute_dims, reshape, select
+from tinynet.ops.shape import permute_dims, reshape, select
 
 Label = Any  # a letter, or ("...", n): the n-th dimension of an ellipsis, counted from the last
 Labels = list[Label]

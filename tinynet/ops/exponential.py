@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import numba_kernels, threads
+from tinynet.core.double_backward import derivative
 from tinynet.core.operation import pointwise, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
@@ -252,6 +253,11 @@ def tanh(self: Array, /) -> Array:
 
 
 tanh.grad(self=lambda g, result: g * (1 - result * result))
+derivative(
+    tanh,
+    "TanhBackwardBackward0",
+    output=lambda g, grad_output, output: g * grad_output * (-2 * output),
+)
 
 
 @pointwise(ints="float", inplace=True)
@@ -268,6 +274,11 @@ def sigmoid(self: Array, /) -> Array:
 
 
 sigmoid.grad(self=lambda g, result: g * (result * (1 - result)))
+derivative(
+    sigmoid,
+    "SigmoidBackwardBackward0",
+    output=lambda g, grad_output, output: g * grad_output * (1 - 2 * output),
+)
 
 
 @pointwise(methods=False, node="ThresholdBackwardBackward0")

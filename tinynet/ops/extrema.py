@@ -39,7 +39,7 @@ def shared(
     """Share a gradient equally between the elements that equal the result (NaN equals NaN)."""
     extreme = restore(result, self_shape, dim, keepdim)
     mask = (self == extreme) | ((self != self) & (extreme != extreme))
-    return restore(g, self_shape, dim, keepdim) * mask / _like(sum_dims(mask, dim, True), g)
+    return restore(g, self_shape, dim, keepdim) / _like(sum_dims(mask, dim, True), g) * mask
 
 
 def _like(x: Any, g: Any) -> Any:

@@ -148,7 +148,8 @@ def higher_gamma(self: Array, /, order: int) -> Array:
     if order == 1:  # the mirror formula is exact far below zero
         near = _zeta(np.asarray(2, np.float64), np.where(x < 0.5, 1 - x, x))
         mirror = np.square(np.pi / _sine_of_pi(x)) - near
-        return np.where(x < 0.5, mirror, near).astype(kind)
+        slope = np.where(x < 0.5, mirror, near)
+        return np.where(x == np.inf, 0.0, slope).astype(kind)
     sign = 1 if order % 2 else -1
     return (sign * math.factorial(order) * _zeta(np.asarray(order + 1, np.float64), x)).astype(kind)
 

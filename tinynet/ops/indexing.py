@@ -59,7 +59,7 @@ def index(self: Array, /, indices: Indices) -> Array:
         raise IndexError(text) from None
 
 
-@operation(methods=False)
+@operation(methods=False, node="IndexPutImplBackward0")
 def index_sum(self: Array, /, shape: tuple[int, ...], indices: Indices) -> Array:
     """Return zeros of ``shape`` with ``self`` added at the indices: the derivative of ``index``."""
     if self.dtype is HALF:

@@ -27,9 +27,14 @@ def maximum(self: Array, other: Array, /) -> Array:
     """
 
 
+def _halved(g: Any, x: Any, y: Any) -> Any:
+    """Return half of a gradient where two are equal; where one is NaN, both get all of it."""
+    return where(x == y, g * 0.5, g)
+
+
 maximum.grad(
-    self=lambda g, self, other: where(self == other, g * 0.5, where(self > other, g, 0.0)),
-    other=lambda g, self, other: where(self == other, g * 0.5, where(other > self, g, 0.0)),
+    self=lambda g, self, other: where(self < other, 0.0, _halved(g, self, other)),
+    other=lambda g, self, other: where(self > other, 0.0, _halved(g, self, other)),
 )
 
 
@@ -44,8 +49,8 @@ def minimum(self: Array, other: Array, /) -> Array:
 
 
 minimum.grad(
-    self=lambda g, self, other: where(self == other, g * 0.5, where(self < other, g, 0.0)),
-    other=lambda g, self, other: where(self == other, g * 0.5, where(other < self, g, 0.0)),
+    self=lambda g, self, other: where(self > other, 0.0, _halved(g, self, other)),
+    other=lambda g, self, other: where(self < other, 0.0, _halved(g, self, other)),
 )
 
 

@@ -139,4 +139,4 @@ def entr(self: Array, /) -> Array:
     return np.where(self < 0, self.dtype.type(-np.inf), found)
 
 
-entr.grad(self=lambda g, self: g * where(self == 0, math.inf, -log(self) - 1))
+entr.grad(self=lambda g, self: g * (-log(self) - 1))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor
-from tinynet.ops import shape
+from tinynet.ops import diagonals, shape
 from tinynet.ops.shape import axis_of
 
 
@@ -111,4 +111,4 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
     first, second = axis_of(dim1, n), axis_of(dim2, n)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return shape.diagonal_view.function(self, offset, first, second)
+    return diagonals.diagonal_view.function(self, offset, first, second)

@@ -27,7 +27,9 @@ def power(self: Array, exponent: Array, /) -> Array:
 
 
 power.grad(
-    self=lambda g, self, exponent: g * where(exponent == 0, 0.0, exponent * self ** (exponent - 1)),
+    self=lambda g, self, exponent: where(
+        exponent == 0, 0.0, g * (exponent * self ** (exponent - 1))
+    ),
     exponent=lambda g, self, exponent, result: (
         g * where((self == 0) & (exponent >= 0), 0.0, result * log(self))
     ),
@@ -49,6 +51,8 @@ def power_number(self: Array, /, exponent: float) -> Array:
         return self * self * self
     if exponent == 4:
         return np.square(np.square(self))
+    if exponent == -0.5:  # as PyTorch does: of -0.0 it is minus infinity
+        return 1 / np.sqrt(self)
     return np.power(self, exponent)
 
 
@@ -68,12 +72,13 @@ def power_of_number(self: Array, /, base: float) -> Array:
     return np.power(dtypes.number(base, kind), self.astype(kind, copy=False))
 
 
-power_of_number.grad(self=lambda g, result, base: g * (result * _log_of(base)))
+def _slope_of_exponent(g: Any, result: Any, base: float) -> Any:
+    if base == 0:  # 0 to the power of what is not negative is at most 1, and flat
+        return g * where(result <= 1, 0.0, result * -math.inf)
+    return g * (result * (math.log(base) if base > 0 else math.nan))
 
 
-def _log_of(base: float) -> float:
-    """Return the logarithm that the derivative needs; for 0 any number will do, 0**x is flat."""
-    return math.log(base) if base > 0 else 0.0 if base == 0 else math.nan
+power_of_number.grad(self=_slope_of_exponent)
 
 
 # ---- the public faces ---------------------------------------------------------------------------

@@ -135,6 +135,10 @@ def mean_all(self: Array, /, dtype: DtypeLike = None) -> Array:
 
 
 mean_all.grad(self=lambda g, self_shape: expand(g / max(math.prod(self_shape), 1), self_shape))
+mean_all.recorded["self"] = (  # in PyTorch's order
+    lambda g, self_shape: expand(g, self_shape) / max(math.prod(self_shape), 1),
+    ("self_shape",),
+)
 
 
 @operation(node="MeanBackward1", methods=False)

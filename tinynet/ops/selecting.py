@@ -318,7 +318,7 @@ def masked_select(self: Array, mask: Array, /) -> Array:
     return wide[chosen]
 
 
-@operation(methods=False)
+@operation(methods=False, node="MaskedScatterBackward0")
 def masked_spread(self: Array, mask: Array, /, shape: tuple[int, ...]) -> Array:
     """Return zeros of ``shape`` with the elements of ``self`` where the mask is True."""
     whole = np.zeros(shape, self.dtype)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.double_backward import derivative
 from tinynet.core.messages import kind_of
 from tinynet.core.operation import operation, view
 from tinynet.core.tensor import Tensor
@@ -292,6 +293,11 @@ select.grad(
         g, self_shape, (slice(None),) * (dim % len(self_shape)) + (index, ...)
     )
 )
+derivative(
+    select,
+    "SelectBackwardBackward0",
+    grad_output=lambda g, dim, index: select(g, dim, index),
+)
 
 
 @view(methods=False, node="SliceBackward0")
@@ -301,42 +307,7 @@ def cut(self: Array, /, dim: int, part: slice) -> Array:
 
 
 cut.grad(self=lambda g, self_shape, dim, part: embed(g, self_shape, (slice(None),) * dim + (part,)))
-
-
-@operation(methods=False)
-def diagonal_embed(
-    self: Array, /, shape: tuple[int, ...], offset: int, dim1: int, dim2: int
-) -> Array:
-    """Return zeros of ``shape`` with ``self`` on a diagonal."""
-    whole = np.zeros(shape, self.dtype)
-    place = np.diagonal(whole, offset, dim1, dim2)
-    place.flags.writeable = True
-    place[...] = self
-    return whole
-
-
-diagonal_embed.grad(self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2))
-
-
-@view(methods=False, node="DiagonalBackward0")
-def diagonal_view(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
-    """Return a view of a diagonal."""
-    found = np.diagonal(self, offset, axis_of(dim1, self.ndim), axis_of(dim2, self.ndim))
-    if self.flags.writeable:
-        found.flags.writeable = True
-    return found
-
-
-diagonal_view.grad(
-    self=lambda g, self_shape, offset, dim1, dim2: diagonal_embed(g, self_shape, offset, dim1, dim2)
-)
-
-
-def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
-    """Return the diagonal of an array or tensor."""
-    if isinstance(x, Tensor):
-        return diagonal_view.function(x, offset, dim1, dim2)
-    return np.diagonal(x, offset, dim1, dim2)
+derivative(cut, "SliceBackwardBackward0", grad_output=lambda g, dim, part: cut(g, dim, part))
 
 
 # ---- several views of one tensor ----------------------------------------------------------------

@@ -262,6 +262,8 @@ def norm_gradient(
     if p == 1:
         return g * sign(x)
     if p == 2:
+        if isinstance(g, Tensor):  # NaN is the second derivative at 0, as in PyTorch
+            return g * where(norm == 0, 0.0, x / norm)
         return x * where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm))
     sizes = absolute(x)
     if p in (math.inf, -math.inf):

@@ -102,9 +102,15 @@ def atan2(self: Array, other: Array, /) -> Array:
 
 
 atan2.grad(
-    self=lambda g, self, other: g * other / (self * self + other * other),
-    other=lambda g, self, other: g * -self / (self * self + other * other),
+    self=lambda g, self, other: g * other * _per_square(self, other),
+    other=lambda g, self, other: g * -self * _per_square(self, other),
 )
+
+
+def _per_square(x: Any, y: Any) -> Any:
+    """Return ``1 / (x^2 + y^2)``, and 0 at the origin, where an angle has no derivative."""
+    square = x * x + y * y
+    return where(square == 0, 0.0, 1 / square)
 
 
 @pointwise(inplace=True, numbers=False)

@@ -12,7 +12,7 @@ from tinynet.core.inplace import run_inplace_view
 from tinynet.core.operation import operation, public, view
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops import copying, shape
+from tinynet.ops import copying, diagonals, shape
 from tinynet.ops.refuse import name_of, refuse_others
 from tinynet.ops.shape import axis_of
 from tinynet.strides import array_in, extent, integers
@@ -53,7 +53,7 @@ def unfold(self: Array, /, dimension: int, size: int, step: int) -> Array:
     )
 
 
-@operation(methods=False)
+@operation(methods=False, node="UnfoldBackwardBackward0")
 def windows_summed(self: Array, /, shape: Ints, dimension: int, size: int, step: int) -> Array:
     """Return zeros of ``shape`` with the windows added: the derivative of ``unfold``."""
     if not shape:
@@ -351,14 +351,16 @@ def diagonal_scatter(
         tensor([[1., 0.],
                 [0., 1.]])
     """
-    return _replaced(self, src, lambda whole: shape.diagonal_view.kernel(whole, offset, dim1, dim2))
+    return _replaced(
+        self, src, lambda whole: diagonals.diagonal_view.kernel(whole, offset, dim1, dim2)
+    )
 
 
 diagonal_scatter.grad(
     self=lambda g, offset, dim1, dim2: diagonal_scatter(
-        g, shape.diagonal(g, offset, dim1, dim2) * 0, offset, dim1, dim2
+        g, diagonals.diagonal(g, offset, dim1, dim2) * 0, offset, dim1, dim2
     ),
-    src=lambda g, offset, dim1, dim2: shape.diagonal(g, offset, dim1, dim2),
+    src=lambda g, offset, dim1, dim2: diagonals.diagonal(g, offset, dim1, dim2),
 )
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.double_backward import derivative
 from tinynet.core.operation import operation, pointwise
-from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
-from tinynet.ops.exponential import sigmoid, tanh
+from tinynet.ops.exponential import exp, sigmoid, tanh
 from tinynet.ops.joining import cat
 from tinynet.ops.picking import pick
 from tinynet.ops.refuse import name_of
@@ -36,6 +36,11 @@ def _zero(x: Array) -> Array:
     return np.zeros((), x.dtype)
 
 
+def _flat(g: Any) -> Any:
+    """Return the second derivative of what is made of straight pieces."""
+    return g * 0
+
+
 # ---- made of straight pieces --------------------------------------------------------------------
 
 
@@ -49,6 +54,7 @@ def leaky_relu(self: Array, /, negative_slope: float) -> Array:
 leaky_relu.grad(
     self=lambda g, self, negative_slope: where(self > 0, g, g * negative_slope),
 )
+derivative(leaky_relu, "LeakyReluBackwardBackward0", self=_flat)
 
 
 @pointwise(methods=False, node="PreluKernelBackward0")
@@ -73,8 +79,9 @@ def hardtanh(self: Array, /, min_val: float, max_val: float) -> Array:
 
 
 hardtanh.grad(
-    self=lambda g, self, min_val, max_val: where((self > min_val) & (self < max_val), g, 0.0),
+    self=lambda g, self, min_val, max_val: where((self <= min_val) | (self >= max_val), 0.0, g),
 )
+derivative(hardtanh, "HardtanhBackwardBackward0", self=_flat)
 
 
 @pointwise(methods=False)
@@ -95,6 +102,11 @@ def hardswish(self: Array, /) -> Array:
 hardswish.grad(
     self=lambda g, self: where(self <= -3, 0.0, where(self < 3, g * (self / 3 + 0.5), g)),
 )
+derivative(
+    hardswish,
+    "HardswishBackwardBackward0",
+    self=lambda g, grad_output, self: where((self > -3) & (self < 3), g * grad_output / 3, 0.0),
+)
 
 
 @pointwise(methods=False)
@@ -104,6 +116,7 @@ def threshold(self: Array, /, threshold: float, value: float) -> Array:
 
 
 threshold.grad(self=lambda g, self, threshold: where(self <= threshold, 0.0, g))
+derivative(threshold, "ThresholdBackwardBackward0", self=_flat)
 
 
 @pointwise(methods=False)
@@ -114,6 +127,7 @@ def hardshrink(self: Array, /, lambd: float) -> Array:
 
 
 hardshrink.grad(self=lambda g, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, g))
+derivative(hardshrink, "HardshrinkBackwardBackward0", self=_flat)
 
 
 @pointwise(methods=False)
@@ -129,6 +143,7 @@ def softshrink(self: Array, /, lambd: float) -> Array:
 
 
 softshrink.grad(self=lambda g, self, lambd: where((self >= -lambd) & (self <= lambd), 0.0, g))
+derivative(softshrink, "SoftshrinkBackwardBackward0", self=_flat)
 
 
 @pointwise(methods=False)
@@ -147,25 +162,51 @@ def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array
     """Return ``scale * x`` above 0 and ``scale * alpha * (exp(input_scale * x) - 1)`` below."""
     x = _floating(self, "elu_cpu")
     below = np.expm1(np.minimum(x, _zero(x)) * input_scale)
-    return pick(x > 0, x * scale, below * (alpha * scale))
+    return pick(x < 0, below * (alpha * scale), x * scale)
 
 
 elu.grad(
     self=lambda g, self, result, alpha, scale, input_scale: where(
-        self > 0, g * scale, g * (input_scale * (result + alpha * scale))
+        self <= 0, g * (input_scale * (result + alpha * scale)), g * scale
     ),
 )
+
+
+@pointwise(methods=False, node="EluBackwardBackward0")
+def elu_backward(
+    grad_output: Array, self: Array, /, alpha: float, scale: float, input_scale: float
+) -> Array:
+    """Return the gradient of the input of ``elu`` and ``celu``, without their results."""
+    slope = np.exp(np.minimum(self, _zero(self)) * input_scale) * (input_scale * alpha * scale)
+    return grad_output * pick(self <= 0, slope, np.asarray(scale, self.dtype))
+
+
+elu_backward.grad(
+    grad_output=lambda g, self, alpha, scale, input_scale: elu_backward(
+        g, self, alpha, scale, input_scale
+    ),
+    self=lambda g, grad_output, self, alpha, scale, input_scale: where(
+        self < 0,
+        g * grad_output * exp(self * input_scale) * (input_scale * input_scale * alpha * scale),
+        0.0,
+    ),
+)
+elu.recorded["self"] = elu_backward.function, ("self", "alpha", "scale", "input_scale")
 
 
 @pointwise(methods=False, node="CeluBackward0")
 def celu(self: Array, /, alpha: float) -> Array:
     """Return x above 0 and ``alpha * (exp(x / alpha) - 1)`` below."""
     x = _floating(self, "elu_cpu")
-    return pick(x > 0, x, np.expm1(np.minimum(x, _zero(x)) / alpha) * alpha)
+    return pick(x < 0, np.expm1(np.minimum(x, _zero(x)) / alpha) * alpha, x)
 
 
 celu.grad(
-    self=lambda g, self, result, alpha: where(self > 0, g, g * (result / alpha + 1)),
+    self=lambda g, self, result, alpha: where(self <= 0, g * (result / alpha + 1), g),
+)
+celu.recorded["self"] = (
+    lambda g, self, alpha: elu_backward.function(g, self, alpha, 1.0, 1 / alpha),
+    ("self", "alpha"),
 )
 
 
@@ -185,6 +226,14 @@ softplus.grad(
 )
 
 
+def _softplus_second(g: Any, grad_output: Any, self: Any, beta: float, threshold: float) -> Any:
+    z = sigmoid(self * beta)
+    return where(self * beta >= threshold, 0.0, g * grad_output * (z * (1 - z) * beta))
+
+
+derivative(softplus, "SoftplusBackwardBackward0", self=_softplus_second)
+
+
 @pointwise(methods=False, node="LogSigmoidBackward0")
 def log_sigmoid(self: Array, /) -> Array:
     """Return the logarithm of the logistic function, exact for large negative x."""
@@ -193,6 +242,14 @@ def log_sigmoid(self: Array, /) -> Array:
 
 
 log_sigmoid.grad(self=lambda g, self: g * sigmoid(-self))
+
+
+def _log_sigmoid_second(g: Any, grad_output: Any, self: Any) -> Any:
+    z = sigmoid(self)
+    return g * grad_output * (z * (z - 1))
+
+
+derivative(log_sigmoid, "LogSigmoidBackwardBackward0", self=_log_sigmoid_second)
 
 
 @pointwise(methods=False)
@@ -247,12 +304,27 @@ def glu(self: Array, /, dim: int) -> tuple[Array, Array]:
 
 
 def _glu_grad(g: Any, self: Any, gate: Any, dim: int) -> Any:
-    half = self.shape[dim] // 2
-    one, other = cut(self, dim, slice(0, half)), cut(self, dim, slice(half, None))
-    if isinstance(g, Tensor):  # what forward kept has no history
-        gate = sigmoid(other)
+    one = cut(self, dim, slice(0, self.shape[dim] // 2))
     passed = g * gate
     return cat([passed, passed * one * (1 - gate)], dim)
 
 
+def _glu_second(g: Any, grad_output: Any, self: Any, dim: int) -> Any:
+    half = self.shape[dim] // 2
+    lower, upper = slice(0, half), slice(half, None)
+    one, gate = cut(self, dim, lower), sigmoid(cut(self, dim, upper))
+    slope = grad_output * (gate * (1 - gate))
+    to_one, to_other = cut(g, dim, lower) * slope, cut(g, dim, upper) * slope
+    return cat([to_other, to_one + to_other * one * (1 - 2 * gate)], dim)
+
+
+def _glu_passed(g: Any, self: Any, dim: int) -> Any:
+    """Return the derivative with respect to the gradient, which has half the size."""
+    half = self.shape[dim] // 2
+    lower, upper = slice(0, half), slice(half, None)
+    one, gate = cut(self, dim, lower), sigmoid(cut(self, dim, upper))
+    return (cut(g, dim, lower) + cut(g, dim, upper) * one * (1 - gate)) * gate
+
+
 glu.grad(self=_glu_grad)
+derivative(glu, "GluBackwardBackward0", self=_glu_second, grad_output=_glu_passed)

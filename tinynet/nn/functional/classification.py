@@ -18,6 +18,7 @@ from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
+from tinynet.nn.functional.loss_ops import likelihood, likelihood_of_places
 from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.arithmetic import where
 from tinynet.ops.gathering import gather
@@ -248,6 +249,9 @@ def nll_loss(
     _check_indices(input, target, weight)
     dim = 0 if input.ndim == 1 else 1
     _check_classes(target._array, input.shape[dim], ignore_index)
+    if weight is None and target._array.dtype == np.int64:
+        op = likelihood if input.ndim <= 2 else likelihood_of_places
+        return op.function(input, target, ignore_index, reduction)
     counted = target._array != ignore_index
     safe = wrap(np.where(counted, target._array, 0).astype(np.int64))
     if input.ndim == 1:

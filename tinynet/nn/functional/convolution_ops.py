@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import threads
+from tinynet.core.double_backward import derivative
 from tinynet.core.operation import operation
 from tinynet.dtypes import Array
 from tinynet.nn.functional import banded, convolution_compiled, strided, winograd
@@ -313,3 +314,21 @@ correlate.grad(
     ),
     output=lambda g, input, walk, groups: convolve(input, g, walk, groups),
 )
+derivative(
+    convolve,
+    "ConvolutionBackwardBackward0",
+    "input",
+    grad_output=lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
+    weight=lambda g, grad_output, walk, groups: correlate(g, grad_output, walk, groups),
+)
+derivative(
+    spread,
+    "ConvolutionBackwardBackward0",
+    "input",
+    grad_output=lambda g, weight, grad_output_shape, walk, groups: spread(
+        g, weight, grad_output_shape[2:], walk, groups
+    ),
+    weight=lambda g, grad_output, walk, groups: correlate(grad_output, g, walk, groups),
+)
+convolve_biased.recorded = convolve.recorded
+spread_biased.recorded = spread.recorded

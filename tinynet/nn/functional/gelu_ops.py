@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, numba_kernels, threads
+from tinynet.core.double_backward import derivative
 from tinynet.core.operation import pointwise
-from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import activations
 from tinynet.ops.erf_kernel import erf_of
-from tinynet.ops.error_function import erf
 from tinynet.ops.exponential import exp, tanh
 
 _ROOT_HALF = math.sqrt(0.5)
@@ -111,10 +110,8 @@ def _slope_single(g: Array, x: Array, below: Array) -> Array:
 # ---- the operations -----------------------------------------------------------------------------
 
 
-def _normal(x: Any) -> Any:
-    """Return the standard normal distribution function, as a tensor or a float64 array."""
-    if isinstance(x, Tensor):
-        return 0.5 * (1 + erf(x * _ROOT_HALF))
+def _normal(x: Array) -> Array:
+    """Return the standard normal distribution function, as a float64 array."""
     below = erf_of(x, _ROOT_HALF)
     below += 1
     below *= 0.5
@@ -130,8 +127,7 @@ def gelu(self: Array, /) -> tuple[Array, Array]:
     return self * below, below
 
 
-@pointwise(methods=False)
-def weighted_density(self: Array, /) -> Array:
+def _weighted_density(self: Array) -> Array:
     """Return x times the standard normal density at x."""
     found = np.square(self, out=np.empty_like(self))
     found *= -0.5
@@ -141,20 +137,20 @@ def weighted_density(self: Array, /) -> Array:
     return found
 
 
-weighted_density.grad(
-    self=lambda g, self: g * ((1 - self * self) * (exp(self * self * -0.5) * _DENSITY))
-)
-
-
 def _gelu_grad(g: Any, self: Any, below: Any) -> Any:
-    if isinstance(g, Tensor):  # what forward kept has no history
-        below = _normal(self)
-    elif self.dtype != np.float64:
+    if self.dtype != np.float64:
         return _slope_single(g, self, below)
-    return g * (below + weighted_density(self))
+    return g * (below + _weighted_density(self))
 
 
 gelu.grad(self=_gelu_grad)
+derivative(
+    gelu,
+    "GeluBackwardBackward0",
+    self=lambda g, grad_output, self: (
+        g * grad_output * ((2 - self * self) * (exp(self * self * -0.5) * _DENSITY))
+    ),
+)
 
 
 @pointwise(methods=False, node="GeluBackward0")
@@ -170,4 +166,12 @@ def _gelu_tanh_grad(g: Any, self: Any) -> Any:
     return g * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * slope)
 
 
+def _gelu_tanh_second(g: Any, grad_output: Any, self: Any) -> Any:
+    t = tanh(_INNER * (self + _CUBE * self * self * self))
+    slope = _INNER * (1 + 3 * _CUBE * self * self)
+    bend = _INNER * 3 * _CUBE * self * self - t * slope * slope * self + slope
+    return g * grad_output * ((1 - t * t) * bend)
+
+
 gelu_tanh.grad(self=_gelu_tanh_grad)
+derivative(gelu_tanh, "GeluBackwardBackward0", self=_gelu_tanh_second)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.casting import autocast
-from tinynet.core.operation import operation, pointwise
 from tinynet.core.tensor import Tensor
-from tinynet.dtypes import Array
 from tinynet.nn.functional.activation_ops import log_sigmoid
 from tinynet.nn.functional.checks import (
     check_reduction,
@@ -21,39 +16,26 @@ from tinynet.nn.functional.checks import (
     tensor_only,
     warn_of_broadcasting,
 )
-from tinynet.ops.arithmetic import where
-from tinynet.ops.exponential import exp, log
-from tinynet.ops.limits import clamp_numbers
+from tinynet.nn.functional.loss_ops import (
+    binary_entropy,
+    entropy_of_logits,
+    huber_error,
+    smooth_error,
+    squared_error,
+)
+from tinynet.ops.exponential import exp
 from tinynet.ops.logarithms import xlogy
-from tinynet.ops.refuse import name_of
+from tinynet.ops.refuse import name_of, refuse_kinds
 
 # ---- differences --------------------------------------------------------------------------------
 
 
-@operation(methods=False, node="MseLossBackward0")
-def squared_error(input: Array, target: Array, /, reduction: str) -> Array:
-    """Return the mean (or sum, or all) of the squared difference.
-
-    An operation for speed: one node instead of three, and one difference for both derivatives.
-    """
-    if input.dtype.kind != "f":
-        raise NotImplementedError(f"\"mse_cpu\" not implemented for '{name_of(input)}'")
-    squares = np.square(input - target)
-    if reduction == "none":
-        return squares
-    total = np.add.reduce(squares, axis=None)
-    return total / squares.dtype.type(squares.size) if reduction == "mean" else total
-
-
-def _squared_error_grads(
-    g: Any, input: Any, target: Any, reduction: str, needs: tuple[bool, bool]
-) -> tuple[Any, Any]:
-    d = input - target
-    d = d * (g * (2 / (math.prod(d.shape) or 1)) if reduction == "mean" else g * 2)
-    return d, -d if needs[1] else None
-
-
-squared_error.grads(_squared_error_grads)
+def _together(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Return input and target in one dtype."""
+    if input._array.dtype == target._array.dtype:
+        return input, target
+    kind = dtypes.from_numpy(dtypes.result_type((input._array, target._array)))
+    return input.to(kind), target.to(kind)
 
 
 def _weighted_mean(loss: Any, weight: Tensor | None, reduction: str) -> Tensor:
@@ -98,9 +80,7 @@ def mse_loss(
     warn_of_broadcasting(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     check_reduction(reduction)
-    if input._array.dtype != target._array.dtype:
-        kind = dtypes.from_numpy(dtypes.result_type((input._array, target._array)))
-        input, target = input.to(kind), target.to(kind)
+    input, target = _together(input, target)
     if weight is None:
         return squared_error.function(input, target, reduction)
     return _weighted_mean(squared_error.function(input, target, "none"), weight, reduction)
@@ -159,12 +139,13 @@ def smooth_l1_loss(
     """
     tensor_only("smooth_l1_loss", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
+    check_reduction(reduction)
     warn_of_broadcasting(input, target)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    d: Any = (input - target).abs()
-    loss = d if beta == 0 else where.function(d < beta, d * d * (0.5 / beta), d - 0.5 * beta)
-    return reduced(loss, reduction)
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    return smooth_error.function(*_together(input, target), reduction, beta)
 
 
 @autocast("float32")
@@ -196,32 +177,13 @@ def huber_loss(
     check_reduction(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    d: Any = (input - target).abs()
-    loss = where.function(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta)
-    return reduced(loss if weight is None else loss * weight, reduction)
+    input, target = _together(input, target)
+    if weight is None:
+        return huber_error.function(input, target, reduction, delta)
+    return reduced(huber_error.function(input, target, "none", delta) * weight, reduction)
 
 
 # ---- probabilities ------------------------------------------------------------------------------
-
-
-@pointwise(methods=False, node="BinaryCrossEntropyBackward0")
-def binary_entropy(self: Array, target: Array, /) -> Array:
-    """Return ``-y log(x) - (1 - y) log(1 - x)``, at most 100.
-
-    An operation because the derivative of a composite would be NaN at 0 and 1, where PyTorch's is
-    finite.
-    """
-    yes, no = np.log(self), np.log1p(-self)
-    low = np.asarray(-100, self.dtype)
-    return (target - 1) * np.maximum(no, low) - target * np.maximum(yes, low)
-
-
-binary_entropy.grad(
-    self=lambda g, self, target: (
-        g * (self - target) / clamp_numbers((1 - self) * self, 1e-12, None)
-    ),
-    target=lambda g, self: g * clamp_numbers(log(1 - self) - log(self), -100.0, 100.0),
-)
 
 
 @autocast("float32")
@@ -264,8 +226,9 @@ def binary_cross_entropy(
     x = input._array
     if not ((x >= 0) & (x <= 1)).all():
         raise RuntimeError("all elements of input should be between 0 and 1")
-    loss = binary_entropy.function(input, target)
-    return reduced(loss if weight is None else loss * weight, reduction)
+    if weight is None:
+        return binary_entropy.function(input, target, reduction)
+    return reduced(binary_entropy.function(input, target, "none") * weight, reduction)
 
 
 @autocast("float32")
@@ -310,6 +273,11 @@ def binary_cross_entropy_with_logits(
         raise RuntimeError(
             f"result type {kinds[0]} can't be cast to the desired output type {kinds[1]}"
         )
+    refuse_kinds("log_sigmoid", "biu", input._array)
+    if pos_weight is None and input._array.dtype == target._array.dtype:
+        if weight is None:
+            return entropy_of_logits.function(input, target, reduction)
+        return reduced(entropy_of_logits.function(input, target, "none") * weight, reduction)
     against: Any = rest * input
     logs = log_sigmoid.function(input)
     if pos_weight is not None:

@@ -225,6 +225,16 @@ INSTEAD = (
         {"warns": ["UserWarning: Anomaly Detection has been enabled"]},
     ),
     Instead(
+        "The write is named that left nothing of the value; PyTorch names what the derivative saved.",
+        "second_nodes/a_result_written_before_the_second_derivative",
+        {
+            "sees.error.says": Matching(
+                r"one of the variables needed .*, which is output 0 of MulBackward0, is at version 1;"
+                r" expected version 0 instead"
+            )
+        },
+    ),
+    Instead(
         "The history of a view whose base was detached and written leads nowhere: PyTorch shows a"
         " node that does.",
         "view_oddities/a_base_that_was_detached_in_place_is_written",

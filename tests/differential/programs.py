@@ -5,6 +5,7 @@ from pathlib import Path
 from tinynet.extension_dtypes import installed
 
 from . import (
+    programs_at_zero,
     programs_backward,
     programs_copies,
     programs_data,
@@ -29,6 +30,7 @@ from . import (
     programs_node_calls,
     programs_nodes,
     programs_saved_tensors,
+    programs_second_nodes,
     programs_sizes,
     programs_tools,
     programs_versions,
@@ -56,6 +58,8 @@ FAMILIES: tuple[Family, ...] = (
     *([programs_half.program] if installed() else []),  # its programs need ml_dtypes
     programs_nodes.program,
     programs_node_calls.program,
+    programs_second_nodes.program,
+    programs_at_zero.program,
     programs_saved_tensors.program,
     programs_index_lists.program,
     programs_functions.program,

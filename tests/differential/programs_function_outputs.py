@@ -350,3 +350,51 @@ def one_of_several_outputs_written_later(T):
     y.mul_(5)
     (y + z).sum().backward()
     return locals()
+
+
+@program
+def one_of_several_outputs_is_a_view_and_written(T):
+    x = T.ones(2, requires_grad=True).clone()
+    y = function(T, lambda ctx, x: (x.view_as(x), x + 1), lambda ctx, g, h: g + h).apply(x)[0]
+    error = attempt(lambda: y.mul_(2))
+    return {"error": error}
+
+
+@program
+def a_view_from_a_function_that_needed_no_gradient_is_written(T):
+    y = function(T, lambda ctx, x: x.view_as(x), lambda ctx, g: g).apply(T.ones(2))
+    y += 1
+    wants = y.requires_grad
+    error = attempt(lambda: y.add_(T.ones(2, requires_grad=True)))
+    return {"wants": wants, "error": error}
+
+
+@program
+def the_old_name_of_saved_tensors(T):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    y = function(T, forward, lambda ctx, g: 2 * g * ctx.saved_variables[0]).apply(x)
+    y.sum().backward()
+    return {"x": x}
+
+
+@program
+def an_inplace_function_on_what_needs_no_gradient(T):
+    class Add(T.autograd.function.InplaceFunction):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.mark_dirty(a)
+            return a.add_(b), b + 2
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g, g + h
+
+    x, y = T.zeros(2), T.ones(2, requires_grad=True)
+    first, second = Add.apply(x, y)
+    same = first is x
+    first.sum().backward()
+    return {"same": same, "y": y}

@@ -180,3 +180,50 @@ def a_buffer_of_a_module_that_overrides_the_older_signature(T):
     net.register_buffer("b", T.ones(1))
     net.b = T.zeros(1)
     return {"state": list(net.state_dict()), "b": net.b}
+
+
+@program
+def a_node_is_called_with_what_does_not_fit(T):
+    node = (T.ones(2, requires_grad=True) * 3).grad_fn
+    given = [(), (T.ones(2), T.ones(2)), (1,)]
+    errors = [attempt(lambda gs=gs: node(*gs)) for gs in given]
+    return {f"error{i}": error for i, error in enumerate(errors)}
+
+
+@program
+def backward_to_some_inputs_runs_their_nodes_and_hooks(T):
+    a = T.tensor(1.0, requires_grad=True)
+    b = a.clone()
+    log = []
+    leaf = b.grad_fn.next_functions[0][0]
+    for name, node in (("b", b.grad_fn), ("a", leaf)):
+        node.register_prehook(lambda gs, name=name: log.append(f"before {name}"))
+        node.register_hook(lambda gi, go, name=name: log.append(f"after {name}"))
+    a.register_hook(lambda g: log.append("tensor a"))
+    b.register_hook(lambda g: log.append("tensor b"))
+    c = b * 2
+    c.backward(inputs=[b], retain_graph=True)
+    log.append("both")
+    c.backward(inputs=[a, b], retain_graph=True)
+    log.append("grad")
+    T.autograd.grad(c, [a, b], retain_graph=True)
+    return {"log": log, "a": a, "b_grad": b.grad}
+
+
+@program
+def hooks_around_an_accumulated_gradient_see_the_gradient_itself(T):
+    x = T.ones(3, requires_grad=True)
+    leaf = x.view_as(x).grad_fn.next_functions[0][0]
+
+    def after_the_sum(t):
+        t.grad.add_(0.5)
+
+    def after_the_node(grad_in, grad_out):
+        x.grad = grad_out[0] * 10
+
+    x.register_hook(lambda g: g - 2)
+    leaf.register_prehook(lambda gs: (gs[0] / 5,))
+    x.register_post_accumulate_grad_hook(after_the_sum)
+    leaf.register_hook(after_the_node)
+    x.sum().backward()
+    return {"x": x}

@@ -17,7 +17,7 @@ from tinynet.core.inplace import permit, rebase, wrote
 from tinynet.core.modes import mode, no_grad
 from tinynet.core.node import Edge, count_nodes
 from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
-from tinynet.core.views import FUNCTION, make_view, requires_grad
+from tinynet.core.views import FUNCTION, MULTIPLE, make_view, requires_grad
 from tinynet.ops.shape import alias
 
 FunctionCtx = FunctionNode  # PyTorch's name for annotations
@@ -145,6 +145,10 @@ class Function:
         made = tuple(
             _output(node, o, i, args) if isinstance(o, Tensor) else o for i, o in enumerate(outputs)
         )
+        views = [o._view for o in made if isinstance(o, Tensor) and o._requires_grad is VIEW]
+        if sum(isinstance(o, Tensor) and bool(o._requires_grad) for o in made) > 1:
+            for view in views:
+                view.origin = MULTIPLE
         _describe(node, made)
         node.seal(made)
         return made if several else made[0]
@@ -178,7 +182,11 @@ def _positional(
 
 def _unrecorded(node: FunctionNode, output: Any, args: tuple[Any, ...]) -> Any:
     """Return an output that is not recorded; an input comes back as another tensor, as ever."""
-    if not isinstance(output, Tensor) or not any(output is a for a in args):
+    if not isinstance(output, Tensor):
+        return output
+    if not any(output is a for a in args):
+        if mode.grad and output._view is not None:
+            output._view.origin = FUNCTION
         return output
     if not mode.grad:
         return output.detach()
@@ -245,6 +253,31 @@ def _describe(node: FunctionNode, outputs: tuple[Any, ...]) -> None:
     else:
         node.shape, node.dtype = arrays[0].shape, arrays[0].dtype
     node.sequence = count_nodes()
+
+
+class InplaceFunction(Function):
+    """A `Function` under the name that old programs give to one that writes its inputs.
+
+    Args:
+        inplace: kept as an attribute.
+
+    Example:
+        >>> class AddOne(tn.autograd.function.InplaceFunction):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.mark_dirty(x)
+        ...         return x.add_(1)
+        ...
+        ...     @staticmethod
+        ...     def backward(ctx, grad_output):
+        ...         return grad_output
+        >>> AddOne.apply(tn.zeros(2))
+        tensor([1., 1.])
+    """
+
+    def __init__(self, inplace: bool = False):
+        super().__init__()
+        self.inplace = inplace
 
 
 class _Once(Function):

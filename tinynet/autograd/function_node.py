@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tinynet.core.callsite import here, locate
+from tinynet.core.callsite import here, locate, warn
 from tinynet.core.keeping import Keeper, SavedTensor
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import enable_grad, mode, no_grad
@@ -83,6 +83,12 @@ class FunctionNode(Node):
         if isinstance(self._saved, Freed):
             raise freed_error(self.site, self._saved.site, locate(here()))
         return tuple(self._unpack(item) for item in self._saved)
+
+    @property
+    def saved_variables(self) -> tuple[Tensor, ...]:
+        """The old name of ``saved_tensors``, with a warning."""
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+        return self.saved_tensors
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:

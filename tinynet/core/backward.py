@@ -14,7 +14,6 @@ import numpy as np
 from tinynet import errors
 from tinynet.core.callsite import here, locate, warn
 from tinynet.core.engine import Task
-from tinynet.core.leaves import accumulate
 from tinynet.core.node import Edge
 from tinynet.core.tensor import Tensor, wrap
 
@@ -81,13 +80,7 @@ def backward(
     for t in inputs:
         if isinstance(t, Tensor):
             t.retain_grad()  # as in PyTorch: from now on, for one that is no leaf
-    ends = _edges(inputs)
-    task = Task(edges, given, keep, create_graph, ends)
-    task.run()
-    for t, edge in zip(inputs, ends, strict=True):
-        leaf = edge[0] if isinstance(edge[0], Tensor) else t
-        if edge in task.captured and isinstance(leaf, Tensor) and not leaf.retains_grad:
-            accumulate(leaf, task.captured[edge], False, create_graph)
+    Task(edges, given, keep, create_graph, _edges(inputs), accumulate=True).run()
 
 
 def grad(

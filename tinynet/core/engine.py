@@ -34,6 +34,8 @@ class Task:
         keep_graph: keep what was saved for another pass.
         create_graph: record the pass itself.
         inputs: edges whose gradients are wanted; None: those of all leaves.
+        accumulate: let the nodes of ``inputs`` run, and leaves take their gradients, as
+            ``backward(inputs=...)`` does; else the gradients are captured there.
     """
 
     def __init__(
@@ -43,20 +45,22 @@ class Task:
         keep_graph: bool,
         create_graph: bool,
         inputs: Sequence[Edge] | None,
+        accumulate: bool = False,
     ):
         self.edges = edges
         self.grads = grads
         self.create_graph = create_graph
         self.freed = None if keep_graph else Freed(here())
         self.captured: dict[Edge, Any] = {}
-        self.inputs = inputs
+        self.inputs = None if accumulate else inputs
+        self.accumulate = accumulate
         self.pending: dict[Node, Any] = {}  # its gradient so far
         self.order, self.leaves = reachable([edge[0] for edge in edges])
         self.batched = Recorded.batched is not None and Recorded.batched(self.order)
         self.recorded = create_graph or self.batched  # formulas run on tensors
         self.watched = False  # see core/passes.py
         self.wanted = None if inputs is None else self._wanted({edge[0] for edge in inputs})
-        self.asked = set() if inputs is None else {edge[0] for edge in inputs}
+        self.asked = {edge[0] for edge in self.inputs or ()}
 
     def _wanted(self, targets: set[Any]) -> set[Any]:
         """Return the nodes and leaves that lie on a path to one of ``targets``."""
@@ -148,6 +152,7 @@ class Task:
         g = self.pending.pop(node)
         wanted = self.wanted
         goes_on = wanted is None or any(edge and edge[0] in wanted for edge in node.edges)
+        goes_on = goes_on or (self.accumulate and node in wanted)  # type: ignore[operator]
         if goes_on and node in self.asked:
             self._capture(node, g)  # as it arrives; at the end of the way, hooks come first
         if node.hooks is not None:
@@ -347,8 +352,11 @@ class Task:
             seen, own = sparse(g), True
         else:
             seen = self._tensor(g)
+        first = leaf._grad is None and not self.create_graph
         accumulate(leaf, seen, own, self.create_graph)
-        if hooks is not None:
+        if hooks is not None and hooks.post:
+            if first and leaf._grad is not None:  # the gradient itself, as hooks have left it
+                seen = leaf._grad
             for hook in [*hooks.post.values()]:
                 hook((), (seen,))
 

@@ -171,7 +171,17 @@ class Node:
         return RemovableHandle(new_hooks(self).pre, fn)
 
     def __call__(self, *grads: Any) -> Any:
-        """Return the gradients of the inputs as the formulas give them, without any hooks."""
+        """Return the gradients of the inputs as the formulas give them, without any hooks.
+
+        Raises:
+            TypeError: not one tensor (or None) for each output.
+        """
+        expected = len(self.shape) if self.multiple else 1
+        if len(grads) != expected:
+            raise TypeError(f"expected {expected} arguments, got {len(grads)} instead")
+        for i, g in enumerate(grads):
+            if g is not None and not hasattr(g, "_array"):
+                raise TypeError(f"argument {i} is not a Variable")
         results = self.backward_recorded([*grads] if self.multiple else grads[0], None, None)
         return results[0] if len(results) == 1 else results
 

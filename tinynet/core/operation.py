@@ -24,6 +24,7 @@ from tinynet.core.observe import observable
 from tinynet.core.out import with_out
 from tinynet.core.source import parameters
 from tinynet.core.tensor import Tensor, method, wrap
+from tinynet.core.version import NUMBER
 
 REGISTRY: dict[str, Operation] = {}
 _REFLECTED = {
@@ -269,7 +270,9 @@ class Operation:
             elif type(x) in _NUMBERS and kind is not None and numbers[position > 0]:
                 if self.mixed is not None and type(x) is bool:
                     self.mixed(tensors[0]._array, np.asarray(x))
-                made.append(wrap(np.asarray(dtypes.number(x, kind))))
+                number = wrap(np.asarray(dtypes.number(x, kind)))
+                number._counter = NUMBER  # for hooks on saved tensors it is none
+                made.append(number)
             elif isinstance(x, (np.ndarray, np.generic)):
                 made.append(wrap(np.asarray(x)))
             else:

@@ -25,7 +25,7 @@ def unpack(node: Any, name: str) -> Any:
     if version.n != getattr(node, f"saved_{name}_at"):
         array = restore(node, name)
     if version is NUMBER:
-        return array
+        return wrap(array) if isinstance(array, np.ndarray) else array
     if name in node.inputs:
         edge = node.edges[node.inputs.index(name)]
     else:

@@ -225,12 +225,12 @@ INSTEAD = (
         {"warns": ["UserWarning: Anomaly Detection has been enabled"]},
     ),
     Instead(
-        "The write is named that left nothing of the value; PyTorch names what the derivative saved.",
+        "The write that left nothing of the value is named; PyTorch names the node that made it.",
         "second_nodes/a_result_written_before_the_second_derivative",
         {
             "sees.error.says": Matching(
-                r"one of the variables needed .*, which is output 0 of MulBackward0, is at version 1;"
-                r" expected version 0 instead"
+                r"one of the variables needed .*, which is output 0 of MulBackward0, is at version"
+                r" 1; expected version 0 instead"
             )
         },
     ),

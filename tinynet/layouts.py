@@ -86,10 +86,13 @@ def arranged(array: Array, wanted: memory_format) -> Array:
 
 
 def like(array: Array, model: Array, wanted: memory_format | None) -> Array:
-    """Return a new array in the order of a format, or (None, ``preserve_format``) of a model."""
+    """Return a new array in the order of a format, or (None, ``preserve_format``) of a model.
+
+    A model whose elements share memory (expanded) has no order: the array is returned as it is.
+    """
     if wanted not in (None, preserve_format):
         return arranged(array, wanted)
-    if model.flags.c_contiguous:
+    if model.flags.c_contiguous or 0 in model.strides:
         return array
     made = np.empty_like(model, array.dtype, subok=False)
     made[...] = array

@@ -79,3 +79,8 @@ def test_other_numbers_of_dimensions_are_refused(shape):
     for ask in (tn.Tensor.contiguous, tn.Tensor.to, tn.Tensor.clone, tn.zeros_like):
         with pytest.raises(RuntimeError, match="^required rank 4 tensor to use channels_last form"):
             ask(tn.zeros(shape), memory_format=tn.channels_last)
+
+
+def test_an_expanded_tensor_is_copied_to_rows():
+    x = tn.arange(4.0).expand(2, 4)
+    assert x.clone().stride() == tn.empty_like(x).stride() == (4, 1)

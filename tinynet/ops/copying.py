@@ -117,7 +117,9 @@ def clone(self: Array, /, *, memory_format: Any = None) -> Array:
         >>> a
         tensor([1., 2.])
     """
-    return layouts.like(dense_copy(self), self, memory_format)
+    if memory_format in (None, layouts.preserve_format):
+        return dense_copy(self)
+    return layouts.arranged(self.copy(), memory_format)
 
 
 clone.grad(self=lambda g: g)

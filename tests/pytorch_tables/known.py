@@ -25,9 +25,6 @@ KNOWN: dict[str, str] = {
     ),
     r"(split_with_sizes|unbind)_copy/out/.*": "with out=, PyTorch returns None",
     r"narrow_copy/error/any/[16]": "the texts of narrow, where PyTorch fails an internal check",
-    r"linalg\.norm\.subgradients_at_zero/function/float64/(0|4|12|16|36|37|45|46)": (
-        "the second derivative of a norm at zero: zero, where PyTorch's is NaN"
-    ),
     r"masked_scatter/inplace/float(32|64)/3": "the text for a mask with more dimensions",
     r"mvlgamma\..*/function/float64/[0-4]": "PyTorch's trigamma function is good to 1e-9",
     r"nn\.functional\.hardsigmoid/function/float64/0": "PyTorch's sixth is one of float32",

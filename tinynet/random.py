@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
+import struct
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +13,11 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.device import require_cpu
+from tinynet.core.device import CPU, require_cpu
+from tinynet.core.device import device as Device
+from tinynet.core.tensor import Tensor, wrap
+
+_STATE = struct.Struct("<Q16s16sII")  # seed; PCG64's state, increment, has_uint32 and uinteger
 
 
 class _Stream:
@@ -57,11 +62,18 @@ class Generator:
     def __repr__(self) -> str:
         return f"{type(self).__name__}(seed={self.initial_seed()})"
 
+    @property
+    def device(self) -> Device:
+        """Always the cpu."""
+        return CPU
+
     def manual_seed(self, seed: int) -> Generator:
-        """Restart the stream from ``seed`` (any 64-bit integer) and return the generator."""
-        if not isinstance(seed, (int, np.integer)) or not -(2**63) <= seed < 2**64:
-            raise RuntimeError(f"manual_seed expected a 64-bit integer. Got {seed!r} instead.")
-        self._stream = _Stream(int(seed))
+        """Restart from ``seed``, a number of 64 bits (negative ones wrap), and return itself."""
+        if not isinstance(seed, (int, np.integer)):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError(f"Overflow when unpacking long long: the seed {seed} exceeds 64 bits")
+        self._stream = _Stream(int(seed) % 2**64)
         return self
 
     @property
@@ -71,7 +83,7 @@ class Generator:
             raise type(_drawing.refused)(*_drawing.refused.args)
         stream = self._stream
         if stream.numpy is None:
-            stream.numpy = np.random.Generator(np.random.PCG64(stream.seed % 2**64))
+            stream.numpy = np.random.Generator(np.random.PCG64(stream.seed))
         return stream.numpy
 
     def seed(self) -> int:
@@ -82,16 +94,59 @@ class Generator:
         """Return the seed that the stream began with."""
         return self._stream.seed
 
-    def get_state(self) -> dict[str, Any]:
+    def get_state(self) -> Tensor:
+        """Return the state as a tensor of bytes."""
+        state = self.numpy.bit_generator.state
+        numbers = (state["state"][k].to_bytes(16, "little") for k in ("state", "inc"))
+        packed = _STATE.pack(self.initial_seed(), *numbers, state["has_uint32"], state["uinteger"])
+        return wrap(np.frombuffer(packed, np.uint8).copy())
+
+    def set_state(self, new_state: Tensor | dict[str, Any]) -> Generator:
+        """Go to a state that ``get_state`` or ``state_dict`` returned, and return the generator.
+
+        Raises:
+            TypeError: neither a tensor of bytes nor a dict.
+            RuntimeError: a tensor of another size, such as the state of a PyTorch generator.
+        """
+        if isinstance(new_state, dict):
+            self.load_state_dict(new_state)
+            return self
+        if not isinstance(new_state, Tensor) or new_state._array.dtype != np.uint8:
+            raise TypeError("RNG state must be a tensor of bytes, as get_state() returns it")
+        if new_state._array.size != _STATE.size:
+            raise RuntimeError(
+                f"Expected the state of a tinynet generator, {_STATE.size} bytes, but found "
+                f"{new_state._array.size}. PyTorch's generators are others: seed anew instead."
+            )
+        seed, state, inc, has_uint32, uinteger = _STATE.unpack(new_state._array.tobytes())
+        numbers = {"state": int.from_bytes(state, "little"), "inc": int.from_bytes(inc, "little")}
+        self.load_state_dict(
+            {
+                "seed": seed,
+                "bit_generator": {
+                    "bit_generator": "PCG64",
+                    "state": numbers,
+                    "has_uint32": has_uint32,
+                    "uinteger": uinteger,
+                },
+            }
+        )
+        return self
+
+    def clone_state(self) -> Generator:
+        """Return a new generator that gives the same numbers."""
+        return Generator().set_state(self.get_state())
+
+    def state_dict(self) -> dict[str, Any]:
         """Return the state as plain data that JSON can hold."""
         return {"seed": self._stream.seed, "bit_generator": self.numpy.bit_generator.state}
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go to a state that ``get_state`` returned."""
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go to a state that ``state_dict`` returned."""
         numpy = np.random.Generator(np.random.PCG64(0))
         numpy.bit_generator.state = state["bit_generator"]
         stream = self._stream
-        stream.seed, stream.numpy = int(state["seed"]), numpy
+        stream.seed, stream.numpy = int(state["seed"]) % 2**64, numpy
 
 
 class _Drawing(threading.local):
@@ -206,10 +261,11 @@ def manual_seed(seed: int) -> Generator:
     """Seed the default generator and return it.
 
     Args:
-        seed: any whole number; the same one gives the same numbers.
+        seed: a number of 64 bits; the same one gives the same numbers. Negative ones wrap, and
+            fractions are cut off.
 
     Raises:
-        RuntimeError: ``seed`` is no whole number.
+        ValueError: ``seed`` exceeds 64 bits.
 
     Example:
         >>> _ = tn.manual_seed(0)
@@ -218,7 +274,7 @@ def manual_seed(seed: int) -> Generator:
         >>> bool((a == tn.rand(3)).all())
         True
     """
-    return default_generator.manual_seed(seed)
+    return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:
@@ -243,8 +299,8 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def get_rng_state() -> dict[str, Any]:
-    """Return the state of the default generator as plain data.
+def get_rng_state() -> Tensor:
+    """Return the state of the default generator as a tensor of bytes.
 
     Example:
         >>> state = tn.get_rng_state()
@@ -256,11 +312,11 @@ def get_rng_state() -> dict[str, Any]:
     return default_generator.get_state()
 
 
-def set_rng_state(state: dict[str, Any]) -> None:
+def set_rng_state(new_state: Tensor) -> None:
     """Set the state of the default generator.
 
     Raises:
-        TypeError, KeyError: not the state of a generator.
+        TypeError, RuntimeError: not the state of a generator.
 
     Example:
         >>> state = tn.get_rng_state()
@@ -269,7 +325,7 @@ def set_rng_state(state: dict[str, Any]) -> None:
         >>> bool((tn.rand(2) == a).all())
         True
     """
-    default_generator.set_state(state)
+    default_generator.set_state(new_state)
 
 
 @contextlib.contextmanager

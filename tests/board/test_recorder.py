@@ -302,7 +302,7 @@ def fingerprint(model, *tensors):
             flags = value.requires_grad, value.is_leaf, value._version, str(value.dtype)
             return id(value), value.numpy(force=True).tobytes(), flags, grad
         if isinstance(value, tn.Generator):
-            return value.get_state()
+            return value.state_dict()
         if isinstance(value, dict):
             return {key: seen(member) for key, member in value.items()}
         if isinstance(value, list):
@@ -313,7 +313,7 @@ def fingerprint(model, *tensors):
         "modules": {name: seen(vars(m)) for name, m in model.named_modules()},
         "tensors": [seen(tensor) for tensor in tensors],
         "state": {name: value.numpy().tobytes() for name, value in model.state_dict().items()},
-        "rng": default_generator.get_state(),
+        "rng": default_generator.state_dict(),
         "numpy": [np.asarray(part).tolist() for part in np.random.get_state()],
         "python": random.getstate(),
         "grad_mode": tn.is_grad_enabled(),

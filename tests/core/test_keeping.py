@@ -1,6 +1,7 @@
 """Keepers of saved values: packing hooks, fingerprints; generators and numpy's own reports."""
 
 import json
+import pickle
 import warnings
 
 import numpy as np
@@ -130,11 +131,11 @@ def test_checked_values_of_no_elements_and_of_other_layouts():
 def test_a_state_goes_through_json():
     g = Generator().manual_seed(3)
     tn.rand(5, generator=g)
-    state = json.loads(json.dumps(g.get_state()))
+    state = json.loads(json.dumps(g.state_dict()))
     first = tn.rand(4, generator=g)
     other = Generator()
     assert other.initial_seed() == 67280421310721
-    other.set_state(state)
+    other.load_state_dict(state)
     assert (tn.rand(4, generator=other) == first).all() and other.initial_seed() == 3
     tn.manual_seed(3)
     kept = tn.get_rng_state()
@@ -148,7 +149,7 @@ def test_seeds(seed):
     g = Generator("cpu").manual_seed(seed)
     again = Generator(None).manual_seed(seed)
     assert (tn.rand(3, generator=g) == tn.rand(3, generator=again)).all()
-    assert g.initial_seed() == seed and type(g.initial_seed()) is int
+    assert g.initial_seed() == int(seed) % 2**64 and type(g.initial_seed()) is int
 
 
 def test_negative_seeds_count_from_the_end():
@@ -161,11 +162,43 @@ def test_different_seeds_give_different_streams():
     assert len({tn.rand((), generator=Generator().manual_seed(s)).item() for s in seeds}) > 120
 
 
-@pytest.mark.parametrize("seed", [2**64, -(2**63) - 1, 0.5, "1", None])
+@pytest.mark.parametrize("seed", [2**64, -(2**63) - 1])
+def test_seeds_of_more_than_64_bits(seed):
+    with pytest.raises(ValueError, match="^Overflow when unpacking long long"):
+        Generator().manual_seed(seed)
+
+
+@pytest.mark.parametrize("seed", [0.5, "1", None])
 def test_what_is_no_seed(seed):
     with pytest.raises(RuntimeError) as raised:
         Generator().manual_seed(seed)
-    assert str(raised.value) == f"manual_seed expected a 64-bit integer. Got {seed!r} instead."
+    name = type(seed).__name__
+    assert str(raised.value) == f"manual_seed expected a long, but got {name}"
+
+
+def test_negative_seeds_wrap():
+    assert tn.manual_seed(-1).initial_seed() == 2**64 - 1
+    assert tn.manual_seed(7.5).initial_seed() == 7  # as PyTorch's function, which calls int()
+
+
+def test_states_are_tensors_of_bytes_or_plain_data():
+    g = Generator(device="cpu").manual_seed(7)
+    tn.rand(3, generator=g)
+    tn.randint(5, (3,), generator=g)
+    tensor, plain = g.get_state(), g.state_dict()
+    others = pickle.loads(pickle.dumps(g)), g.clone_state(), Generator().set_state(plain)
+    expected = tn.rand(9, generator=g)
+    for other in (*others, Generator().set_state(tensor.clone())):
+        assert other.device == tn.device("cpu") and other.initial_seed() == 7
+        assert tn.equal(tn.rand(9, generator=other), expected)
+    assert tensor.dtype == tn.uint8 and not tn.equal(tensor, g.get_state())
+
+
+def test_states_of_other_generators_are_refused():
+    with pytest.raises(TypeError, match="^RNG state must be a tensor of bytes"):
+        tn.set_rng_state(tn.zeros(48))
+    with pytest.raises(RuntimeError, match="but found 5056. PyTorch's generators are others"):
+        tn.set_rng_state(tn.zeros(5056, dtype=tn.uint8))
 
 
 def test_seeds_from_the_system_and_other_devices():

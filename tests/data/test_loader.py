@@ -168,7 +168,7 @@ def test_a_pass_draws_its_seed_and_nothing_else_before_its_order():
     source, again = seeded(), seeded()
     numbers(DataLoader(points(), batch_size=4, generator=source))
     again.numpy.integers(2**63)
-    assert source.get_state() == again.get_state()
+    assert source.state_dict() == again.state_dict()
 
 
 def test_what_is_drawn_between_batches_does_not_change_the_order():

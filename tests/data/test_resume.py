@@ -150,10 +150,10 @@ def test_the_generator_goes_to_its_state_at_once():
     loader = DataLoader(Drawn(), 4, shuffle=True, generator=source)
     list(loader)
     state = loader.state_dict()
-    expected = source.get_state()
+    expected = source.state_dict()
     list(loader)
     loader.load_state_dict(state)
-    assert source.get_state() == expected
+    assert source.state_dict() == expected
     tn.manual_seed(0)
     default = DataLoader(Drawn(), 4, shuffle=True)
     list(default)

@@ -163,7 +163,7 @@ def test_random_augmentation_leaves_no_trace():
             return x + float(more + self.more["b"].rand()), 0
 
     def trace():
-        own = [noisy.own[0].get_state(), noisy.own[1].bit_generator.state]
+        own = [noisy.own[0].state_dict(), noisy.own[1].bit_generator.state]
         return repr([states(), own, noisy.more["a"].getstate(), noisy.more["b"].get_state()])
 
     noisy = Noisy()

@@ -21,7 +21,7 @@ def random_state(state: dict[str, Any] | None) -> Iterator[None]:
     """Draw as from ``state`` on (None: as ever); afterwards as if nothing had been drawn."""
     with fork_rng(enabled=state is not None):
         if state is not None:
-            default_generator.set_state(state)
+            default_generator.load_state_dict(state)
         yield
 
 
@@ -41,7 +41,7 @@ class CheckpointFunction(Function):
                 stacklevel=4,  # forward, apply, checkpoint
             )
         ctx.run_function = run_function
-        ctx.state = default_generator.get_state() if preserve_rng_state else None
+        ctx.state = default_generator.state_dict() if preserve_rng_state else None
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.is_tensor = [isinstance(a, Tensor) for a in args]
         ctx.save_for_backward(*tensors)

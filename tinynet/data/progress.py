@@ -155,7 +155,7 @@ def states(loader: Any) -> dict[str, Any]:
     """Return the states of what decides about the order."""
     sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
     return {
-        "generator": random_source(loader.generator, "DataLoader").get_state(),
+        "generator": random_source(loader.generator, "DataLoader").state_dict(),
         "sampler": sampler_state(sampler),
     }
 
@@ -164,4 +164,4 @@ def restore(loader: Any, saved: Any) -> None:
     """Go back to what `states` returned."""
     sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
     load_sampler_state(sampler, saved["sampler"])
-    random_source(loader.generator, "DataLoader").set_state(saved["generator"])
+    random_source(loader.generator, "DataLoader").load_state_dict(saved["generator"])

@@ -36,12 +36,12 @@ def permutation(n: int, generator: Generator | None, owner: str) -> list[int]:
 
 
 def _state(generator: Generator | None) -> dict[str, Any]:
-    return {} if generator is None else {"generator": generator.get_state()}
+    return {} if generator is None else {"generator": generator.state_dict()}
 
 
 def _load_state(generator: Generator | None, state: dict[str, Any]) -> None:
     if generator is not None:
-        generator.set_state(state["generator"])
+        generator.load_state_dict(state["generator"])
 
 
 def check_batching(batch_size: Any, drop_last: Any) -> None:

@@ -38,7 +38,7 @@ def seed_all(seed: int, purpose: str) -> None:
 def states() -> dict[str, Any]:
     """The states of the generators that `seed_all` seeds."""
     return {
-        "tinynet": generator.default_generator.get_state(),
+        "tinynet": generator.default_generator.state_dict(),
         "numpy": np.random.get_state(legacy=False),
         "python": random.getstate(),
     }
@@ -47,7 +47,7 @@ def states() -> dict[str, Any]:
 def restore(saved: dict[str, Any]) -> None:
     """Go back to what `states` returned, as far as it is there."""
     setters: dict[str, Callable[[Any], object]] = {
-        "tinynet": generator.default_generator.set_state,
+        "tinynet": generator.default_generator.load_state_dict,
         "numpy": np.random.set_state,
         "python": random.setstate,
     }

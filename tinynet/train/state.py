@@ -75,7 +75,7 @@ def _go_to_place(parts: Parts, saved: Mapping[str, Any]) -> None:
     if saved["loader"] is None:  # of version 1
         if not saved["epoch_is_complete"]:
             raise ValueError("it was written in the middle of an epoch by an older version")
-        parts.shuffle.set_state(saved["generators"]["shuffle"])
+        parts.shuffle.load_state_dict(saved["generators"]["shuffle"])
         return
     parts.train_batches.load_state_dict(saved["loader"])
     if saved["epoch_is_complete"] and saved["loader"]["order"] is not None:

@@ -39,7 +39,7 @@ class Snapshot:
     def take(self) -> None:
         """Remember what is now."""
         if self._ours_only:
-            self.generators = {"tinynet": generator.default_generator.get_state()}
+            self.generators = {"tinynet": generator.default_generator.state_dict()}
         else:
             before, self.generators = self.generators, seeds.states()
             self._ours_only = bool(before) and _same_but_ours(before, self.generators)

@@ -16,6 +16,8 @@ MEANINGS = {
     "accumulate": "add to what is there instead of replacing it.",
     "as_tuple": "return one index tensor per dimension, instead of one with a row per element.",
     "axis": "another name of `dim`.",
+    "axis0": "a dimension; negative ones count from the last.",
+    "axis1": "a dimension; negative ones count from the last.",
     "bias": "`[out]`, added to the result; None adds nothing.",
     "cache_size": "1 keeps the last value and its image, 0 keeps nothing.",
     "ceil_mode": "round output lengths up: the last window may hang over the edge.",

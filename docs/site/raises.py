@@ -22,6 +22,8 @@ EVERYWHERE = (
 
 OF_PARAMETERS = {
     "dim": "IndexError: there is no such dimension.",
+    "axis0": "IndexError: there is no such dimension.",
+    "axis1": "IndexError: there is no such dimension.",
     "dim0": "IndexError: there is no such dimension.",
     "dim1": "IndexError: there is no such dimension.",
     "reduction": 'ValueError: none of `"mean"`, `"sum"` and `"none"`.',

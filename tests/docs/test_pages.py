@@ -29,6 +29,8 @@ PROGRAMS = [p for p in PAGES if "```python" in p.read_text("utf-8") and p.name n
 @pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.stem)
 def test_programs_run_and_show_what_stands_there(page, tmp_path):
     """In a process of its own: some pages declare operations."""
+    if "torch.bfloat16" in page.read_text("utf-8"):
+        pytest.importorskip("ml_dtypes", reason="needs ml_dtypes: pip install tinynet[bfloat16]")
     command = [sys.executable, "-W", "error", str(Path(__file__).with_name("run_page.py")), page]
     done = subprocess.run(
         command, cwd=tmp_path, env=surroundings(), capture_output=True, text=True, check=False

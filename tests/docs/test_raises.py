@@ -15,6 +15,8 @@ from tinynet import nn, optim
 
 WRONG = {
     "dim": [99, (99, 98)],
+    "axis0": [99],
+    "axis1": [99],
     "dim0": [99],
     "dim1": [99],
     "reduction": ["other"],

@@ -215,7 +215,7 @@ SIZED = {
 @pytest.mark.parametrize("name", SIZED)
 def test_what_no_memory_holds(name):
     """Numbers overflow for 2**62 elements; for 2**57, no processor has as many addresses."""
-    with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+    with pytest.raises(RuntimeError, match="calculation overflowed|int64_t without overflow"):
         SIZED[name](HUGE)
     with pytest.raises(RuntimeError, match="can't allocate memory: you tried to al|calculation ov"):
         SIZED[name](2**57)

@@ -171,10 +171,16 @@ def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
 
     Raises:
         RuntimeError: PyTorch knows no such device.
+        TypeError: ``dtype`` is no dtype.
 
     Example:
         >>> tn.set_autocast_dtype("cpu", tn.bfloat16)
     """
+    if not isinstance(dtype, dtypes.dtype):
+        raise TypeError(
+            "set_autocast_dtype(): argument 'dtype' (position 2) must be tinynet.dtype, "
+            f"not {type(dtype).__name__}"
+        )
     state.dtype[known_device(device_type)] = dtype
 
 
@@ -194,10 +200,15 @@ def set_autocast_cache_enabled(enabled: bool) -> None:
     Args:
         enabled: whether they are.
 
+    Raises:
+        TypeError: ``enabled`` is no bool.
+
     Example:
         >>> tn.set_autocast_cache_enabled(True)
     """
-    state.cache_enabled = bool(enabled)
+    if not isinstance(enabled, bool):
+        raise TypeError(f"enabled must be a bool (got {type(enabled).__name__})")
+    state.cache_enabled = enabled
 
 
 def clear_autocast_cache() -> None:
@@ -249,6 +260,9 @@ def _older(name: str, device: str, newer: Callable[..., Any], arguments: str) ->
 
     Args:
         *args: the other arguments.
+
+    Raises:
+        RuntimeError, TypeError: as ``{newer.__name__}``.
 
     Example:
         >>> import pytest

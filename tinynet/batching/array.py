@@ -125,9 +125,9 @@ class BatchedArray(NDArrayOperatorsMixin):
         """Return an array over the same levels."""
         return BatchedArray(array, self.levels)
 
-    def for_each(self, array: Array) -> BatchedArray:
+    def for_each(self, array: Array | BatchedArray) -> BatchedArray:
         """Return a copy of a plain array for each example; what is batched already as it is."""
-        if type(array) is BatchedArray:
+        if isinstance(array, BatchedArray):
             return array
         return self.like(np.broadcast_to(array, self.batch + array.shape).copy())
 

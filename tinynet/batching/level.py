@@ -82,7 +82,7 @@ class Level:
 
 def levels_of(t: Tensor) -> tuple[Level, ...]:
     """Return the levels over which a tensor runs."""
-    array = t._array
+    array: Any = t._array
     return array.levels if type(array) is BatchedArray else ()
 
 

@@ -197,6 +197,9 @@ def _shorthand(name: str, kind: dtypes.dtype) -> Any:
     Args:
         memory_format: the order in memory; as it is if None.
 
+    Raises:
+        RuntimeError: a memory format of another number of dimensions.
+
     Example:
         >>> tn.tensor([0, 1]).{name}().dtype
         {kind!r}

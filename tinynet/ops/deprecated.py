@@ -68,6 +68,8 @@ def inclusive_range(
 ) -> Tensor:
     """Return the values from ``start`` to ``end``, ``step`` apart: ``arange`` with its end.
 
+    Element i is ``start + i * step``.
+
     Raises:
         RuntimeError: as of ``arange``.
 

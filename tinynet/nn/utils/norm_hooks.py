@@ -245,7 +245,7 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
     hook = _take(module, SpectralNorm, name)
     if hook is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-    noting = module._state_hooks.after_save
+    noting = {} if module._state_hooks is None else module._state_hooks.after_save
     for number, (function, _) in [*noting.items()]:
         if getattr(function, "__self__", None) is hook:
             del noting[number]

@@ -16,8 +16,8 @@ from tinynet.core.operation import REGISTRY, Operation
 PACKAGE = Path(tinynet.__file__).parent
 
 OPERATIONS = {
-    "making": "creation likes ranges deprecated legacy random random_fills sampling grids combining conversion"
-    " memory copying filling",
+    "making": "creation likes ranges deprecated legacy random random_fills sampling grids combining"
+    " conversion memory copying filling",
     "elementwise": "arithmetic exponential trigonometry powers logarithms rounding division limits"
     " fused comparison error_function gamma bessel special",
     "reductions": "reduction extrema statistics cumulative softmaxes sorting counting quantiles"

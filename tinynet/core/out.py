@@ -5,15 +5,14 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
-
-import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.inplace import wrote
 from tinynet.core.modes import mode, no_grad
 from tinynet.core.overlap import refuse_overlap, refuse_partial_overlap
+from tinynet.core.storage import resized
 from tinynet.core.tensor import Tensor
 from tinynet.core.version import refuse_inference
 from tinynet.core.views import requires_grad
@@ -30,10 +29,15 @@ class Demand:
         apart: it must not be an input.
         texts: make of a result and ``out`` the refusal of another dtype: one for each result, or
             one for all. Without them, casting is allowed.
+        by_count: it keeps its shape if that has as many elements as the result.
+        warns: a warning where ``out`` has elements and is resized; functions that make tensors
+            from numbers give none, but for ``arange``.
     """
 
     apart: bool = False
     texts: tuple[Callable[[Array, Array], str], ...] = ()
+    by_count: bool = False
+    warns: bool = True
 
 
 DEMANDS: dict[str, Demand] = {}  # of operations, by their names: ops/outputs.py
@@ -65,6 +69,7 @@ def written(
     inputs = list(_tensors((args, kwargs)))
     _refuse(name, targets, inputs, demand)
     if not inputs and "dtype" in (function.__kwdefaults__ or ()):
+        demand = replace(demand, warns=name == "arange")
         kwargs = {**kwargs, "dtype": _dtype_of(targets[0], kwargs.get("dtype"))}
     casts, mode.autocast = mode.autocast, None  # it leaves functions with out= alone
     try:
@@ -80,7 +85,7 @@ def written(
     for t, result in zip(targets, found, strict=True):
         if t._array.shape != result._array.shape and any(t is x for x in inputs):
             raise errors.output_shape(t._array.shape, result._array.shape)
-        _write(t, result._array, name)
+        _write(t, result._array, name, demand)
     return type(results)(targets) if type(results) is tuple else out if several else targets[0]
 
 
@@ -113,11 +118,13 @@ def _dtype_of(t: Tensor, wanted: Any) -> Any:
     return t.dtype
 
 
-def _write(t: Tensor, values: Any, name: str) -> None:
+def _write(t: Tensor, values: Any, name: str, demand: Demand) -> None:
     if not dtypes.castable(values.dtype, t._array.dtype):
         raise errors.cannot_cast(dtypes.of(values).scalar_name, t.dtype.scalar_name)
+    if demand.by_count and t._array.size == values.size:
+        values = values.reshape(t._array.shape)
     if t._array.shape != values.shape:
-        if t._array.size:
+        if t._array.size and demand.warns:
             warnings.warn(
                 "An output with one or more elements was resized since it had shape "
                 f"{list(t.shape)}, which does not match the required output shape "
@@ -125,7 +132,7 @@ def _write(t: Tensor, values: Any, name: str) -> None:
                 UserWarning,
                 stacklevel=5,
             )
-        t._array = np.empty(values.shape, t._array.dtype)
+        t._array = resized(t._array, values.shape)
     refuse_overlap(t._array)
     t._array[...] = values
     wrote(t, f"{name}(out=...)", None, [values])

@@ -74,7 +74,7 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     if any(n < 0 for n in shape):
         raise RuntimeError(f"requested resize to {list(shape)}, which has a negative dimension")
     refuse_inference(self._counter)
-    self._array = _resized(self._array, shape)
+    self._array = resized(self._array, shape)
     wrote(self, "resize_")
     return self
 
@@ -140,7 +140,7 @@ def is_shared(self: Tensor) -> bool:
 
 
 @errors.allocating
-def _resized(array: Array, shape: tuple[int, ...]) -> Array:
+def resized(array: Array, shape: tuple[int, ...]) -> Array:
     """Return an array of another shape that begins where ``array`` does, in the same memory."""
     owner = array
     while isinstance(owner.base, np.ndarray):

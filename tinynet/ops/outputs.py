@@ -35,6 +35,7 @@ DEMANDS.update(
     amax=Demand(texts=(_matching,)),
     amin=Demand(texts=(_matching,)),
     aminmax=Demand(texts=(_expected,)),
+    arange=Demand(by_count=True),
     cat=Demand(apart=True),
     gather=Demand(apart=True, texts=(_expected,)),
     index_select=Demand(apart=True, texts=(_same("index_select"),)),
@@ -45,6 +46,8 @@ DEMANDS.update(
             lambda result, out: f"output indices must be of scalar type {name_of(result)}",
         ),
     ),
+    linspace=Demand(by_count=True),
+    logspace=Demand(by_count=True),
     masked_select=Demand(apart=True, texts=(_same("masked_select"),)),
     multinomial=Demand(
         texts=(

@@ -91,8 +91,10 @@ def _ends(name: str, start: Any, end: Any, kind: np.dtype[Any]) -> tuple[float, 
     return first, last
 
 
-def _steps(start: float, end: float, steps: int, wide: np.dtype[Any]) -> Array:
+def _steps(start: Any, end: Any, steps: int, wide: np.dtype[Any]) -> Array:
     """Return evenly spaced values, counted from the nearer end, as PyTorch rounds them."""
+    if isinstance(start, np.integer):  # the distance of two may be more than their dtype holds
+        start, end = float(start), float(end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     refuse_huge((steps,))
@@ -135,7 +137,11 @@ def linspace(
     if device is not None:
         require_cpu(device)
     kind = float_kind(dtype)
-    found = _steps(*_ends("linspace", start, end, kind), steps, _wide(kind))
+    first, last = _ends("linspace", start, end, kind)
+    found = _steps(first, last, steps, _wide(kind))
+    if kind.kind in "iu" and steps > 0:  # float64 rounds int64's largest to one too large
+        inner = found[1:-1].astype(kind)
+        return finish(np.array([first, *inner, last][:steps], kind), requires_grad)
     return finish(found.astype(kind), requires_grad)
 
 

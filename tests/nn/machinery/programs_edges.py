@@ -36,6 +36,40 @@ def sizes_past_integers(T):
 
 
 @program
+def numbers_written_to_a_part_of_a_tensor(T):
+    """``out=`` keeps its memory: what it is a part of holds the numbers, too."""
+    makers = {
+        "arange": lambda out: T.arange(4, out=out),
+        "linspace": lambda out: T.linspace(0, 3, 4, out=out),
+        "logspace": lambda out: T.logspace(0, 3, 4, 2, out=out),
+        "linspace of three": lambda out: T.linspace(0, 3, 3, out=out),
+        "full": lambda out: T.full((3,), 3.0, out=out),
+        "ones": lambda out: T.ones(4, out=out),
+        "eye": lambda out: T.eye(1, 3, out=out),
+    }
+    found = {}
+    for name, make in makers.items():
+        whole = T.zeros(2, 3)
+        part = whole.narrow(1, 1, 2)
+        make(part)
+        found[name] = [whole, list(part.shape)]
+    whole = T.zeros(2, 3)
+    T.cat([T.ones(2), T.ones(1)], out=whole[:0])
+    return found | {"cat": whole}
+
+
+@program
+def integers_that_are_far_apart(T):
+    large, small = T.iinfo(T.int32), T.iinfo(T.int8)
+    return {
+        "int32": T.linspace(large.min, large.max, 5, dtype=T.int32),
+        "int8": T.linspace(small.min, small.max, 4, dtype=T.int8),
+        "int64": T.linspace(-(2**62), 2**62, 5, dtype=T.int64),
+        "few": [T.linspace(1, 200, n, dtype=T.int16) for n in range(4)],
+    }
+
+
+@program
 def the_flat_weights_of_a_recurrent_layer(T):
     net = T.nn.LSTM(3, 4, 2)
     return {

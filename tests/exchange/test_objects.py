@@ -257,8 +257,30 @@ def test_hooks_of_a_module():
     assert back(x).item() == net(x).item() != nn.Linear.forward(net, x).item()
 
 
+def test_hooks_in_files_keep_how_they_are_called_and_get_numbers_of_their_own():
+    net = nn.Linear(2, 1)
+    net.register_forward_hook(scaled, with_kwargs=True, always_call=True)
+    net.register_full_backward_hook(ignored)
+    back = trusted(net)
+    handle = back.register_forward_hook(ignored)
+    x = tn.ones(1, 2)
+    assert back(x).item() == net(x).item() != net.forward(x).item()
+    assert [*back._backward_hooks.values()] == [ignored]
+    assert len(back._forward_hooks) == 2
+    assert back._forward_hooks.keys() - {handle.id} == {*back._forward_hooks_always_called}
+    assert not back._forward_hooks.keys() & net._forward_hooks.keys()
+
+
 def shifted(module, arguments):
     return (arguments[0] + 1,)
+
+
+def scaled(module, arguments, keywords, output):
+    return output * 2
+
+
+def ignored(module, *arguments):
+    return None
 
 
 def test_recurrent_layers_and_lazy_ones():

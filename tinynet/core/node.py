@@ -60,6 +60,7 @@ class RemovableHandle:
     Args:
         hooks: the registry that the hook joins, at its end.
         hook: the hook; without one, the caller enters it under ``id``.
+        extra_dict: a dictionary, or a list of them, in which the hook's number goes, too.
 
     Attributes:
         id: number of the hook; later hooks have larger ones.
@@ -67,9 +68,10 @@ class RemovableHandle:
 
     _next = itertools.count().__next__
 
-    def __init__(self, hooks: dict[int, Any], hook: Any = None):
+    def __init__(self, hooks: dict[int, Any], hook: Any = None, *, extra_dict: Any = ()):
         self.id = RemovableHandle._next()
         self._hooks = hooks
+        self._extra = [extra_dict] if isinstance(extra_dict, dict) else extra_dict or ()
         if hook is not None:
             hooks[self.id] = hook
 
@@ -79,7 +81,8 @@ class RemovableHandle:
 
     def remove(self) -> None:
         """Remove the hook; doing it twice is fine."""
-        self._hooks.pop(self.id, None)
+        for numbers in (self._hooks, *self._extra):
+            numbers.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self

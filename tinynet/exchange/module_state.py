@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from typing import Any
 
+from tinynet.core.node import RemovableHandle
 from tinynet.exchange.costs import RefusedError
+from tinynet.nn.hooks import ModuleHooks
 from tinynet.nn.members import TABLES
 from tinynet.nn.module import Module
 from tinynet.nn.rnn_base import RNNBase
 
-# Hooks in PyTorch's state; those that a function of tinynet can register again.
-_REGISTERED = {
-    "_forward_pre_hooks": Module.register_forward_pre_hook,
-    "_forward_hooks": Module.register_forward_hook,
-}
+# Hooks in PyTorch's state: tinynet reads and writes the first ones, and reads none of the others.
 _HOOKS = (
-    *("_backward_pre_hooks", "_backward_hooks", *_REGISTERED),
+    *("_backward_pre_hooks", "_backward_hooks", "_forward_pre_hooks", "_forward_hooks"),
     *("_forward_hooks_with_kwargs", "_forward_hooks_always_called"),
-    *("_forward_pre_hooks_with_kwargs", "_state_dict_hooks", "_state_dict_pre_hooks"),
+    "_forward_pre_hooks_with_kwargs",
+)
+_REFUSED = (
+    *("_state_dict_hooks", "_state_dict_pre_hooks"),
     *("_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
 )
 # What PyTorch's modules can do without when they are loaded, and tinynet's have no use for.
@@ -34,8 +35,11 @@ def pytorch_state(target: Any, state: Any) -> Any:
         return state
     members = {name for table in TABLES for name in state[table]}
     made: dict[str, Any] = {"training": state.get("training", True)}
-    made |= {name: OrderedDict() for name in _HOOKS} | {"_is_full_backward_hook": None}
-    made |= {name: value for name, value in state.items() if name not in members}
+    hooks = _with_hooks(state.get("_hooks"))
+    made |= {name: getattr(hooks, name) for name in _HOOKS}
+    made |= {name: OrderedDict() for name in _REFUSED}
+    made["_is_full_backward_hook"] = True if hooks._backward_hooks else None
+    made |= {name: value for name, value in state.items() if name not in {*members, "_hooks"}}
     if hasattr(target, "padding_mode"):
         made["_reversed_padding_repeated_twice"] = _both_sides(target)
     if isinstance(target, RNNBase):
@@ -48,6 +52,14 @@ def pytorch_state(target: Any, state: Any) -> Any:
 
 def _is_state(target: Any, state: Any) -> bool:
     return isinstance(target, Module) and isinstance(state, dict) and set(TABLES) <= set(state)
+
+
+def _with_hooks(hooks: ModuleHooks | None) -> Module:
+    """Return a module that has nothing but hooks."""
+    module = Module()
+    if hooks is not None:
+        module._hooks = hooks
+    return module
 
 
 def _both_sides(convolution: Any) -> tuple[int, ...]:
@@ -71,14 +83,17 @@ def own_state(target: Any, state: Any) -> Any:
     if not _is_state(target, state):
         return state
     made = {name: value for name, value in state.items() if name not in _UNUSED}
-    hooks = {name: made.pop(name, None) for name in _HOOKS}
-    wrong = [name for name, found in hooks.items() if found and name not in _REGISTERED]
+    wrong = [name for name in _REFUSED if made.pop(name, None)]
+    if state.get("_backward_hooks") and state.get("_is_full_backward_hook") is False:
+        wrong.append("_backward_hooks of the older kind")
     if wrong:
         raise RefusedError(f"a {type(target).__name__} with hooks: {', '.join(wrong)}")
-    registered = Module()
-    for name, register in _REGISTERED.items():
-        for hook in (hooks[name] or {}).values():
-            register(registered, hook)
-    if registered._hooks is not None:
-        made["_hooks"] = registered._hooks
+    tables = {name: made.pop(name, None) for name in _HOOKS}
+    if any(tables.values()):
+        module = _with_hooks(None)
+        fresh: dict[int, int] = defaultdict(RemovableHandle._next)  # numbers not of hooks here
+        for name, table in tables.items():
+            renumbered = {fresh[number]: value for number, value in (table or {}).items()}
+            setattr(module, name, OrderedDict(renumbered))
+        made["_hooks"] = module._hooks
     return made

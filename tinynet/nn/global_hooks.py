@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet.core.node import RemovableHandle
-from tinynet.nn.hooks import NONE, Hook, ModuleHooks, everywhere, refuse_both_kinds
+from tinynet.nn.hooks import NONE, ModuleHooks, everywhere, refuse_both_kinds, register
 from tinynet.nn.members import BUFFERS, MODULES, PARAMETERS, announced
 from tinynet.nn.module import Module
 
@@ -27,9 +27,9 @@ class _Handle(RemovableHandle):
             Module._hooks = None
 
 
-def _register(stage: str, hook: Hook) -> RemovableHandle:
+def _register(stage: str, hook: Callable[..., Any], **how: bool) -> RemovableHandle:
     Module._hooks = NONE  # what modules without hooks of their own find: not None, so they look
-    return _Handle(getattr(everywhere, stage), hook)
+    return register(everywhere, stage, hook, _Handle, **how)
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -50,7 +50,7 @@ def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
         )
         ReLU()
     """
-    return _register("before", Hook(hook))
+    return _register("before", hook)
 
 
 def register_module_forward_hook(
@@ -66,7 +66,7 @@ def register_module_forward_hook(
     Returns:
         A handle whose ``remove()`` removes the hook.
     """
-    return _register("after", Hook(hook, with_kwargs, always_call))
+    return _register("after", hook, after_with_kwargs=with_kwargs, after_always=always_call)
 
 
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -75,7 +75,7 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
     Returns:
         A handle whose ``remove()`` removes the hook.
     """
-    return _register("before_backward", Hook(hook))
+    return _register("before_backward", hook)
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -85,7 +85,7 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
         A handle whose ``remove()`` removes the hook.
     """
     refuse_both_kinds("all Modules", everywhere, "on_node")
-    return _register("backward", Hook(hook))
+    return _register("backward", hook)
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -101,7 +101,7 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
         RuntimeError: there is a hook of ``register_module_full_backward_hook``.
     """
     refuse_both_kinds("all Modules", everywhere, "backward")
-    return _register("on_node", Hook(hook))
+    return _register("on_node", hook)
 
 
 # ---- when a member is registered ----------------------------------------------------------------

@@ -6,6 +6,7 @@ Functions with a ``self`` are methods of ``Module`` that stand here by subject.
 from __future__ import annotations
 
 import functools
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -18,30 +19,29 @@ if TYPE_CHECKING:
     from tinynet.nn.module import Module
 
 
-class Hook:
-    """A registered function and how it wants to be called."""
-
-    __slots__ = ("always", "function", "with_kwargs")
-
-    def __init__(
-        self, function: Callable[..., Any], with_kwargs: bool = False, always: bool = False
-    ):
-        self.function = function
-        self.with_kwargs = with_kwargs
-        self.always = always
-
-
 class ModuleHooks:
-    """All hooks of one module: number -> hook, in the order in which they run."""
+    """All hooks of one module: number -> function, in the order in which they run.
 
-    __slots__ = ("after", "backward", "before", "before_backward", "on_node")
+    The last three have the numbers of the hooks that want to be called in another way.
+    """
+
+    __slots__ = (
+        *("after", "backward", "before", "before_backward"),
+        "on_node",  # PyTorch's older kind of backward hooks, "non-full"
+        *("after_always", "after_with_kwargs", "before_with_kwargs"),
+    )
+    after: dict[int, Callable[..., Any]]
+    backward: dict[int, Callable[..., Any]]
+    before: dict[int, Callable[..., Any]]
+    before_backward: dict[int, Callable[..., Any]]
+    on_node: dict[int, Callable[..., Any]]
+    after_always: dict[int, bool]
+    after_with_kwargs: dict[int, bool]
+    before_with_kwargs: dict[int, bool]
 
     def __init__(self) -> None:
-        self.before: dict[int, Hook] = {}
-        self.after: dict[int, Hook] = {}
-        self.before_backward: dict[int, Hook] = {}
-        self.backward: dict[int, Hook] = {}
-        self.on_node: dict[int, Hook] = {}  # PyTorch's older kind, "non-full"
+        for stage in ModuleHooks.__slots__:
+            setattr(self, stage, OrderedDict())
 
 
 everywhere = ModuleHooks()  # the hooks of all modules; global_hooks.py registers them
@@ -51,15 +51,36 @@ NONE = ModuleHooks()  # a module's while there are only those; never changed
 # ---- registering --------------------------------------------------------------------------------
 
 
-def _register(module: Module, stage: str, hook: Hook, prepend: bool) -> RemovableHandle:
-    if "_hooks" not in module.__dict__:
-        module._hooks = ModuleHooks()
-    hooks: dict[int, Hook] = getattr(module._hooks, stage)
-    later = dict(hooks) if prepend else {}
-    for number in later:
-        del hooks[number]
-    handle = RemovableHandle(hooks, hook)
-    hooks.update(later)
+def own(module: Module) -> ModuleHooks:
+    """Return the hooks of a module itself, to which one can add."""
+    hooks: ModuleHooks | None = module.__dict__.get("_hooks")
+    if hooks is None:
+        hooks = module._hooks = ModuleHooks()
+    return hooks
+
+
+def register(
+    hooks: Any,
+    stage: str,
+    hook: Callable[..., Any],
+    handle: type[RemovableHandle] = RemovableHandle,
+    **how: bool,
+) -> RemovableHandle:
+    """Add a hook to one stage of ``hooks``, and its number to the stages ``how`` that are True."""
+    marks = [getattr(hooks, mark) for mark, wanted in how.items() if wanted]
+    made = handle(getattr(hooks, stage), hook, extra_dict=marks)
+    for numbers in marks:
+        numbers[made.id] = True
+    return made
+
+
+def _register(
+    module: Module, stage: str, hook: Callable[..., Any], prepend: bool, **how: bool
+) -> RemovableHandle:
+    hooks = own(module)
+    handle = register(hooks, stage, hook, **how)
+    if prepend:
+        getattr(hooks, stage).move_to_end(handle.id, last=False)
     return handle
 
 
@@ -86,7 +107,7 @@ def register_forward_pre_hook(
         >>> net(tn.zeros(2))
         tensor([1., 1.])
     """
-    return _register(self, "before", Hook(hook, with_kwargs), prepend)
+    return _register(self, "before", hook, prepend, before_with_kwargs=with_kwargs)
 
 
 def register_forward_hook(
@@ -114,7 +135,8 @@ def register_forward_hook(
         >>> net(tn.ones(2))
         tensor([2., 2.])
     """
-    return _register(self, "after", Hook(hook, with_kwargs, always_call), prepend)
+    how = {"after_with_kwargs": with_kwargs, "after_always": always_call}
+    return _register(self, "after", hook, prepend, **how)
 
 
 def register_full_backward_pre_hook(
@@ -129,7 +151,7 @@ def register_full_backward_pre_hook(
     Returns:
         A handle whose ``remove()`` removes the hook.
     """
-    return _register(self, "before_backward", Hook(hook), prepend)
+    return _register(self, "before_backward", hook, prepend)
 
 
 def register_full_backward_hook(
@@ -158,7 +180,7 @@ def register_full_backward_hook(
         (tensor([1.]),) (tensor([1.]),)
     """
     refuse_both_kinds("a single Module", self._hooks, "on_node")
-    return _register(self, "backward", Hook(hook), prepend)
+    return _register(self, "backward", hook, prepend)
 
 
 def register_backward_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
@@ -177,7 +199,7 @@ def register_backward_hook(self: Module, hook: Callable[..., Any]) -> RemovableH
         RuntimeError: the module has a hook of ``register_full_backward_hook``.
     """
     refuse_both_kinds("a single Module", self._hooks, "backward")
-    return _register(self, "on_node", Hook(hook), prepend=False)
+    return _register(self, "on_node", hook, prepend=False)
 
 
 def refuse_both_kinds(where: str, hooks: ModuleHooks | None, other: str) -> None:
@@ -189,15 +211,24 @@ def refuse_both_kinds(where: str, hooks: ModuleHooks | None, other: str) -> None
         )
 
 
-def _table(stage: str) -> property:
-    """Return the property that shows the hooks of one stage, for code that counts them."""
-    return property(lambda self: getattr(self.__dict__.get("_hooks", NONE), stage))
+def table(own: Callable[[Module], Any], stage: str) -> property:
+    """Return the property for one stage of hooks, under PyTorch's name: programs empty them."""
+
+    def replace(self: Module, hooks: dict[int, Any]) -> None:
+        setattr(own(self), stage, hooks)
+
+    return property(
+        lambda self: getattr(own(self), stage), replace, lambda self: replace(self, OrderedDict())
+    )
 
 
-_forward_pre_hooks = _table("before")
-_forward_hooks = _table("after")
-_backward_pre_hooks = _table("before_backward")
-_backward_hooks = _table("backward")
+_forward_pre_hooks = table(own, "before")
+_forward_pre_hooks_with_kwargs = table(own, "before_with_kwargs")
+_forward_hooks = table(own, "after")
+_forward_hooks_with_kwargs = table(own, "after_with_kwargs")
+_forward_hooks_always_called = table(own, "after_always")
+_backward_pre_hooks = table(own, "before_backward")
+_backward_hooks = table(own, "backward")
 
 # ---- calling ------------------------------------------------------------------------------------
 
@@ -209,28 +240,40 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
     called: set[int] = set()
     result = None
     try:
-        for hook in [*everywhere.before.values(), *hooks.before.values()]:
-            args, kwargs = _before(module, hook, args, kwargs)
+        for number, hook in _both("before", hooks):
+            args, kwargs = _before(module, hook, number in hooks.before_with_kwargs, args, kwargs)
         gates = _gates(module, hooks)
         if gates is not None:
             args = gates.enter(args)
         result = module.forward(*args, **kwargs)
-        for number, hook in [*everywhere.after.items(), *hooks.after.items()]:
+        for number, hook in _both("after", hooks):
             called.add(number)
-            result = _after(module, hook, args, kwargs, result)
+            result = _after(
+                module, hook, _is("after_with_kwargs", number, hooks), args, kwargs, result
+            )
         if everywhere.on_node or hooks.on_node:
-            _hook_node(module, args, result, [everywhere.on_node, hooks.on_node])
+            _hook_node(module, args, result, [hook for _, hook in _both("on_node", hooks)])
         return result if gates is None else gates.leave(result)
     except Exception:
-        for number, hook in [*everywhere.after.items(), *hooks.after.items()]:
-            if hook.always and number not in called:
+        for number, hook in _both("after", hooks):
+            if _is("after_always", number, hooks) and number not in called:
+                with_kwargs = _is("after_with_kwargs", number, hooks)
                 what = "global module" if number in everywhere.after else "module"
-                result = _despite_error(what, module, hook, args, kwargs, result)
+                result = _despite_error(what, module, hook, with_kwargs, args, kwargs, result)
         raise
 
 
+def _both(stage: str, hooks: ModuleHooks) -> list[tuple[int, Callable[..., Any]]]:
+    """Return the hooks of all modules at a stage, then those of one, with their numbers."""
+    return [*getattr(everywhere, stage).items(), *getattr(hooks, stage).items()]
+
+
+def _is(mark: str, number: int, hooks: ModuleHooks) -> bool:
+    return number in getattr(hooks, mark) or number in getattr(everywhere, mark)
+
+
 def _hook_node(
-    module: Module, args: tuple[Any, ...], result: Any, hooks: list[dict[int, Hook]]
+    module: Module, args: tuple[Any, ...], result: Any, hooks: list[Callable[..., Any]]
 ) -> None:
     """Register hooks on the node of the first output."""
     first = result
@@ -240,8 +283,8 @@ def _hook_node(
     if node is None:
         return
     warn(_about_node(args, result, node), FutureWarning)
-    for hook in [hook for some in hooks for hook in some.values()]:
-        node.register_hook(functools.partial(hook.function, module))
+    for hook in hooks:
+        node.register_hook(functools.partial(hook, module))
 
 
 def _about_node(args: tuple[Any, ...], result: Any, node: Node) -> str:
@@ -267,22 +310,25 @@ def _about_node(args: tuple[Any, ...], result: Any, node: Node) -> str:
 
 def _gates(module: Module, hooks: ModuleHooks) -> Gates | None:
     """Return the gates of one call; None if there are no hooks on gradients."""
-    before = [*everywhere.before_backward.values(), *hooks.before_backward.values()]
-    after = [*everywhere.backward.values(), *hooks.backward.values()]
+    before, after = _both("before_backward", hooks), _both("backward", hooks)
     if not before and not after:
         return None
-    return Gates(module, [hook.function for hook in before], [hook.function for hook in after])
+    return Gates(module, [hook for _, hook in before], [hook for _, hook in after])
 
 
 def _before(
-    module: Module, hook: Hook, args: tuple[Any, ...], kwargs: dict[str, Any]
+    module: Module,
+    hook: Callable[..., Any],
+    with_kwargs: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    if not hook.with_kwargs:
-        new = hook.function(module, args)
+    if not with_kwargs:
+        new = hook(module, args)
         if new is None:
             return args, kwargs
         return (new if isinstance(new, tuple) else (new,)), kwargs
-    new = hook.function(module, args, kwargs)
+    new = hook(module, args, kwargs)
     if new is None:
         return args, kwargs
     if not isinstance(new, tuple) or len(new) != 2:
@@ -294,26 +340,24 @@ def _before(
 
 
 def _after(
-    module: Module, hook: Hook, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
-) -> Any:
-    given = (args, kwargs, result) if hook.with_kwargs else (args, result)
-    new = hook.function(module, *given)
-    return result if new is None else new
-
-
-def _despite_error(
-    what: str,
     module: Module,
-    hook: Hook,
+    hook: Callable[..., Any],
+    with_kwargs: bool,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     result: Any,
 ) -> Any:
+    given = (args, kwargs, result) if with_kwargs else (args, result)
+    new = hook(module, *given)
+    return result if new is None else new
+
+
+def _despite_error(what: str, *call: Any) -> Any:
     try:
-        return _after(module, hook, args, kwargs, result)
+        return _after(*call)
     except Exception as error:
         warn(
             f"{what} forward hook with ``always_call=True`` raised an exception that was silenced "
             f"as another error was raised in forward: {error}"
         )
-        return result
+        return call[-1]  # the result as it was

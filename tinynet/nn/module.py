@@ -65,6 +65,7 @@ class Module:
 
     training: bool
     call_super_init: bool = False
+    dump_patches: bool = False  # PyTorch's; without effect
     _version: int = 1  # of the format of the state_dict
     _parameters: dict[str, Parameter | None]  # the values are attributes, too: see members.py
     _buffers: dict[str, Tensor | None]
@@ -126,7 +127,10 @@ class Module:
     register_full_backward_hook = hooks.register_full_backward_hook
     register_backward_hook = hooks.register_backward_hook
     _forward_pre_hooks = hooks._forward_pre_hooks
+    _forward_pre_hooks_with_kwargs = hooks._forward_pre_hooks_with_kwargs
     _forward_hooks = hooks._forward_hooks
+    _forward_hooks_with_kwargs = hooks._forward_hooks_with_kwargs
+    _forward_hooks_always_called = hooks._forward_hooks_always_called
     _backward_pre_hooks = hooks._backward_pre_hooks
     _backward_hooks = hooks._backward_hooks
 
@@ -259,6 +263,10 @@ class Module:
     register_state_dict_post_hook = state.register_state_dict_post_hook
     register_load_state_dict_pre_hook = state.register_load_state_dict_pre_hook
     register_load_state_dict_post_hook = state.register_load_state_dict_post_hook
+    _state_dict_pre_hooks = state._state_dict_pre_hooks
+    _state_dict_hooks = state._state_dict_hooks
+    _load_state_dict_pre_hooks = state._load_state_dict_pre_hooks
+    _load_state_dict_post_hooks = state._load_state_dict_post_hooks
 
     def apply(self: M, fn: Callable[[Module], None]) -> M:
         """Call ``fn`` on all modules inside and on this one, and return this one.

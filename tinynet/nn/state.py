@@ -14,6 +14,7 @@ from tinynet.core.inplace import wrote
 from tinynet.core.node import RemovableHandle
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.tensor import Tensor
+from tinynet.nn.hooks import register, table
 from tinynet.nn.members import BUFFERS, MODULES, PARAMETERS, members
 from tinynet.nn.parameter import Parameter, is_lazy
 
@@ -46,17 +47,24 @@ class _IncompatibleKeys(NamedTuple):
 class StateHooks:
     """The hooks of one module on saving and loading: number -> function.
 
-    A post-hook on saving that may return a new dictionary, and a pre-hook on loading that gets no
-    module, are those of ``_register_...``.
+    The last two have the numbers of the hooks of ``register_...`` where those of ``_register_...``
+    differ: a post-hook on saving may return a new dictionary, a pre-hook on loading gets no module.
     """
 
-    __slots__ = ("after_load", "after_save", "before_load", "before_save")
+    __slots__ = (
+        *("after_load", "after_save", "before_load", "before_save"),
+        *("after_save_in_place", "before_load_with_module"),
+    )
+    after_load: dict[int, Callable[..., Any]]
+    after_save: dict[int, Callable[..., Any]]
+    before_load: dict[int, Callable[..., Any]]
+    before_save: dict[int, Callable[..., Any]]
+    after_save_in_place: dict[int, bool]
+    before_load_with_module: dict[int, bool]
 
     def __init__(self) -> None:
-        self.before_save: dict[int, Callable[..., Any]] = {}
-        self.after_save: dict[int, tuple[Callable[..., Any], bool]] = {}  # may it return one
-        self.before_load: dict[int, tuple[Callable[..., Any], bool]] = {}  # does it get the module
-        self.after_load: dict[int, Callable[..., Any]] = {}
+        for stage in StateHooks.__slots__:
+            setattr(self, stage, OrderedDict())
 
 
 # ---- saving -------------------------------------------------------------------------------------
@@ -94,10 +102,10 @@ def state_dict(
     self._save_to_state_dict(destination, prefix, keep_vars)
     for name, child in members(self, MODULES):
         child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-    for hook, may_return in [] if hooks is None else [*hooks.after_save.values()]:
+    for number, hook in [] if hooks is None else [*hooks.after_save.items()]:
         new = hook(self, destination, prefix, local)
         if new is not None:
-            if not may_return:
+            if number in hooks.after_save_in_place:
                 raise RuntimeError("state_dict post-hook must return None")
             destination = new
     return destination
@@ -223,10 +231,11 @@ def load_from_state_dict(
     error_msgs: list[str],
 ) -> None:
     """Load this module's own values; modules that read older formats override."""
-    if self._state_hooks is not None:
+    hooks = self._state_hooks
+    if hooks is not None:
         given = (state_dict, prefix, local_metadata, strict)
-        for hook, with_module in [*self._state_hooks.before_load.values()]:
-            who = (self,) if with_module else ()
+        for number, hook in [*hooks.before_load.items()]:
+            who = (self,) if number in hooks.before_load_with_module else ()
             hook(*who, *given, missing_keys, unexpected_keys, error_msgs)
     assign = local_metadata.get("assign_to_params_buffers", False)
     own = dict(_saved(self))
@@ -299,15 +308,21 @@ def _unexpected(
 # ---- hooks --------------------------------------------------------------------------------------
 
 
-def _register(module: Module, stage: str, hook: Any) -> RemovableHandle:
+def _own(module: Module) -> StateHooks:
     if module._state_hooks is None:
         module._state_hooks = StateHooks()
-    return RemovableHandle(getattr(module._state_hooks, stage), hook)
+    return module._state_hooks
+
+
+_state_dict_pre_hooks = table(_own, "before_save")
+_state_dict_hooks = table(_own, "after_save")
+_load_state_dict_pre_hooks = table(_own, "before_load")
+_load_state_dict_post_hooks = table(_own, "after_load")
 
 
 def register_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, prefix, keep_vars)`` before ``state_dict`` collects this module."""
-    return _register(self, "before_save", hook)
+    return register(_own(self), "before_save", hook)
 
 
 def register_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
@@ -315,7 +330,7 @@ def register_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> Rem
 
     It changes the dictionary in place, and may not return anything.
     """
-    return _register(self, "after_save", (hook, False))
+    return register(_own(self), "after_save", hook, after_save_in_place=True)
 
 
 def _register_state_dict_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
@@ -323,7 +338,7 @@ def _register_state_dict_hook(self: Module, hook: Callable[..., Any]) -> Removab
 
     Only what hooks of the module return on which ``state_dict`` was called takes effect.
     """
-    return _register(self, "after_save", (hook, True))
+    return register(_own(self), "after_save", hook)
 
 
 def register_load_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
@@ -332,16 +347,17 @@ def register_load_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) ->
     It gets ``(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
     error_msgs)`` and may change the dictionary and the lists.
     """
-    return _register(self, "before_load", (hook, True))
+    return register(_own(self), "before_load", hook, before_load_with_module=True)
 
 
 def _register_load_state_dict_pre_hook(
     self: Module, hook: Callable[..., Any], with_module: bool = False
 ) -> RemovableHandle:
     """Call the hook before this module loads; without ``with_module`` it gets no module."""
-    return _register(self, "before_load", (hook, with_module))
+    how = {"before_load_with_module": with_module}
+    return register(_own(self), "before_load", hook, **how)
 
 
 def register_load_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(module, incompatible_keys)`` after this module has loaded."""
-    return _register(self, "after_load", hook)
+    return register(_own(self), "after_load", hook)

@@ -295,3 +295,90 @@ def registration_hooks_replace_what_is_registered(T):
         net.register_buffer("mean", T.zeros(1))
         net.layer = T.nn.Identity()
     return locals()
+
+
+# ---- the tables in which programs look ----------------------------------------------------------
+
+
+@program
+def hooks_are_functions_in_tables_that_programs_empty(T):
+    net, log = T.nn.Identity(), []
+
+    def note(*given):
+        log.append(len(given))
+
+    def counts():
+        return [
+            len(getattr(net, f"_{stage}"))
+            for stage in (
+                *("forward_pre_hooks", "forward_hooks", "backward_pre_hooks", "backward_hooks"),
+                *("forward_hooks_with_kwargs", "forward_hooks_always_called"),
+                "forward_pre_hooks_with_kwargs",
+            )
+        ]
+
+    def fill():
+        return [
+            net.register_forward_pre_hook(note, with_kwargs=True),
+            net.register_forward_hook(note),
+            net.register_forward_hook(note, with_kwargs=True, always_call=True),
+            net.register_full_backward_pre_hook(note),
+            net.register_full_backward_hook(note),
+        ]
+
+    same = [counts()]
+    handles = fill()
+    same += [counts(), [*net._forward_hooks.values()] == [note, note]]
+    net(T.ones(1))
+    for handle in handles:
+        handle.remove()
+    same += [counts()]
+    fill()
+    net._forward_hooks.clear()
+    net._forward_pre_hooks = type(net._forward_pre_hooks)()
+    net(T.ones(1))
+    return {"same": same, "log": log}
+
+
+@program
+def a_table_that_is_written_to_is_the_modules_own(T):
+    one, other, log = T.nn.Identity(), T.nn.Identity(), []
+    one._forward_hooks[-1] = lambda *given: log.append(len(given))
+    out = [one(T.ones(1)), other(T.ones(1))]
+    return locals()
+
+
+@program
+def state_hooks_stand_in_tables(T):
+    net, log = T.nn.Linear(1, 1), []
+    net.register_state_dict_pre_hook(lambda *given: log.append("before saving"))
+    net.register_state_dict_post_hook(lambda *given: log.append("after saving"))
+    net.register_load_state_dict_pre_hook(lambda *given: log.append("before loading"))
+    net.register_load_state_dict_post_hook(lambda *given: log.append("after loading"))
+    keys = [*net.state_dict()]
+    tables = [
+        *(net._state_dict_pre_hooks, net._state_dict_hooks),
+        *(net._load_state_dict_pre_hooks, net._load_state_dict_post_hooks),
+    ]
+    lengths = [len(table) for table in tables]
+    for table in tables:
+        table.clear()
+    net.load_state_dict(net.state_dict())
+    del tables, table, net
+    return locals()
+
+
+@program
+def global_hooks_stand_in_tables(T):
+    everywhere, log = T.nn.modules.module, []
+    everywhere.register_module_forward_hook(
+        lambda *given: log.append(len(given)), with_kwargs=True, always_call=True
+    )
+    T.nn.Identity()(1)
+    tables = [everywhere._global_forward_hooks, everywhere._global_forward_pre_hooks]
+    lengths = [len(table) for table in tables]
+    for table in tables:
+        table.clear()
+    T.nn.Identity()(1)
+    del everywhere, tables, table
+    return locals()

@@ -10,6 +10,8 @@ from tinynet.nn.global_hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
+from tinynet.nn.hooks import everywhere
+from tinynet.nn.members import BUFFERS, MODULES, PARAMETERS, announced
 from tinynet.nn.module import Module
 from tinynet.nn.state import _IncompatibleKeys
 
@@ -26,6 +28,16 @@ __all__ = [
     "register_module_module_registration_hook",
     "register_module_parameter_registration_hook",
 ]
+
+_global_forward_pre_hooks = everywhere.before
+_global_forward_hooks = everywhere.after
+_global_forward_hooks_with_kwargs = everywhere.after_with_kwargs
+_global_forward_hooks_always_called = everywhere.after_always
+_global_backward_pre_hooks = everywhere.before_backward
+_global_backward_hooks = everywhere.backward
+_global_parameter_registration_hooks = announced[PARAMETERS]
+_global_buffer_registration_hooks = announced[BUFFERS]
+_global_module_registration_hooks = announced[MODULES]
 
 
 def _addindent(s_: str, numSpaces: int) -> str:  # PyTorch's names

@@ -20,15 +20,12 @@ def _take(module: Module, kind: type, name: str) -> Any:
     """Remove and return the hook of some kind on some weight; None if there is none."""
     number, found = _find(module, kind, name)
     if found is not None:
-        assert module._hooks is not None
-        del module._hooks.before[number]
+        del module._forward_pre_hooks[number]
     return found
 
 
 def _find(module: Module, kind: Any, name: str) -> tuple[int, Any]:
-    hooks = module.__dict__.get("_hooks")
-    for number, hook in [] if hooks is None else hooks.before.items():
-        found = hook.function
+    for number, found in module._forward_pre_hooks.items():
         if isinstance(found, kind) and found.name == name:
             return number, found
     return -1, None
@@ -245,8 +242,8 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
     hook = _take(module, SpectralNorm, name)
     if hook is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-    noting = {} if module._state_hooks is None else module._state_hooks.after_save
-    for number, (function, _) in [*noting.items()]:
+    noting = module._state_dict_hooks
+    for number, function in [*noting.items()]:
         if getattr(function, "__self__", None) is hook:
             del noting[number]
     with no_grad():

@@ -117,10 +117,9 @@ def _check_scores(scores: Tensor | None, t: Tensor, what: str) -> None:
 
 def hooks_of(module: Module, name: str | None = None) -> list[tuple[Any, BasePruningMethod]]:
     """Return the pruning hooks of a module with their keys; those of one parameter."""
-    hooks = ((key, hook.function) for key, hook in module._forward_pre_hooks.items())
     return [
         (key, hook)
-        for key, hook in hooks
+        for key, hook in module._forward_pre_hooks.items()
         if isinstance(hook, BasePruningMethod) and name in (None, hook._tensor_name)
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet.compat.pytree import tree_flatten, tree_unflatten
-from tinynet.core.modes import enable_grad
+from tinynet.core.modes import enable_grad, is_grad_enabled
 from tinynet.core.tensor import Tensor
 from tinynet.func.level import Level, check_outputs, lifted, with_aux
 from tinynet.ops import zeros_like
@@ -43,6 +43,7 @@ def grad_and_value(
             _check_scalar(output)
             inputs, spec = tree_flatten(chosen)
             grads = tree_unflatten(level.gradients([output], inputs), spec)
+        level.finish()
         value = level.leave(output)
         return level.leave(grads), (value, level.leave(aux)) if has_aux else value
 
@@ -117,6 +118,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
                 "Expected pytree structure of cotangents to be the same as pytree structure of "
                 f"outputs to the function. cotangents: {given_form}, primal output: {form}"
             )
+        level.outside = is_grad_enabled()
         found = level.leave(level.gradients(flat, inputs, given, create_graph))
         return tree_unflatten(found, spec)
 
@@ -144,6 +146,7 @@ def differentiable(
                     "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
                     f"Tensor with dtype {out.dtype}"
                 )
+    level.finish()
     seen = level.leave(outputs)
     return level, chosen, outputs, (seen, level.leave(aux)) if has_aux else (seen,)
 
@@ -171,6 +174,7 @@ class Forward:
             check_outputs(self.outputs, _JVP)
             self.dual = [self._dual(out) for out in self.outputs]
             self.slope = level.gradients(self.outputs, self.inputs, self.dual, create_graph=True)
+        level.finish()
         self.value = level.leave(outputs)
         self.aux = (level.leave(aux),) if has_aux else ()
 
@@ -180,6 +184,7 @@ class Forward:
 
     def product(self, tangents: list[Tensor]) -> list[Tensor]:
         """Return ``J @ v`` for each output."""
+        self.level.outside = is_grad_enabled()
         wanted = [i for i, u in enumerate(self.dual) if u.requires_grad]
         with enable_grad():
             found = self.level.gradients(self.slope, [self.dual[i] for i in wanted], tangents)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,21 +12,26 @@ from tinynet.core.tensor import Tensor
 from tinynet.core.traversal import reachable
 from tinynet.ops import zeros_like
 
-_numbers = itertools.count(1)
-
 
 class Level:
     """What one call of a transform differentiates by.
 
     An input that has a history gets a view of itself, so that enclosing differentiations see
-    through the level; an input without one becomes a new leaf with the level's number. What
-    depends on leaves of this level and of those inside it only is a constant outside. Grad mode
-    outside the call decides whether results have a history; inside it is on.
+    through the level; an input without one becomes a new leaf of the level. What depends only on
+    leaves of this level, and of levels that are closed, is a constant outside. Grad mode outside
+    the call decides whether results have a history; inside it is on.
+
+    Attributes:
+        open: whether the function that is differentiated is still running.
     """
 
     def __init__(self) -> None:
         self.outside = is_grad_enabled()
-        self.number = next(_numbers)
+        self.open = True
+
+    def finish(self) -> None:
+        """Close the level, as its function has run: its leaves are constants for all others."""
+        self.open = False
 
     def lift(self, tree: Any) -> Any:
         """Return the tensors of a tree as inputs of this level; ValueError for anything else."""
@@ -45,7 +49,7 @@ class Level:
 
     def leaf(self, x: Tensor) -> Tensor:
         """Make a tensor a leaf of this level and return it."""
-        vars(x)["_level"] = self.number
+        vars(x)["_level"] = self
         return x.requires_grad_()
 
     def reaches_outside(self, tensors: Sequence[Any]) -> bool:
@@ -54,7 +58,8 @@ class Level:
             return False
         roots = [t.grad_fn or t for t in tensors if isinstance(t, Tensor) and t.requires_grad]
         leaves = (leaf.tensor for leaf in reachable(roots)[1].values())
-        return any(vars(t).get("_level", 0) < self.number for t in leaves)
+        levels = (vars(t).get("_level") for t in leaves)
+        return any(level is None or (level.open and level is not self) for level in levels)
 
     def leave(self, tree: Any) -> Any:
         """Return results for the outside: without a history that leads to this level only."""

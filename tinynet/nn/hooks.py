@@ -63,12 +63,13 @@ def register(
     hooks: Any,
     stage: str,
     hook: Callable[..., Any],
-    handle: type[RemovableHandle] = RemovableHandle,
+    kind: type[RemovableHandle] = RemovableHandle,
+    /,
     **how: bool,
 ) -> RemovableHandle:
     """Add a hook to one stage of ``hooks``, and its number to the stages ``how`` that are True."""
     marks = [getattr(hooks, mark) for mark, wanted in how.items() if wanted]
-    made = handle(getattr(hooks, stage), hook, extra_dict=marks)
+    made = kind(getattr(hooks, stage), hook, extra_dict=marks)
     for numbers in marks:
         numbers[made.id] = True
     return made
@@ -135,8 +136,9 @@ def register_forward_hook(
         >>> net(tn.ones(2))
         tensor([2., 2.])
     """
-    how = {"after_with_kwargs": with_kwargs, "after_always": always_call}
-    return _register(self, "after", hook, prepend, **how)
+    return _register(
+        self, "after", hook, prepend, after_with_kwargs=with_kwargs, after_always=always_call
+    )
 
 
 def register_full_backward_pre_hook(

@@ -102,7 +102,9 @@ def state_dict(
     self._save_to_state_dict(destination, prefix, keep_vars)
     for name, child in members(self, MODULES):
         child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-    for number, hook in [] if hooks is None else [*hooks.after_save.items()]:
+    if hooks is None:
+        return destination
+    for number, hook in [*hooks.after_save.items()]:
         new = hook(self, destination, prefix, local)
         if new is not None:
             if number in hooks.after_save_in_place:
@@ -354,8 +356,7 @@ def _register_load_state_dict_pre_hook(
     self: Module, hook: Callable[..., Any], with_module: bool = False
 ) -> RemovableHandle:
     """Call the hook before this module loads; without ``with_module`` it gets no module."""
-    how = {"before_load_with_module": with_module}
-    return register(_own(self), "before_load", hook, **how)
+    return register(_own(self), "before_load", hook, before_load_with_module=with_module)
 
 
 def register_load_state_dict_post_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:

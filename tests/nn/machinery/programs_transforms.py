@@ -184,3 +184,35 @@ def modules_as_functions(T):
     stacked, buffers = T.func.stack_module_state([net, net])
     ensemble = T.vmap(lambda p: T.func.functional_call(net, p, (x,)))(stacked)
     return locals()
+
+
+@program
+def products_are_functions_of_their_direction(T):
+    x, y = T.tensor([0.5, 1.5]), T.tensor([2.0, -1.0])
+    _, product = T.func.vjp(lambda x: (x**3).sum(0, keepdim=True), x)
+    with T.no_grad():
+        _, quiet = T.func.vjp(T.sin, x)
+    found = [
+        T.func.grad(lambda v: product(v)[0].sum())(y[:1]),
+        T.func.grad(lambda v: (quiet(v)[0] ** 2).sum())(y),
+        T.func.jacrev(lambda v: quiet(v)[0])(y),
+        T.func.vmap(lambda v: quiet(v)[0])(T.eye(2)),
+    ]
+
+    def inside(v):
+        _, product = T.func.vjp(T.func.grad(lambda x: (x**3).sum()), x)
+        return T.func.grad(lambda v: product(v)[0].sum())(v)
+
+    found += [inside(y), T.func.grad(lambda v: inside(v * v).sum())(y)]
+    return {"found": found}
+
+
+@program
+def products_under_no_grad_have_no_history(T):
+    x = T.tensor([0.5, 1.5], requires_grad=True)
+    value, product = T.func.vjp(lambda x: x**2, x)
+    with T.no_grad():
+        found = product(T.ones(2))
+    again = product(T.ones(2))
+    again[0].sum().backward()
+    return {"value": value, "found": found, "again": again, "x": x}

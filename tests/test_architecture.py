@@ -64,11 +64,11 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_200,
+        6_400,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " an example for each attribute and method of a tensor",
     ),
-    "core/tensor.py": (470, "a docstring and an example for each of many short methods"),
+    "core/tensor.py": (480, "a docstring and an example for each of many short methods"),
     "core/engine.py:_run_plain": (
         45,
         "the innermost loop of training: a call per gradient would cost what it saves",

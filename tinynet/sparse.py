@@ -15,6 +15,7 @@ import numpy as np
 from tinynet import dtypes, layouts
 from tinynet.core.operation import operation
 from tinynet.core.rows import Rows
+from tinynet.core.subclasses import plain
 from tinynet.core.tensor import Tensor, fill, method, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.conversion import converted
@@ -118,6 +119,7 @@ class SparseTensor(Tensor):
                 [5.]])
     """
 
+    __torch_function__ = classmethod(plain)
     _array: Any
     is_sparse = True
     layout = layouts.sparse_coo

@@ -103,7 +103,7 @@ _PATTERNS = [
     ),
     (
         "torch.Tensor",
-        r"as_subclass|const_data_ptr|grad_dtype|hash_tensor|module_load|slice_inverse"
+        r"const_data_ptr|grad_dtype|hash_tensor|module_load|slice_inverse"
         r"|to_padded_tensor|is_nested|is_set_to|untyped_storage|new_empty_strided|index",
         INTERNAL,
     ),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, widening
-from tinynet.core import casting, inplace_source
+from tinynet.core import casting, inplace_source, subclasses
 from tinynet.core.callsite import COMPILED, OUTSIDE, is_outside, outward
 from tinynet.core.inplace import run_inplace
 from tinynet.core.keeping import SavedTensor
@@ -65,6 +65,8 @@ NAMESPACE.update(
     explain=explain,
     run_inplace=run_inplace,
     observers=observers,
+    SUBCLASSES=subclasses.SUBCLASSES,
+    dispatched=subclasses.dispatched,
 )
 inference.tell(NAMESPACE)
 
@@ -148,6 +150,8 @@ def compile_operation(op: Any, operator: bool) -> None:
     source = Forward(op).source()
     if operator:
         source = source.replace(f"{op.name}_op.coerce(", f"{op.name}_op.operands(")
+        for face in (f"dispatched({op.name}_op.",):
+            source = source.replace(face + "function", face + "operator")
         op.operator.__code__ = _execute(op.name + OPERATOR, source).__code__
     else:
         op.function.__code__ = _execute(op.name, source).__code__
@@ -180,7 +184,22 @@ def look_for_autocast() -> None:
         casting.state.used = True
         for op in observable.operations.values():
             if op.autocast:
-                op.function.__code__ = _stub.__code__.replace(co_name=op.name, co_filename=COMPILED)
+                _forget(op.function, op.name)
+
+
+def _look_for_subclasses() -> None:
+    for op in observable.operations.values():
+        _forget(op.function, op.name)
+        if hasattr(op, "operator"):
+            _forget(op.operator, op.name + OPERATOR)
+
+
+subclasses.switched_on.append(_look_for_subclasses)
+
+
+def _forget(function: FunctionType, name: str) -> None:
+    """Let a function be compiled anew at its next call."""
+    function.__code__ = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
 
 
 def call_input(function: FunctionType) -> None:

@@ -308,6 +308,8 @@ class TensorMethods:
         """Return a copy with the same history."""
     def contiguous(self, memory_format: layouts.memory_format = ...) -> Tensor:
         """Return the tensor itself if it is contiguous, else a contiguous copy."""
+    def as_subclass(self, cls: builtins.type[Tensor]) -> Tensor:
+        """Return a view of the tensor that is of a class derived from Tensor."""
     def __array_wrap__(
         self, array: Array, context: Any = None, return_scalar: builtins.bool = False
     ) -> Tensor:
@@ -361,6 +363,25 @@ class TensorMethods:
         """Return the tensor as int8; itself if it is that already."""
     def byte(self, memory_format: Any = None) -> Tensor:
         """Return the tensor as uint8; itself if it is that already."""
+    def trace(self) -> Tensor:
+        """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64."""
+    def diag_embed(
+        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
+    ) -> Tensor:
+        """Return matrices of zeros with the last dimension of a tensor on a diagonal."""
+    def diag(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a
+        diagonal."""
+    def diagflat(self, offset: builtins.int = 0) -> Tensor:
+        """Return the matrix that has all elements of a tensor, of any shape, on a diagonal."""
+    def adjoint(self) -> Tensor:
+        """Return a view with the last two dimensions swapped; for real numbers that is ``mT``."""
+    @property
+    def mH(self) -> Tensor:
+        """The last two dimensions swapped."""
+    @property
+    def H(self) -> Tensor:
+        """A matrix with its dimensions swapped."""
     def unfold(self, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
         """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart."""
     def as_strided(
@@ -958,25 +979,6 @@ class TensorMethods:
         append: Tensor | None = None,
     ) -> Tensor:
         """Return the differences between neighbours along a dimension, ``n`` times."""
-    def trace(self) -> Tensor:
-        """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64."""
-    def diag_embed(
-        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
-    ) -> Tensor:
-        """Return matrices of zeros with the last dimension of a tensor on a diagonal."""
-    def diag(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a
-        diagonal."""
-    def diagflat(self, offset: builtins.int = 0) -> Tensor:
-        """Return the matrix that has all elements of a tensor, of any shape, on a diagonal."""
-    def adjoint(self) -> Tensor:
-        """Return a view with the last two dimensions swapped; for real numbers that is ``mT``."""
-    @property
-    def mH(self) -> Tensor:
-        """The last two dimensions swapped."""
-    @property
-    def H(self) -> Tensor:
-        """A matrix with its dimensions swapped."""
     def var(
         self,
         dim: Dims = None,

@@ -25,6 +25,7 @@ class _Modes(threading.local):
     on: Any = True  # what "on" is at the moment
     inference: bool = False
     autocast: Any = None  # runs what is declared so on cast arguments, see tinynet/amp/state.py
+    plain: bool = False  # results are plain tensors, also of subclasses, see core/subclasses.py
     task: Any = None  # the backward pass that runs
     watcher: Any = None  # goes with a backward pass in anomaly mode, see autograd/anomaly.py
     scope: Any = None  # the modules that run, see core/scope.py; nodes and writes remember it

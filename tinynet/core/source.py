@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from tinynet.core import casting
+from tinynet.core import casting, subclasses
 
 
 def parameters(function: Any) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Forward:
                     return written({self.n}_op.function, {inputs}, {self.rest()}, out)""")
         else:
             self.emit(f"def compiled({', '.join([*names, *keyword])}):")
-        self.lines += casting.lines(op, self.rest())
+        self.lines += subclasses.lines(op) + casting.lines(op, self.rest())
         {"pointwise": self.pointwise, "sequence": self.sequence}.get(op.kind, self.plain)()
         self.kernel()
         self.results()

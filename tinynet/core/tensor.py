@@ -84,7 +84,9 @@ class Tensor(TensorMethods):
     def __new__(cls, *data: Any, device: Any = None) -> Tensor:
         """Make a float tensor from nested sequences, or an empty one of a size."""
         require_cpu(CPU if device is None else device)
-        return wrap(legacy_array(data, dtypes.default_float()))
+        t: Tensor = _new(cls)
+        fill(t, legacy_array(data, dtypes.default_float()))
+        return t
 
     # ---- what it is -------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.subclasses import plain
 from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
 from tinynet.core.views import set_requires_grad
 from tinynet.ops.creation import empty
@@ -33,6 +34,7 @@ class Parameter(Tensor):
     """
 
     __slots__ = ()
+    __torch_function__ = classmethod(plain)
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         """Make a leaf that shares the memory of ``data``."""
@@ -75,6 +77,7 @@ class Buffer(Tensor):
     """
 
     __slots__ = ()
+    __torch_function__ = classmethod(plain)
     persistent: bool
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.core.tensor import Tensor, legacy_array, wrap
+from tinynet.core.subclasses import shared
+from tinynet.core.tensor import Tensor, counter_of, legacy_array, method, wrap
 
 
 class TensorKind(type):
@@ -24,6 +25,34 @@ class TensorKind(type):
         return super().__subclasscheck__(subclass) or (
             cls.dtype is None and issubclass(subclass, Tensor)
         )
+
+
+@method
+def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
+    """Return a view of the tensor that is of a class derived from Tensor.
+
+    Raises:
+        TypeError: ``cls`` is no such class.
+
+    Example:
+        >>> class Marked(tn.Tensor):
+        ...     pass
+        >>> type(tn.ones(2).as_subclass(Marked) * 2).__name__
+        'Marked'
+    """
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError(f"as_subclass(): cls must be a class derived from Tensor. Got {cls!r}.")
+    return shared(self.view(self.shape), cls)
+
+
+def _make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> Tensor:
+    """Return a leaf of a class derived from Tensor that shares the memory of ``data``."""
+    made = wrap(data._array)
+    made._counter = counter_of(data)
+    return shared(made, cls).requires_grad_(require_grad)
+
+
+Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-defined]
 
 
 def _legacy(dtype: dtypes.dtype) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tinynet import dtypes, errors, layouts
 from tinynet.core.device import DeviceLike, require_cpu
+from tinynet.core.subclasses import alike
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.creation import (
@@ -48,7 +49,7 @@ def _for_each(like: Tensor, made: Tensor) -> Tensor:
     """Return new values, of which each example gets its own where ``like`` is a batch of them."""
     if type(like._array) is not np.ndarray and hasattr(like._array, "for_each"):
         made._array = like._array.for_each(made._array)
-    return made
+    return alike(made, like)
 
 
 def zeros_like(

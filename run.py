@@ -382,6 +382,8 @@ def main(argv: list[str]) -> int:
         return become(["-m", "tensorboard.main", *arguments])
     started = sys.orig_argv[: len(sys.orig_argv) - len(argv)]
     os.environ.setdefault("TINYNET_COMMAND", shlex.join(started))  # what messages tell to type
+    if os.name != "nt":  # Ctrl-C waits until tinynet can answer it: tinynet/startup.py
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     return become(["-m", "tinynet", *argv])
 
 

@@ -15,7 +15,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A part may import the parts of the rows above its own, and itself; not its neighbours in a row.
 ROWS = [
-    ["invocation"],  # the first that is imported
+    ["startup"],  # the first that is imported
+    ["invocation"],
     ["errors", "explanations", "extension_dtypes"],
     ["dtypes", "threads", "memory", "strides"],
     ["layouts", "printing", "type_info", "widening"],
@@ -138,6 +139,13 @@ def test_imports_point_one_way(path, tree):
             continue
         assert target in ROW_OF, f"{name_of(path)} imports {name}, which is no part of tinynet"
         assert ROW_OF[target] < ROW_OF[part], f"{name_of(path)} ({part}) may not import {name}"
+
+
+def test_ctrl_c_is_prepared_for_before_anything_that_takes_time():
+    first, *_ = imports_of(parsed(PACKAGE / "__init__.py"), PACKAGE / "__init__.py")
+    assert first == "tinynet.startup"
+    path = PACKAGE / "startup.py"
+    assert {*imports_of(parsed(path), path)} == {"os", "signal", "sys"}
 
 
 def test_only_numpy_and_the_standard_library_except_at_the_edge(path, tree):

@@ -1,6 +1,6 @@
 """tinynet: neural-network training on numpy, with PyTorch's names and autograd semantics."""
 
-from tinynet import invocation as invocation  # isort: skip  # Ctrl-C during all that follows
+from tinynet import startup as startup  # isort: skip  # Ctrl-C during all that follows
 
 from math import e as e
 from math import inf as inf

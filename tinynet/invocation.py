@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import shlex
 import shutil
-import signal
 import sys
 from pathlib import Path
-from types import FrameType
+
+from tinynet.startup import command_words, is_command, is_module
 
 VARIABLE = "TINYNET_COMMAND"
 """The environment variable that says what starts tinynet: ``run.py`` sets it, a wrapper may."""
@@ -41,12 +40,6 @@ def is_wrapped() -> bool:
     return VARIABLE in os.environ
 
 
-def is_command() -> bool:
-    """Return whether this process is the command ``tinynet``, and not a user's own program."""
-    own = Path(sys.argv[0]) if sys.argv else Path()
-    return _is_module() or (own.stem == "tinynet" and own.suffix in ("", ".exe"))
-
-
 def _typed(word: object) -> str:
     if isinstance(word, Path):
         word = shown(word)
@@ -65,8 +58,8 @@ def shown(path: Path) -> str:
 @functools.cache
 def _started() -> str:
     """What starts tinynet: the words that the user typed, as far as they can be known."""
-    if _is_module():
-        return shlex.join(_before_arguments())
+    if is_module():
+        return shlex.join(command_words())
     if is_command():
         script = Path(sys.argv[0])
         is_on_path = shutil.which(script.name) == str(script)
@@ -80,42 +73,3 @@ def _python() -> str:
         if shutil.which(name) == sys.executable:
             return name
     return _typed(Path(sys.executable))
-
-
-def _before_arguments() -> list[str]:
-    """``python -m tinynet`` of ``python -m tinynet train digits.toml``."""
-    return sys.orig_argv[: len(sys.orig_argv) - len(sys.argv[1:])]
-
-
-def _is_module() -> bool:
-    return _before_arguments()[-2:] == ["-m", "tinynet"]
-
-
-# ---- Ctrl-C ----
-
-
-def end_on_ctrl_c() -> None:
-    """Let Ctrl-C end the process with one line: while it starts, and once it has finished."""
-    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, _raise):
-        signal.signal(signal.SIGINT, _end)
-
-
-def raise_on_ctrl_c() -> None:
-    """Let the next Ctrl-C raise KeyboardInterrupt, and end the process if another one follows."""
-    if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, _raise)
-
-
-def _raise(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGINT, _end)
-    raise KeyboardInterrupt
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    with contextlib.suppress(OSError):
-        os.write(2, b"stopped by Ctrl-C\n")
-    os._exit(128 + number)
-
-
-if is_command():  # at once: this is the first module of tinynet, and importing the rest takes time
-    end_on_ctrl_c()

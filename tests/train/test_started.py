@@ -119,6 +119,18 @@ def test_a_run_is_stopped_and_goes_on_as_it_says(started, digits, way):
     assert said(board, started).startswith("TensorBoard --logdir runs ")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
+def test_ctrl_c_between_run_py_and_tinynet(started):
+    """While Python starts: nothing of tinynet's can answer it yet."""
+    python = started / ".venv" / "bin" / "python"
+    before = python.read_text()
+    python.write_text(before.replace("exec", "kill -INT $$\nexec"))
+    process = typed(f"{WAYS['run.py']} list", started)
+    assert process.communicate(timeout=60) == ("", "stopped by Ctrl-C\n")
+    assert process.returncode == 130
+    python.write_text(before)
+
+
 def hints(text):
     """The commands in what was printed."""
     for line in text.splitlines():

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
 
-from tinynet.invocation import python, raise_on_ctrl_c
+from tinynet.invocation import python
+from tinynet.startup import raise_on_ctrl_c
 
 _PATIENCE = 60.0  # seconds until a started TensorBoard must have left its note
 _started: list[subprocess.Popen[bytes]] = []  # kept, so that they are waited for when they end

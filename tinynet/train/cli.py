@@ -9,7 +9,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from tinynet.core.callsite import OUTSIDE
-from tinynet.invocation import command, end_on_ctrl_c, raise_on_ctrl_c
+from tinynet.invocation import command
+from tinynet.startup import end_on_ctrl_c, raise_on_ctrl_c
 from tinynet.train.commands import COMMANDS
 from tinynet.train.output import go_on_without_output, prepare_streams
 from tinynet.train.problems import (

@@ -204,7 +204,9 @@ def test_the_memory_of_a_tensor():
     assert memory.tolist() == [0, 1, 2, 3, 4, 5] and memory.size() == len(memory) == 6
     memory[0] = 9
     assert x[0, 0] == 9 and memory[1:3].tolist() == [1, 2] and memory.data_ptr() == x.data_ptr()
-    assert repr(memory[:1]).startswith(" 9.0\n[tinynet.storage.TypedStorage(dtype=tinynet.float32)")
+    assert repr(memory[:1]).startswith(
+        " 9.0\n[tinynet.storage.TypedStorage(dtype=tinynet.float32, "
+    )
 
 
 def test_the_reduction_of_a_loss_under_its_old_names():

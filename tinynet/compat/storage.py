@@ -1,58 +1,286 @@
-"""``Tensor.storage()``: the memory of a tensor as a list of numbers."""
+"""Storages: the memory of tensors as numbers, ``Tensor.storage()`` and ``FloatStorage``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from tinynet.core.tensor import Tensor, method
-from tinynet.dtypes import Array, of
+from tinynet import dtypes
+from tinynet.core.device import CPU, device, require_cpu
+from tinynet.core.storage import StorageBase, in_shared_memory, shares_memory
+from tinynet.core.tensor import Tensor, method, wrap
+from tinynet.dtypes import Array
+from tinynet.ops.windows import memory_of
+
+S = TypeVar("S", bound="_Numbers")
 
 
-class TypedStorage(Sequence[Any]):
+class _Numbers(StorageBase):
+    """What storages of bytes and of numbers have in common."""
+
+    is_cuda = is_sparse = False
+    is_cpu = True
+
+    def __len__(self) -> int:
+        return self._array.size
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._array[index] = value
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self._array, dtype=dtype, copy=bool(copy) or None)
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
+    @property
+    def device(self) -> device:
+        """Always the cpu."""
+        return CPU
+
+    @property
+    def _cdata(self) -> int:
+        """The address of the memory: equal where two storages are the same."""
+        return self._array.ctypes.data
+
+    def data_ptr(self) -> int:
+        """Return the address of the first element; 0 if there is none."""
+        return self._array.ctypes.data if self._array.size else 0
+
+    def tolist(self) -> list[Any]:
+        """Return the numbers."""
+        found: list[Any] = self._array.tolist()
+        return found
+
+    def size(self) -> int:
+        """Return how many elements there are."""
+        return self._array.size
+
+    def nbytes(self) -> int:
+        """Return the number of bytes."""
+        return self._array.nbytes
+
+    def element_size(self) -> int:
+        """Return the bytes per element."""
+        return self._array.itemsize
+
+    def fill_(self: S, value: Any) -> S:
+        """Write one value everywhere."""
+        self._array[...] = value
+        return self
+
+    def copy_(self: S, source: Sequence[Any] | _Numbers, non_blocking: bool = False) -> S:
+        """Write the numbers of another storage of the same size."""
+        self._array[...] = np.asarray(source)
+        return self
+
+    def resize_(self, size: int) -> None:
+        """Take memory of another size; tensors keep the old one."""
+        old, self._array = self._array, np.zeros(size, self._array.dtype)
+        self._array[: old.size] = old[:size]
+
+    def resizable(self) -> bool:
+        """Return whether the memory is numpy's own, neither given nor shared."""
+        return not self.is_shared()
+
+    def clone(self: S) -> S:
+        """Return a storage with a copy of the numbers."""
+        return self._over(self._array.copy())
+
+    def cpu(self: S) -> S:
+        """Return the storage itself."""
+        return self
+
+    def is_shared(self) -> bool:
+        """Return whether processes that are forked share the memory."""
+        return shares_memory(self._array)
+
+    def share_memory_(self: S) -> S:
+        """Move the numbers to memory that processes forked from now on share."""
+        if not self.is_shared():
+            self._array = in_shared_memory(self._array)
+        return self
+
+    @classmethod
+    def _over(cls: type[S], array: Array) -> S:
+        made = cls.__new__(cls)
+        made._array = array
+        return made
+
+
+class UntypedStorage(_Numbers):
+    """The bytes that a tensor, and all its views, lie in.
+
+    Args:
+        data: the number of bytes (zeros), or the bytes.
+        device: only the cpu.
+
+    Example:
+        >>> x = tn.zeros(4)
+        >>> x[1:].untyped_storage().nbytes()
+        16
+    """
+
+    def __init__(self, data: int | Sequence[int] = 0, *, device: Any = None):
+        require_cpu(CPU if device is None else device)
+        self._array = np.zeros(data, np.uint8) if isinstance(data, int) else np.array(data, "u1")
+
+    def __getitem__(self, index: Any) -> Any:
+        found = self._array[index]
+        return self._over(found) if isinstance(index, slice) else int(found)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, UntypedStorage) and self._cdata == other._cdata
+
+    __hash__ = object.__hash__
+
+    def untyped(self) -> UntypedStorage:
+        """Return the storage itself."""
+        return self
+
+    def __repr__(self) -> str:
+        lines = "".join(f" {x}\n" for x in self.tolist())
+        return f"{lines}[tinynet.storage.UntypedStorage(device=cpu) of size {len(self)}]"
+
+
+class TypedStorage(_Numbers, Sequence[Any]):
     """The numbers in a tensor's memory, in the order in which they lie there.
 
     Writes are writes to the tensor, which autograd does not see.
 
     Args:
-        array: the memory, flat.
+        data: how many numbers (zeros), or the numbers.
+        dtype: their dtype; the default one unless given.
+        device: only the cpu.
+        wrap_storage: bytes to read as numbers of the dtype, in the place of ``data``.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).t().storage().tolist()
         [1, 2, 3, 4]
+        >>> tn.storage.TypedStorage([1, 2], dtype=tn.float32).tolist()
+        [1.0, 2.0]
     """
 
-    def __init__(self, array: Array):
-        self._array = array
-
-    def __len__(self) -> int:
-        return len(self._array)
+    def __init__(
+        self,
+        data: int | Sequence[Any] | Array = 0,
+        *,
+        dtype: Any = None,
+        device: Any = None,
+        wrap_storage: UntypedStorage | None = None,
+    ):
+        require_cpu(CPU if device is None else device)
+        kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
+        if wrap_storage is not None:
+            self._array = wrap_storage._array.view(kind)
+        else:
+            self._array = np.zeros(data, kind) if isinstance(data, int) else np.array(data, kind)
 
     def __getitem__(self, index: Any) -> Any:
         found = self._array[index]
-        return TypedStorage(found) if isinstance(index, slice) else found.item()
+        return self._over(found) if isinstance(index, slice) else found.item()
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._array[index] = value
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """Data type of the numbers."""
+        return dtypes.of(self._array)
 
-    def tolist(self) -> list[Any]:
-        """Return the numbers."""
-        return self._array.tolist()
+    def untyped(self) -> UntypedStorage:
+        """Return the same memory as bytes."""
+        return UntypedStorage._over(self._array.view(np.uint8))
 
-    def size(self) -> int:
-        """Return how many there are."""
-        return len(self._array)
+    def type(self, dtype: Any = None) -> Any:
+        """Return the name of the storage's class, or a storage with the numbers in a dtype."""
+        if dtype is None:
+            return f"tinynet.{self.dtype.scalar_name}Storage"
+        return self._converted(getattr(dtype, "dtype", dtype))
 
-    def data_ptr(self) -> int:
-        """Return the address of the first."""
-        return self._array.ctypes.data
+    def _converted(self, dtype: Any) -> TypedStorage:
+        return self._over(self._array.astype(dtypes.as_numpy(dtype)))
+
+    def double(self) -> TypedStorage:
+        """Return the numbers as float64."""
+        return self._converted(dtypes.float64)
+
+    def float(self) -> TypedStorage:
+        """Return the numbers as float32."""
+        return self._converted(dtypes.float32)
+
+    def half(self) -> TypedStorage:
+        """Return the numbers as float16."""
+        return self._converted(dtypes.float16)
+
+    def long(self) -> TypedStorage:
+        """Return the numbers as int64."""
+        return self._converted(dtypes.int64)
+
+    def int(self) -> TypedStorage:
+        """Return the numbers as int32."""
+        return self._converted(dtypes.int32)
+
+    def byte(self) -> TypedStorage:
+        """Return the numbers as uint8."""
+        return self._converted(dtypes.uint8)
+
+    def bool(self) -> TypedStorage:
+        """Return the numbers as booleans."""
+        return self._converted(dtypes.bool)
 
     def __repr__(self) -> str:
         lines = "".join(f" {x}\n" for x in self._array.tolist())
-        kind = f"tinynet.storage.TypedStorage(dtype={of(self._array)!r})"
+        kind = f"tinynet.storage.TypedStorage(dtype={self.dtype!r}, device=cpu)"
         return f"{lines}[{kind} of size {len(self)}]"
+
+
+class StorageKind(type):
+    """The class of ``FloatStorage`` and its like: ``isinstance`` looks at the dtype."""
+
+    dtype: dtypes.dtype | None
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TypedStorage) and cls.dtype in (None, instance.dtype)
+
+
+def _legacy(dtype: dtypes.dtype | None) -> Any:
+    def make(cls: Any, data: Any = 0) -> TypedStorage:
+        return TypedStorage(data, dtype=dtype)
+
+    name = "Storage" if dtype is None else f"{dtype.scalar_name}Storage"
+    doc = f"""Return a storage of {"the default dtype" if dtype is None else dtype.name}.
+
+    Args:
+        data: how many numbers (zeros), or the numbers.
+
+    Example:
+        >>> len(tn.{name}(3)), tn.{name}([1, 0]).size()
+        (3, 2)
+    """
+    return StorageKind(name, (), {"__new__": make, "__doc__": doc, "dtype": dtype})
+
+
+Storage = _legacy(None)
+FloatStorage = _legacy(dtypes.float32)
+DoubleStorage = _legacy(dtypes.float64)
+HalfStorage = _legacy(dtypes.float16)
+BFloat16Storage = _legacy(dtypes.bfloat16)
+LongStorage = _legacy(dtypes.int64)
+IntStorage = _legacy(dtypes.int32)
+ShortStorage = _legacy(dtypes.int16)
+CharStorage = _legacy(dtypes.int8)
+ByteStorage = _legacy(dtypes.uint8)
+BoolStorage = _legacy(dtypes.bool)
+
+
+def is_storage(obj: Any) -> bool:
+    """Return whether an object is a storage.
+
+    Example:
+        >>> tn.is_storage(tn.ones(2).storage()), tn.is_storage(tn.ones(2))
+        (True, False)
+    """
+    return isinstance(obj, StorageBase)
 
 
 @method
@@ -63,7 +291,69 @@ def storage(self: Tensor) -> TypedStorage:
         >>> tn.tensor([1.0, 2.0])[1:].storage().tolist()
         [1.0, 2.0]
     """
-    whole = self._array
-    while isinstance(whole.base, np.ndarray):
-        whole = whole.base
-    return TypedStorage(whole.ravel(order="K"))
+    return TypedStorage._over(memory_of(self._array)[0])
+
+
+@method
+def untyped_storage(self: Tensor) -> UntypedStorage:
+    """Return the bytes that the tensor lies in.
+
+    Example:
+        >>> tn.ones(4)[2:].untyped_storage().nbytes()
+        16
+    """
+    return UntypedStorage._over(memory_of(self._array)[0].view(np.uint8))
+
+
+def from_file(
+    filename: str,
+    shared: bool | None = None,
+    size: int = 0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    device: Any = None,
+) -> Tensor:
+    """Return a tensor whose memory is a file.
+
+    Args:
+        filename: the file: numbers and nothing else.
+        shared: whether writes to the tensor go to the file, which is made or extended if need be.
+        size: how many elements.
+        dtype: their dtype; the default one unless given.
+        requires_grad: whether gradients are computed for it.
+        device: only the cpu.
+
+    Raises:
+        RuntimeError: the file is not there, or is too small.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "numbers")
+        ...     tn.from_file(str(path), shared=True, size=3).fill_(2).tolist(), path.stat().st_size
+        ([2.0, 2.0, 2.0], 12)
+    """
+    require_cpu(CPU if device is None else device)
+    kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
+    wanted = size * kind.itemsize
+    try:
+        if shared:
+            with open(filename, "ab") as file:
+                if file.tell() < wanted:
+                    file.truncate(wanted)
+        with open(filename, "rb") as file:
+            there = file.seek(0, 2)
+    except OSError as error:
+        raise RuntimeError(
+            f"unable to open file <{filename}> in {'read-write' if shared else 'read-only'} mode: "
+            f"{error.strerror} ({error.errno})"
+        ) from None
+    if there < wanted:
+        raise RuntimeError(
+            f"file <{filename}> size <{there}> is smaller than the required mapping size <{wanted}>"
+        )
+    if not size:
+        return wrap(np.empty(0, kind)).requires_grad_(requires_grad)
+    mapped = np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(wanted,))
+    return wrap(np.asarray(mapped).view(np.ndarray).view(kind)).requires_grad_(requires_grad)

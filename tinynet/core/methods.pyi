@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from tinynet import dtypes, layouts
-from tinynet.compat.storage import TypedStorage
+from tinynet.compat.storage import TypedStorage, UntypedStorage
 from tinynet.core.device import DeviceLike
 from tinynet.core.node import Edge, Node, RemovableHandle
+from tinynet.core.storage import StorageBase
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
@@ -15,7 +16,6 @@ from tinynet.ops.histograms import Histogram
 from tinynet.ops.legacy import TensorKind
 from tinynet.ops.limits import Bound
 from tinynet.ops.linalg.norms import Order
-from tinynet.ops.memory import UntypedStorage
 from tinynet.ops.powers import Frexp
 from tinynet.ops.rearranging import Sections
 from tinynet.ops.reduction import Dims
@@ -116,8 +116,14 @@ class TensorMethods:
     @property
     def retains_grad(self) -> builtins.bool:
         """Return True for a non-leaf that keeps its gradient."""
-    def set_(self, source: Tensor) -> Self:
-        """Let the tensor use the memory, and take the shape, of another one, and return it."""
+    def set_(
+        self,
+        source: Tensor | StorageBase | None = None,
+        storage_offset: builtins.int = 0,
+        size: Sequence[builtins.int] | None = None,
+        stride: Sequence[builtins.int] | None = None,
+    ) -> Self:
+        """Let the tensor use other memory, and return it."""
     def resize_(self, *sizes: Any) -> Self:
         """Give the tensor another shape, in its own memory if that is large enough, and return
         it."""
@@ -1191,8 +1197,6 @@ class TensorMethods:
         """Return -1: the tensor is on the cpu."""
     def dim_order(self) -> tuple[builtins.int, ...]:
         """Return the dimensions from the one with the largest steps in memory to the smallest."""
-    def untyped_storage(self) -> UntypedStorage:
-        """Return the bytes that the tensor lies in."""
     def storage_offset(self) -> builtins.int:
         """Return where in its memory the first element lies, in elements."""
     def new(self, *data: Any) -> Tensor:
@@ -1616,3 +1620,5 @@ class TensorMethods:
         """Return the tensor with its nonzero entries only."""
     def storage(self) -> TypedStorage:
         """Return the memory that the tensor is a part of, as a list of numbers."""
+    def untyped_storage(self) -> UntypedStorage:
+        """Return the bytes that the tensor lies in."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import mmap
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,39 +19,86 @@ from tinynet.core.tensor import Tensor, method
 from tinynet.core.version import refuse_inference
 from tinynet.core.views import grad_fn, requires_grad
 from tinynet.dtypes import Array
+from tinynet.strides import array_in
+
+
+class StorageBase:
+    """What storages are derived from, see ``compat/storage.py``: an array of one dimension."""
+
+    _array: Array
 
 
 @method
-def set_(self: Tensor, source: Tensor) -> Tensor:
-    """Let the tensor use the memory, and take the shape, of another one, and return it.
+def set_(
+    self: Tensor,
+    source: Tensor | StorageBase | None = None,
+    storage_offset: int = 0,
+    size: Sequence[int] | None = None,
+    stride: Sequence[int] | None = None,
+) -> Tensor:
+    """Let the tensor use other memory, and return it.
 
     Its version counter stays its own, as in PyTorch: later writes through ``source`` are not seen.
 
+    Args:
+        source: a tensor, whose shape is taken, too; or a storage. None: no elements.
+        storage_offset, size, stride: where the first element lies in the storage, the shape, and
+            the steps along its dimensions, all counted in elements; all of the storage unless
+            given.
+
     Raises:
-        RuntimeError: the tensor requires grad, or the dtypes differ.
+        RuntimeError: the tensor requires grad, the dtypes differ, or the storage is too small.
 
     Example:
         >>> x, y = tn.zeros(2), tn.ones(1, 3)
         >>> _ = x.set_(y).add_(1)
         >>> y
         tensor([[2., 2., 2.]])
+        >>> x.set_(tn.arange(4.0).storage(), 1, (2,), (2,))
+        tensor([1., 3.])
     """
-    if not isinstance(source, Tensor):
+    if source is not None and not isinstance(source, (Tensor, StorageBase)):
         raise errors.must_be_tensor("set_", "source", 1, source)
     refuse_inference(self._counter)
     if mode.grad and requires_grad(self):
         if grad_fn(self) is None:
             raise leaf_write_error(errors.LEAF_IN_PLACE, locate(here()))
         raise RuntimeError("the derivative for 'set_' is not implemented.")
-    ours, theirs = self._array.dtype, source._array.dtype
-    if ours != theirs:
-        names = [dtypes.of(x._array).scalar_name.lower() for x in (source, self)]
-        raise RuntimeError(
-            f"Could not set tensor of type {names[0]} to a tensor of type {names[1]}"
-        )
-    self._array = source._array
+    self._array = _from(source, self._array.dtype, storage_offset, size, stride)
     wrote(self, "set_")
     return self
+
+
+def _from(source: Any, dtype: Any, offset: int, size: Any, stride: Any) -> Array:
+    """Return the array of a dtype that lies in a tensor or storage."""
+    if source is None:
+        return np.empty(0, dtype)
+    found: Array = source._array
+    untyped = hasattr(source, "untyped") and not hasattr(source, "dtype")
+    if found.dtype != dtype and not untyped:
+        wanted, given = (dtypes.of(np.empty(0, d)).scalar_name for d in (dtype, found.dtype))
+        if isinstance(source, Tensor):
+            names = given.lower(), wanted.lower()
+            raise RuntimeError(
+                f"Could not set tensor of type {names[0]} to a tensor of type {names[1]}"
+            )
+        raise RuntimeError(
+            f"Expected a Storage of type {wanted.lower()} or an UntypedStorage, but got type "
+            f"{given} for argument 1 'storage'"
+        )
+    if isinstance(source, Tensor):
+        if size is None:
+            return found
+        found = source.untyped_storage()._array
+    there, item = found.nbytes, dtype.itemsize
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    size = [there // item - offset] if size is None else [*size]
+    try:
+        apart = None if stride is None else [s * item for s in stride]
+        return array_in(found, size, dtype, offset * item, apart)
+    except ValueError as error:
+        raise RuntimeError(f"set_(): out of bounds for storage of size {there}: {error}") from None
 
 
 @method
@@ -117,11 +165,7 @@ def share_memory_(self: Tensor) -> Tensor:
             "of it are made, or share a clone()."
         )
     if not is_shared(self):
-        old = self._array
-        memory = mmap.mmap(-1, max(old.nbytes, 1))  # anonymous, and shared with forks
-        new = np.frombuffer(memory, old.dtype, old.size).reshape(old.shape)
-        new[...] = old
-        self._array = new
+        self._array = in_shared_memory(self._array)
     return self
 
 
@@ -133,7 +177,20 @@ def is_shared(self: Tensor) -> bool:
         >>> tn.ones(2).is_shared()
         False
     """
-    owner: Any = self._array
+    return shares_memory(self._array)
+
+
+def in_shared_memory(old: Array) -> Array:
+    """Return a copy in memory that processes forked from now on share."""
+    memory = mmap.mmap(-1, max(old.nbytes, 1))  # anonymous, and shared with forks
+    new = np.frombuffer(memory, old.dtype, old.size).reshape(old.shape)
+    new[...] = old
+    return new
+
+
+def shares_memory(array: Array) -> bool:
+    """Return whether processes that are forked share the memory of an array."""
+    owner: Any = array
     while isinstance(owner, (np.ndarray, memoryview)):
         owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
     return isinstance(owner, mmap.mmap)

@@ -208,14 +208,14 @@ class Tensor(TensorMethods):
         return False
 
     def data_ptr(self) -> int:
-        """Return the address of the first element.
+        """Return the address of the first element; 0 if there is none.
 
         Example:
             >>> x = tn.zeros(3)
             >>> x[1:].data_ptr() - x.data_ptr()
             4
         """
-        return self._array.ctypes.data
+        return self._array.ctypes.data if self._array.size else 0
 
     @property
     def device(self) -> device:

@@ -226,53 +226,6 @@ def dim_order(self: Tensor) -> tuple[int, ...]:
 # ---- memory -------------------------------------------------------------------------------------
 
 
-class UntypedStorage:
-    """The bytes that a tensor, and all its views, lie in.
-
-    Example:
-        >>> x = tn.zeros(4)
-        >>> x[1:].untyped_storage().nbytes()
-        16
-    """
-
-    __slots__ = ("_bytes",)
-
-    def __init__(self, array: Any):
-        self._bytes = memory_of(array)[0].view(np.uint8)
-
-    def nbytes(self) -> int:
-        """Return the number of bytes."""
-        return self._bytes.size
-
-    size = nbytes
-
-    def data_ptr(self) -> int:
-        """Return the address of the first byte."""
-        return self._bytes.ctypes.data
-
-    def tolist(self) -> list[int]:
-        """Return the bytes as Python numbers."""
-        found: list[int] = self._bytes.tolist()
-        return found
-
-    def __len__(self) -> int:
-        return self._bytes.size
-
-    def __getitem__(self, index: int) -> int:
-        return int(self._bytes[index])
-
-
-@method
-def untyped_storage(self: Tensor) -> UntypedStorage:
-    """Return the bytes that the tensor lies in.
-
-    Example:
-        >>> tn.ones(4)[2:].untyped_storage().nbytes()
-        16
-    """
-    return UntypedStorage(self._array)
-
-
 @method
 def storage_offset(self: Tensor) -> int:
     """Return where in its memory the first element lies, in elements.

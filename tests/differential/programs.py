@@ -7,6 +7,7 @@ from tinynet.extension_dtypes import installed
 from . import (
     programs_at_zero,
     programs_backward,
+    programs_calls,
     programs_copies,
     programs_data,
     programs_engine,
@@ -67,6 +68,7 @@ FAMILIES: tuple[Family, ...] = (
     programs_function_contexts.program,
     programs_modes.program,
     programs_backward.program,
+    programs_calls.program,
     programs_grad.program,
     programs_gradients.program,
     programs_higher_order.program,

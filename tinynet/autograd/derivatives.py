@@ -116,6 +116,8 @@ def grad(
             stacklevel=2,
         )
     starts, ends = _list(outputs, "outputs"), _list(inputs, "inputs")
+    if not ends:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     grads = _grads(grad_outputs, len(starts))
     unused = bool(allow_unused) or materialize_grads
     if is_grads_batched:

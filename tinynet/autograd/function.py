@@ -245,13 +245,11 @@ def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -
 
 
 def _describe(node: FunctionNode, outputs: tuple[Any, ...]) -> None:
-    arrays = [o._array if isinstance(o, Tensor) else np.zeros(()) for o in outputs]
+    shapes = [o._array.shape if isinstance(o, Tensor) else None for o in outputs]
+    kinds = [o._array.dtype if isinstance(o, Tensor) else None for o in outputs]
     node.multiple = len(outputs) > 1
-    if node.multiple:
-        node.shape = tuple(a.shape for a in arrays)
-        node.dtype = tuple(a.dtype for a in arrays)
-    else:
-        node.shape, node.dtype = arrays[0].shape, arrays[0].dtype
+    node.shape = tuple(shapes) if node.multiple else shapes[0]
+    node.dtype = tuple(kinds) if node.multiple else kinds[0]
     node.sequence = count_nodes()
 
 

@@ -149,7 +149,7 @@ class FunctionNode(Node):
             shapes = self.shape if self.multiple else (self.shape,)
             kinds = self.dtype if self.multiple else (self.dtype,)
             grads = [
-                wrap(np.zeros(s, k)) if x is None else x
+                wrap(np.zeros(s, k)) if x is None and s is not None else x
                 for x, s, k in zip(grads, shapes, kinds, strict=True)
             ]
         if isinstance(self._saved, Freed):

@@ -94,7 +94,8 @@ def rebase(t: Tensor, node: Node, number: int = 0) -> None:
     view: View | None = t._view
     if view is not None:
         rebase_part(view.base, view.steps(), node, node.site)
-        return  # t regenerates its own edge from the base when it is next asked for
+        view.at = -1  # t regenerates its own edge from the base when it is next asked for
+        return
     node.edges = (_before(t, node.edges[0]), *node.edges[1:])
     move_retained(t._edge, (node, number))
     t._edge = (node, number)

@@ -11,6 +11,7 @@ from tinynet.core.broadcasting import Recorded
 from tinynet.core.overlap import refuse_overlap
 from tinynet.core.sparse import dense_gradient, is_sparse, rows_of
 from tinynet.core.tensor import Tensor, counter_of, dense_copy, wrap
+from tinynet.dtypes import Array
 
 
 class Leaf:
@@ -45,6 +46,15 @@ def _accumulate_rows(leaf: Tensor, grad: Tensor, g: Tensor) -> None:
     counter_of(grad).bump(None, "gradient accumulation")
 
 
+def _laid_out(g: Array, leaf: Array) -> Array:
+    """Return a copy of a gradient; in the leaf's order in memory where that is not row-major."""
+    if type(leaf) is not np.ndarray or leaf.flags.c_contiguous or 0 in leaf.strides:
+        return dense_copy(g)
+    copy = np.empty_like(leaf, g.dtype)
+    copy[...] = g
+    return copy
+
+
 def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> None:
     """Add ``g`` to ``leaf.grad``; in place unless the pass is recorded, as PyTorch does."""
     grad = dense_gradient(leaf)
@@ -56,7 +66,7 @@ def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> Non
         elif own:
             leaf._grad = g
         else:
-            leaf._grad = wrap(dense_copy(g._array))
+            leaf._grad = wrap(_laid_out(g._array, leaf._array))
     elif recorded:
         leaf._grad = Recorded.add(grad, g)
     elif is_sparse(grad) or is_sparse(g):

@@ -253,7 +253,7 @@ class Operation:
             TypeError: an input is neither a tensor nor (for pointwise operations) a number.
         """
         tensors = [x for x in inputs if isinstance(x, Tensor)]
-        if self.kind != "pointwise" or not tensors:
+        if self.kind != "pointwise" or (not tensors and self.name not in _OF_NUMBERS):
             self._refuse(inputs)
         values = [x._array if isinstance(x, Tensor) else x for x in inputs]
         counted = [
@@ -268,7 +268,7 @@ class Operation:
             if isinstance(x, Tensor):
                 made.append(x)
             elif type(x) in _NUMBERS and kind is not None and numbers[position > 0]:
-                if self.mixed is not None and type(x) is bool:
+                if self.mixed is not None and tensors and type(x) is bool:
                     self.mixed(tensors[0]._array, np.asarray(x))
                 number = wrap(np.asarray(dtypes.number(x, kind)))
                 number._counter = NUMBER  # for hooks on saved tensors it is none
@@ -300,6 +300,7 @@ class Operation:
 _TAKEN_FORWARD = frozenset("c edges f m n o out r t v".split())
 _TAKEN_BACKWARD = frozenset("freed g n results wanted".split())
 _NUMBERS = frozenset({float, int, bool})
+_OF_NUMBERS = frozenset("add div floor_divide mul sub".split())  # that take two numbers as well
 
 
 def _is_operand(x: Any) -> bool:

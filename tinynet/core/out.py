@@ -32,9 +32,13 @@ class Demand:
         by_count: it keeps its shape if that has as many elements as the result.
         warns: a warning where ``out`` has elements and is resized; functions that make tensors
             from numbers give none, but for ``arange``.
+        dim: it must be called with ``dim``.
+        inside: it computes in the dtype of ``out``.
     """
 
     apart: bool = False
+    dim: bool = False
+    inside: bool = False
     texts: tuple[Callable[[Array, Array], str], ...] = ()
     by_count: bool = False
     warns: bool = True
@@ -65,9 +69,12 @@ def written(
         if not isinstance(t, Tensor):
             kind = type(t).__name__
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {kind}")
-        refuse_inference(t._counter)
     inputs = list(_tensors((args, kwargs)))
     _refuse(name, targets, inputs, demand)
+    if demand.dim and len(args) < 2 and "dim" not in kwargs:
+        raise TypeError(f"{name}() received an invalid combination of arguments: out= needs dim")
+    if demand.inside and kwargs.get("dtype") is None:
+        kwargs = {**kwargs, "dtype": targets[0].dtype}
     if not inputs and "dtype" in (function.__kwdefaults__ or ()):
         demand = replace(demand, warns=name == "arange")
         kwargs = {**kwargs, "dtype": _dtype_of(targets[0], kwargs.get("dtype"))}
@@ -96,6 +103,7 @@ def _refuse(name: str, targets: tuple[Tensor, ...], inputs: list[Tensor], demand
             "but one of the arguments requires grad."
         )
     for t in targets:
+        refuse_inference(t._counter)
         refuse_partial_overlap(t, tuple(inputs), demand.apart)
         if demand.apart:
             refuse_overlap(t._array)

@@ -117,13 +117,14 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
                 [3, 0, 0]])
     """
     shape = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
-    if requires_grad(self):
+    if requires_grad(self) and not mode.inference:
         raise RuntimeError("cannot resize variables that require grad")
     if any(n < 0 for n in shape):
         raise RuntimeError(f"requested resize to {list(shape)}, which has a negative dimension")
     refuse_inference(self._counter)
-    self._array = resized(self._array, shape)
-    wrote(self, "resize_")
+    if shape != self._array.shape:
+        self._array = resized(self._array, shape)
+        wrote(self, "resize_")
     return self
 
 

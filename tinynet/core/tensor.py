@@ -317,7 +317,7 @@ class Tensor(TensorMethods):
             force: also of a tensor that requires grad.
 
         Raises:
-            RuntimeError: the tensor requires grad; use ``x.detach().numpy()``.
+            RuntimeError: the tensor requires grad, outside ``no_grad``; use ``x.detach().numpy()``.
             TypeError: the dtype is bfloat16; use ``x.float().numpy()``.
 
         Example:
@@ -326,7 +326,7 @@ class Tensor(TensorMethods):
             >>> x
             tensor([7., 0.])
         """
-        if self.requires_grad and not force:
+        if self.requires_grad and mode.grad and not force:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."

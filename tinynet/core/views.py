@@ -173,6 +173,8 @@ def grad_fn(t: Tensor) -> Node | None:
     edge = view_edge(t) if t._requires_grad is VIEW else t._edge
     if edge is None or edge is NOWHERE_EDGE or isinstance(edge[0], Tensor):  # a leaf, or a copy
         return None
+    if t._counter is INFERENCE and not t._requires_grad:  # a view that was made outside
+        return None
     node: Node = edge[0]
     return node
 

@@ -37,6 +37,8 @@ DEMANDS.update(
     aminmax=Demand(texts=(_expected,)),
     arange=Demand(by_count=True),
     cat=Demand(apart=True),
+    cumprod=Demand(inside=True, texts=(_expected,)),
+    cumsum=Demand(inside=True, texts=(_expected,)),
     gather=Demand(apart=True, texts=(_expected,)),
     index_select=Demand(apart=True, texts=(_same("index_select"),)),
     kthvalue=Demand(
@@ -56,6 +58,8 @@ DEMANDS.update(
             ),
         )
     ),
+    prod=Demand(dim=True, inside=True, texts=(_expected,)),
     stack=Demand(apart=True),
+    sum=Demand(dim=True, inside=True, texts=(_expected,)),
     take=Demand(apart=True, texts=(_of_take,)),
 )

@@ -76,7 +76,7 @@ def test_without_preserved_state_the_second_run_draws_new_numbers(use_reentrant)
         x = leaf()
         options = {"use_reentrant": use_reentrant, "preserve_rng_state": preserve}
         checkpoint(noisy, x, **options).sum().backward()
-        assert (state[0] == state[1]) is preserve
+        assert tn.equal(*state) is preserve
 
 
 def test_second_derivatives():

@@ -8,8 +8,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-
 from tinynet import dtypes, errors
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.core.callsite import here

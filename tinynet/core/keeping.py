@@ -1,22 +1,19 @@
 """Keepers: what is told of each saved value, while one is in force.
 
 The fast path asks one question per recorded operation, ``m is not True``. Two keepers stand on it:
-the user's pack and unpack hooks, and the fingerprints of ``autograd.checked()``.
+the user's pack and unpack hooks, and the fingerprints of ``autograd/checked.py``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from tinynet.core.callsite import here, locate
-from tinynet.core.messages import unseen_change_error
 from tinynet.core.modes import mode, no_grad
-from tinynet.core.node import Edge, Freed, Guard, Node, Saved, modified_problem
+from tinynet.core.node import Edge, Freed, Guard, Node, Saved
 from tinynet.core.recorded import tensor_at
 from tinynet.core.tensor import Tensor
 from tinynet.core.version import NUMBER, Version, new_version
@@ -158,43 +155,3 @@ class SavedTensor:
                 "Calling register_hooks on a saved tensor with value None is forbidden"
             )
         self._keep(Packing(pack_hook, unpack_hook))
-
-
-# ---- fingerprints -------------------------------------------------------------------------------
-
-
-class Checking(Keeper):
-    """Keeps a checksum of each saved array beside its version."""
-
-    def guard(
-        self, array: Array, version: Version, edge: Edge | None, is_output: bool
-    ) -> tuple[Any, Guard]:
-        """Take the fingerprint."""
-        return array, Fingerprint(array, version, edge, is_output)
-
-
-class Fingerprint(Guard):
-    """The version and the checksum that a saved array had."""
-
-    __slots__ = ("at", "checksum", "edge", "is_output", "version")
-
-    def __init__(self, array: Array, version: Version, edge: Edge | None, is_output: bool):
-        self.version = version
-        self.at = version.n
-        self.checksum = checksum(array)
-        self.edge = None if is_output else edge  # an output's edge would lead back to its node
-        self.is_output = is_output
-
-    def restore(self, node: Node, kept: Any) -> Array:
-        """Return the array; raise if its version or its contents have changed."""
-        array: Array = kept
-        if self.version.n != self.at:
-            raise modified_problem(node, array, self.version, self.at, self.edge, self.is_output)
-        if checksum(array) != self.checksum:
-            raise unseen_change_error(node, array, self.is_output, locate(here()))
-        return array
-
-
-def checksum(array: Array) -> int:
-    """Return a CRC-32 of the values: about 0.2 ns per byte."""
-    return zlib.crc32(np.ascontiguousarray(array).data.cast("B") if array.size else b"")

@@ -43,9 +43,10 @@ def record(folder):
             marks=pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full"),
         ),
         ("T train digits.toml >&- 2>&-", ""),
+        ("set -o pipefail; T train digits.toml | read -n 1", ""),
         ("set -o pipefail; T train digits.toml 2>&1 | read -n 1", ""),
     ],
-    ids=["full", "closed", "no reader"],
+    ids=["full", "closed", "no reader", "no reader at all"],
 )
 def test_a_run_ends_as_finished(write, digits, tmp_path, line, told):
     write(digits)

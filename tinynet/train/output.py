@@ -23,7 +23,7 @@ class _Stream(io.TextIOWrapper):
 
     Attributes:
         raises: whether the first failure raises OutputError.
-        warns: whether the first failure is reported on standard error.
+        warns: whether the first failure is reported on standard error, unless its reader has gone.
     """
 
     raises = False
@@ -47,7 +47,7 @@ class _Stream(io.TextIOWrapper):
         first, self._failed = not self._failed, True
         if first and self.raises:
             raise OutputError(error) from None
-        if first and self.warns:
+        if first and self.warns and not isinstance(error, BrokenPipeError):
             text = f"the output cannot be written ({error.strerror}); everything else goes on"
             print(f"warning: {text}", file=sys.stderr)
 

@@ -32,6 +32,12 @@ def _end(number: int, frame: object = None) -> None:
 
 try:
     import signal  # takes some milliseconds
+
+    if is_command():
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored
+            signal.signal(signal.SIGINT, _end)
+        if sys.platform != "win32":  # `run.py` holds it back while Python starts
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 except KeyboardInterrupt:
     if is_command():
         _end(2)
@@ -39,8 +45,8 @@ except KeyboardInterrupt:
 
 
 def end_on_ctrl_c() -> None:
-    """Let Ctrl-C end the process with one line: while it starts, and once it has finished."""
-    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, _raise):
+    """Let Ctrl-C end the process with one line again, once it has finished."""
+    if signal.getsignal(signal.SIGINT) is _raise:
         signal.signal(signal.SIGINT, _end)
 
 
@@ -53,9 +59,3 @@ def raise_on_ctrl_c() -> None:
 def _raise(number: int, frame: object) -> None:
     signal.signal(signal.SIGINT, _end)
     raise KeyboardInterrupt
-
-
-if is_command():
-    end_on_ctrl_c()
-    if sys.platform != "win32":  # `run.py` holds it back while Python starts
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

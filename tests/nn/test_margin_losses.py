@@ -37,10 +37,3 @@ def test_soft_margin_does_not_overflow():
     loss = F.soft_margin_loss(x, tn.ones(2), reduction="none")
     loss.sum().backward()
     assert loss.tolist() == [2000.0, 0.0] and x.grad.tolist() == [-1.0, 0.0]
-
-
-def test_options_of_linear_cross_entropy_change_no_value():
-    inputs = tn.ones(2, 3), tn.ones(4, 3), tn.tensor([0, 1])
-    options = tn.nn.LinearCrossEntropyOptions(batch_chunk_size=1)
-    found = F.linear_cross_entropy(*inputs, options=options)
-    assert found.item() == F.linear_cross_entropy(*inputs).item()

@@ -323,6 +323,14 @@ def _weight_of(weight: Tensor | None, logs: Tensor) -> Any:
     return 1 if weight is None else weight.reshape(-1, *[1] * (logs.ndim - 2))
 
 
+def weight_of_targets(target: Tensor, weight: Tensor | None, ignore_index: int) -> Tensor:
+    """Return what the mean divides by: the sum of the weights of all targets that count."""
+    ignored = wrap(target._array == ignore_index)
+    if weight is None:
+        return (~ignored).sum()
+    return weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
+
+
 def _smoothed(
     loss: Tensor,
     logs: Tensor,
@@ -338,12 +346,7 @@ def _smoothed(
     even: Any = -(logs * _weight_of(weight, logs)).sum(dim)
     even = even.masked_fill(~counted, 0.0)
     if reduction == "mean":
-        if weight is None:
-            count: Any = counted.sum()
-        else:
-            safe = target.masked_fill(~counted, 0)
-            count = weight[safe].masked_fill(~counted, 0.0).sum()
-        even = even.sum() / count
+        even = even.sum() / weight_of_targets(target, weight, ignore_index)
     else:
         even = reduced(even, reduction)
     share = smoothing / logs.shape[dim]

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
+import operator
 import re
+import warnings
 
 from tinynet import dtypes
+from tinynet.autograd.checkpoint import checkpoint
 from tinynet.core.tensor import Tensor
 from tinynet.nn.functional.affine import linear
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.nn.functional.classification import cross_entropy
+from tinynet.nn.functional.classification import cross_entropy, weight_of_targets
+from tinynet.ops.joining import cat
 
 
 @dataclasses.dataclass(frozen=True)
 class LinearCrossEntropyOptions:
-    """Describe how ``linear_cross_entropy`` may save memory: PyTorch's options, checked as there.
+    """Describe how ``linear_cross_entropy`` saves memory: it takes some rows of a batch at a time.
 
-    tinynet computes the logits of a batch at once, in the dtype of the input, whatever these say:
-    they are taken so that programs need no change.
+    The logits of all rows are then never there together: not in the forward, and not in the
+    backward, which computes them a second time.
 
     Args:
-        allow_retain_graph: whether the backward may run twice. It always may here.
+        allow_retain_graph: accepted: backward may always run twice.
         batch_chunk_size: number of rows at a time.
-        chunking_method: None, ``"auto"``, ``"aspect_ratio"`` or ``"aspect_ratio:n"``.
-        acc_policy: ``"auto"``, ``"accurate"``, ``"balanced"`` or ``"compact"``.
-        acc_dtype: a floating-point dtype, for sums.
+        chunking_method: finds that number. ``"aspect_ratio"``: the logits of so many rows (the next
+            power of 2) take as much memory as the whole input; ``"aspect_ratio:n"``: an n-th of
+            that; ``"auto"``: ``batch_chunk_size`` if given, else half as much memory as the input,
+            and for float16 and bfloat16 as much; None: ``batch_chunk_size``, or all rows.
+        acc_policy: ``"auto"``, ``"accurate"``, ``"balanced"`` or ``"compact"``: accepted.
+        acc_dtype: a floating-point dtype for the loss of the logits, and its sum; unless given,
+            float32 for float16 and bfloat16, else the dtype of the input.
 
     Raises:
         ValueError: another value.
@@ -60,6 +69,32 @@ class LinearCrossEntropyOptions:
                 f"tinynet.float32, tinynet.float64}}, got {self.acc_dtype!r}"
             )
 
+    def rows(self, batch: int, features: int, classes: int, dtype: dtypes.dtype) -> int:
+        """Return how many rows of a batch to take at a time.
+
+        Raises:
+            ValueError: both ``batch_chunk_size`` and ``chunking_method`` say, and differ.
+        """
+        given, method = self.batch_chunk_size, self.chunking_method
+        if method == "auto":
+            half = dtype in (dtypes.float16, dtypes.bfloat16)
+            method = None if given else "aspect_ratio" if half else "aspect_ratio:2"
+        if method is None:
+            return min(given or batch, batch)
+        even = math.ceil(batch / math.ceil(classes / features))
+        found = min((1 << (even - 1).bit_length()) // int(method.partition(":")[2] or 1), batch)
+        if given not in (None, found):
+            raise ValueError(
+                f"batch_chunk_size (={given}) and chunking_method ('{method}') give different "
+                f"chunk sizes ({given} vs {found}); pass only one."
+            )
+        return max(1, found)
+
+    def kind(self, dtype: dtypes.dtype) -> dtypes.dtype:
+        """Return the dtype in which the loss is computed from logits."""
+        half = dtype in (dtypes.float16, dtypes.bfloat16)
+        return self.acc_dtype or (dtypes.float32 if half else dtype)
+
 
 def linear_cross_entropy(
     input: Tensor,
@@ -83,11 +118,12 @@ def linear_cross_entropy(
         linear_bias: ``[classes, ...]``, or None.
         weight, reduction, label_smoothing: see ``cross_entropy``.
         ignore_index: a class index that does not count; -100 unless given.
-        options: how PyTorch saves memory. The result does not depend on it; here the logits of
-            a batch are always computed at once.
+        options: how to save memory: some rows at a time. Not for class probabilities, smoothed
+            labels and losses at several places, where they are ignored with a warning.
 
     Raises:
         RuntimeError: shapes do not fit.
+        ValueError: ``options`` give two numbers of rows.
 
     Example:
         >>> F.linear_cross_entropy(tn.ones(2, 3), tn.zeros(4, 3), tn.tensor([0, 3]))
@@ -99,6 +135,22 @@ def linear_cross_entropy(
     shape = (*input.shape[:-1], classes, *places)
     if target.shape == shape and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    ignored = -100 if ignore_index is None else ignore_index
+    if options is not None:
+        if _can_be_parted(target, places, reduction, label_smoothing):
+            if input.ndim == 2 and len(input) and target.shape == input.shape[:1]:
+                return _in_parts(
+                    input, linear_weight, target, linear_bias, weight, reduction, ignored, options
+                )
+        else:
+            warnings.warn(
+                "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in "
+                "{'mean','sum','none'}, label_smoothing == 0, target.dtype == int64, "
+                f"out_features == (). Got reduction={reduction!r}, "
+                f"label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
+                f"out_features={tuple(places)}.",
+                stacklevel=2,
+            )
     if places:
         rows = classes * math.prod(places)
         linear_weight = linear_weight.reshape(rows, -1)
@@ -107,10 +159,54 @@ def linear_cross_entropy(
         linear(input, linear_weight, linear_bias).reshape(shape),
         target,
         weight,
-        ignore_index=-100 if ignore_index is None else ignore_index,
+        ignore_index=ignored,
         reduction=reduction,
         label_smoothing=label_smoothing,
     )
+
+
+def _can_be_parted(
+    target: Tensor, places: list[int], reduction: str, label_smoothing: float
+) -> bool:
+    """Return whether PyTorch takes such a loss in parts."""
+    known = reduction in ("mean", "sum", "none")
+    return known and not places and label_smoothing == 0.0 and target.dtype == dtypes.int64
+
+
+def _in_parts(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    linear_bias: Tensor | None,
+    weight: Tensor | None,
+    reduction: str,
+    ignore_index: int,
+    options: LinearCrossEntropyOptions,
+) -> Tensor:
+    """Return the loss of a batch of which some rows are taken at a time.
+
+    Nothing of the logits is kept for backward: each part is a checkpoint.
+    """
+    batch, features = input.shape
+    rows = options.rows(batch, features, len(linear_weight), input.dtype)
+    kind = options.kind(input.dtype)
+    factors = None if weight is None else weight.to(kind)
+    of_each = "none" if reduction == "none" else "sum"
+
+    def loss(part: Tensor, right: Tensor) -> Tensor:
+        logits = linear(part, linear_weight, linear_bias).to(kind)
+        return cross_entropy(logits, right, factors, ignore_index=ignore_index, reduction=of_each)
+
+    losses = [
+        checkpoint(loss, part, right, use_reentrant=False, preserve_rng_state=False)
+        for part, right in zip(input.split(rows), target.split(rows), strict=True)
+    ]
+    if reduction == "none":
+        return cat.function(losses).to(input.dtype)
+    total = functools.reduce(operator.add, losses)
+    if reduction == "mean":
+        total = total / weight_of_targets(target, factors, ignore_index)
+    return total.to(input.dtype)
 
 
 def _check_shapes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:

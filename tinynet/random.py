@@ -315,6 +315,9 @@ def get_rng_state() -> Tensor:
 def set_rng_state(new_state: Tensor) -> None:
     """Set the state of the default generator.
 
+    Args:
+        new_state: a state that ``get_rng_state`` returned.
+
     Raises:
         TypeError, RuntimeError: not the state of a generator.
 

@@ -16,6 +16,9 @@ LISTS = {
 }
 """Heading: the file, and which argument of an entry is its reason."""
 
+TABLES = "tests/pytorch_tables/known.py"
+"""The file whose ``KNOWN`` has reasons by patterns of the ids of rows: ``addbmm/inplace/...``."""
+
 
 def part() -> str:
     """The tables of design.md."""
@@ -30,17 +33,46 @@ def small() -> str:
     for heading, (file, place) in LISTS.items():
         found = dict.fromkeys(reasons(ROOT / file, place))
         parts.append(f"### {heading}\n\n" + "\n".join(f"- {plain(text)}" for text in found))
-    return "\n\n".join(parts)
+    of_rows = "\n".join(f"- {plain(text)}" for text in dict.fromkeys(of_tables(ROOT / TABLES)))
+    return "\n\n".join([*parts, f"### In the samples of PyTorch's own tests\n\n{of_rows}"])
+
+
+def of_tables(path: Path) -> Iterator[str]:
+    """The operations and reasons of the tables: no texts, and none that is for many operations."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    constants = _constants(tree)
+    (table,) = [s.value for s in tree.body if isinstance(s, ast.AnnAssign)]
+    assert isinstance(table, ast.Dict)
+    for pattern, value in zip(table.keys, table.values, strict=True):
+        reason = constants[value.id] if isinstance(value, ast.Name) else value
+        names = [*_operations(ast.literal_eval(pattern))] if pattern else []
+        if names and not (text := ast.literal_eval(reason)).startswith("text: "):
+            yield f"{', '.join(f'`{name}`' for name in names)}: {text}"
+
+
+def _operations(pattern: str) -> Iterator[str]:
+    """The operations of a pattern such as ``cholesky_(inverse|solve)/function/.*``."""
+    for row in re.findall(r"(?:\([^()]*\)|[^|()])+", pattern):
+        name = row.split("/")[0].removesuffix(r"\..*").replace("\\.", ".")
+        before, _, rest = name.partition("(")
+        inner, _, after = rest.partition(")")
+        for choice in inner.split("|"):
+            if "\\" not in name:
+                yield before + choice + after
+
+
+def _constants(tree: ast.Module) -> dict[str, ast.expr]:
+    return {
+        statement.targets[0].id: statement.value
+        for statement in tree.body
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+    }
 
 
 def reasons(path: Path, place: int) -> Iterator[str]:
     """The reasons in a list of departures, in its order."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    constants = {
-        statement.targets[0].id: statement.value
-        for statement in tree.body
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
-    }
+    constants = _constants(tree)
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             continue

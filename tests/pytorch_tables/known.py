@@ -1,4 +1,7 @@
-"""Differences from PyTorch that stay, each with its reason. Patterns of whole ids of rows."""
+"""Differences from PyTorch that stay, each with its reason. Patterns of whole ids of rows.
+
+docs/departures.md shows the reasons, but for those that begin with "text: ".
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,19 @@ KNOWN: dict[str, str] = {
     r"gather/error/any/7": "PyTorch resizes out= into the memory of the index",
     r"histogramdd/function/float32/4[1357]": "edges of bins that do not rise: any bin may be found",
     r"addbmm/inplace/.*/[1345]": "addbmm_ changes the shape; addmm_ and baddbmm_ refuse",
-    r"addr/inplace/.*/[13]": "another sentence for the same mistake",
-    r"__r\w+__/error/any/.*": "Python's own refusal of a method that is called without a tensor",
+    r"addr/inplace/.*/[13]": "text: another sentence for the same mistake",
+    r"__r\w+__/error/any/.*": "text: Python's own refusal of a method that is called without a tensor",
     r"cov/function/float32/24|logcumsumexp/function/float32/(0|1)": SINGLE,
     r"(amax|amin|aminmax)/error/any/[12]": DIMENSIONS,
     r"as_strided_scatter/function/float(32|64)/.*": (
         "PyTorch's gradient by the input is that of the elements written over, not of the others"
     ),
     r"(split_with_sizes|unbind)_copy/out/.*": "with out=, PyTorch returns None",
-    r"narrow_copy/error/any/[16]": "the texts of narrow, where PyTorch fails an internal check",
-    r"masked_scatter/inplace/float(32|64)/3": "the text for a mask with more dimensions",
+    r"narrow_copy/error/any/[16]": "text: those of narrow, where PyTorch fails an internal check",
+    r"masked_scatter/inplace/float(32|64)/3": "text: another for a mask with more dimensions",
     r"mvlgamma\..*/function/float64/[0-4]": "PyTorch's trigamma function is good to 1e-9",
     r"nn\.functional\.hardsigmoid/function/float64/0": "PyTorch's sixth is one of float32",
-    r"nn\.functional\.max_pool3d/error/any/[45]": "PyTorch names an internal function",
+    r"nn\.functional\.max_pool3d/error/any/[45]": "text: PyTorch names an internal function",
     r"nn\.functional\.scaled_dot_product_attention/function/float(32|64)"
     r"/(2|3|6|7|10|11|14|15|18|19|22|23)": DROPOUT,
     r"nn\.functional\.multi_head_attention_forward/function/float(32|64)/0": DROPOUT,

@@ -286,7 +286,7 @@ def _is_view(self: Tensor) -> bool:
 def detach(self: Tensor) -> Tensor:
     """Return a tensor with the same memory and version counter, but without history.
 
-    Writes to it are seen by autograd (unlike writes to ``.data``).
+    Takes any tensor. Writes to it are seen by autograd (unlike writes to ``.data``).
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)

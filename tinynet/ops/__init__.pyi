@@ -1186,7 +1186,7 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it."""
 
 def get_device(self: Tensor) -> int:
-    """Return -1: the tensor is on the cpu."""
+    """Return -1: any tensor is on the cpu."""
 
 def gradient(
     input: Tensor,

@@ -202,7 +202,7 @@ def ndimension(self: Tensor) -> int:
 
 @method
 def get_device(self: Tensor) -> int:
-    """Return -1: the tensor is on the cpu.
+    """Return -1: any tensor is on the cpu.
 
     Example:
         >>> tn.ones(2).get_device()

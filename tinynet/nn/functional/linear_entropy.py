@@ -136,21 +136,10 @@ def linear_cross_entropy(
     if target.shape == shape and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     ignored = -100 if ignore_index is None else ignore_index
-    if options is not None:
-        if _can_be_parted(target, places, reduction, label_smoothing):
-            if input.ndim == 2 and len(input) and target.shape == input.shape[:1]:
-                return _in_parts(
-                    input, linear_weight, target, linear_bias, weight, reduction, ignored, options
-                )
-        else:
-            warnings.warn(
-                "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in "
-                "{'mean','sum','none'}, label_smoothing == 0, target.dtype == int64, "
-                f"out_features == (). Got reduction={reduction!r}, "
-                f"label_smoothing={label_smoothing}, target.dtype={target.dtype}, "
-                f"out_features={tuple(places)}.",
-                stacklevel=2,
-            )
+    if options is not None and _takes_parts(input, target, places, reduction, label_smoothing):
+        return _in_parts(
+            input, linear_weight, target, linear_bias, weight, reduction, ignored, options
+        )
     if places:
         rows = classes * math.prod(places)
         linear_weight = linear_weight.reshape(rows, -1)
@@ -165,12 +154,21 @@ def linear_cross_entropy(
     )
 
 
-def _can_be_parted(
-    target: Tensor, places: list[int], reduction: str, label_smoothing: float
+def _takes_parts(
+    input: Tensor, target: Tensor, places: list[int], reduction: str, label_smoothing: float
 ) -> bool:
-    """Return whether PyTorch takes such a loss in parts."""
+    """Return whether a loss is taken in parts; warn where PyTorch ignores the options."""
     known = reduction in ("mean", "sum", "none")
-    return known and not places and label_smoothing == 0.0 and target.dtype == dtypes.int64
+    if known and not places and label_smoothing == 0.0 and target.dtype == dtypes.int64:
+        return input.ndim == 2 and len(input) > 0 and target.shape == input.shape[:1]
+    warnings.warn(
+        "linear_cross_entropy: ``options`` ignored; chunked path needs reduction in "
+        "{'mean','sum','none'}, label_smoothing == 0, target.dtype == int64, out_features == (). "
+        f"Got reduction={reduction!r}, label_smoothing={label_smoothing}, "
+        f"target.dtype={target.dtype}, out_features={tuple(places)}.",
+        stacklevel=3,
+    )
+    return False
 
 
 def _in_parts(

@@ -20,7 +20,7 @@ KNOWN: dict[str, str] = {
     r"histogramdd/function/float32/4[1357]": "edges of bins that do not rise: any bin may be found",
     r"addbmm/inplace/.*/[1345]": "addbmm_ changes the shape; addmm_ and baddbmm_ refuse",
     r"addr/inplace/.*/[13]": "text: another sentence for the same mistake",
-    r"__r\w+__/error/any/.*": "text: Python's own refusal of a method that is called without a tensor",
+    r"__r\w+__/error/any/.*": "text: Python's own, of a method without a tensor",
     r"cov/function/float32/24|logcumsumexp/function/float32/(0|1)": SINGLE,
     r"(amax|amin|aminmax)/error/any/[12]": DIMENSIONS,
     r"as_strided_scatter/function/float(32|64)/.*": (

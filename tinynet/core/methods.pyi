@@ -1187,7 +1187,7 @@ class TensorMethods:
     @property
     def real(self) -> Tensor:
         """The tensor itself: there are no complex tensors."""
-    def is_pinned(self) -> builtins.bool:
+    def is_pinned(self, device: DeviceLike = None) -> builtins.bool:
         """Return False: memory is never page-locked."""
     def is_set_to(self, tensor: Tensor) -> builtins.bool:
         """Return whether two tensors are the same view of the same memory."""

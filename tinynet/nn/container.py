@@ -137,8 +137,11 @@ class Sequential(Module):
         """Insert a module before the one at ``index`` and return self.
 
         Raises:
+            AssertionError: it is no module.
             IndexError: there is no such place.
         """
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
         if not -len(self) <= index <= len(self):
             raise IndexError(f"Index out of range: {index}")
         _insert(self, index, module)

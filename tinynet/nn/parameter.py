@@ -149,6 +149,13 @@ class Uninitialized:
     _becomes: type
     _requires_grad: bool
 
+    def share_memory_(self) -> Any:
+        """Refuse: there is no memory yet."""
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to "
+            "initialize the parameters before calling `module.share_memory()`."
+        )
+
     @property
     def _array(self) -> Any:
         raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.callsite import warn
 from tinynet.core.device import DeviceLike
 from tinynet.core.operation import public
 from tinynet.core.tensor import Tensor, legacy_array, method, wrap
@@ -165,13 +166,23 @@ method(property(_itself), "real")
 
 
 @method
-def is_pinned(self: Tensor) -> bool:
+def is_pinned(self: Tensor, device: DeviceLike = None) -> bool:
     """Return False: memory is never page-locked.
+
+    Args:
+        self: any tensor.
+        device: deprecated, and without effect.
 
     Example:
         >>> tn.ones(2).is_pinned()
         False
     """
+    if device is not None:
+        warn(
+            "The argument 'device' of Tensor.is_pinned() is deprecated. Please do not pass this "
+            "argument.",
+            DeprecationWarning,
+        )
     return False
 
 

@@ -96,3 +96,49 @@ def an_array_is_no_tensor(T):
 @program
 def a_module_is_not_copied_by_to(T):
     return {"error": attempt(lambda: T.nn.Linear(2, 2).to(copy=True))}
+
+
+@program
+def what_layers_refuse(T):
+    ones, nn = T.ones, T.nn
+
+    def attend(key=None, value=None, static_key=None, static_value=None):
+        x = ones(2, 1, 4)
+        weights = ones(12, 4), ones(12), key, value, False, 0.0, ones(4, 4), ones(4)
+        T.nn.functional.multi_head_attention_forward(
+            *(x, x, x, 4, 2, *weights), static_k=static_key, static_v=static_value
+        )
+
+    learned, static = ones(1, 1, 4), ones(2, 2, 2)
+    errors = [
+        attempt(lambda: attend(learned)),
+        attempt(lambda: attend(None, learned)),
+        attempt(lambda: attend(learned, learned, static)),
+        attempt(lambda: attend(learned, learned, None, static)),
+        attempt(lambda: nn.RNN(1, 2, proj_size=1)),
+        attempt(lambda: nn.GRU(1, 2, proj_size=0)),
+        attempt(lambda: nn.Fold((4, 5), (2, 2), dilation=(8, 8))(ones(1, 12, 12))),
+        attempt(lambda: nn.LazyLinear(1).share_memory()),
+    ]
+    return {"errors": errors}
+
+
+@program
+def prefixes_of_a_state_dict(T):
+    strip = T.nn.modules.utils.consume_prefix_in_state_dict_if_present
+    inner = T.nn.Sequential(T.nn.Linear(1, 1))
+    state = T.nn.ModuleDict({"module": inner, "other": T.nn.Linear(1, 1)}).state_dict()
+    strip(state, "module.")
+    keys, modules = [*state], [*state._metadata]
+    plain = {"a.b": 1, "c": 2, "a.d": 3}
+    strip(plain, "a.")
+    return {"keys": keys, "modules": modules, "plain": [*plain.items()]}
+
+
+@program
+def storages_know_whether_they_are_shared(T):
+    def shared(t):
+        return [t.untyped_storage().is_shared(), t.is_shared()]
+
+    x = T.ones(4)
+    return {"before": shared(x), "view": shared(x.share_memory_()[1:])}

@@ -96,6 +96,7 @@ class MultiHead:
         if static[0] is None or static[1] is None:
             check.batches(*qkv[:2], self.batch_first)
         check.attn_mask_shape(masks.attn, *qkv[:2], self.num_heads, self.batch_first)
+        check.no_half_or_static(self.extra.key, self.extra.value, static)
         q, k, v = self.with_zeros(*self.by_head(*qkv), *static)
         if masks.causal and masks.key_padding is None and not weighted.wanted:
             made = scaled_dot_product_attention(q, k, v, None, self.dropout_p, True)

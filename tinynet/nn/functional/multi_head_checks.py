@@ -150,6 +150,18 @@ def attn_mask_shape(
         )
 
 
+def no_half_or_static(key: Optional, value: Optional, static: tuple[Optional, Optional]) -> None:
+    """Refuse a learned key without a learned value, and both where the keys are static."""
+    names = ("bias_k", "bias_v")
+    for name, other, mine, its in (*names, key, value), (*reversed(names), value, key):
+        if mine is not None and its is None:
+            raise AssertionError(f"{name} is set but {other} is None")
+    if key is not None:
+        for what, given in zip(("key", "value"), static, strict=True):
+            if given is not None:
+                raise AssertionError(f"bias cannot be added to static {what}.")
+
+
 def merged_masks(
     attn_mask: Optional, key_padding_mask: Optional, query: Tensor, key: Tensor, added_keys: int
 ) -> Optional:

@@ -6,4 +6,5 @@ from tinynet.nn.modules import instancenorm as instancenorm
 from tinynet.nn.modules import lazy as lazy
 from tinynet.nn.modules import module as module
 from tinynet.nn.modules import normalization as normalization
+from tinynet.nn.modules import utils as utils
 from tinynet.nn.modules.module import Module as Module

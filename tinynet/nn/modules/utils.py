@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from itertools import repeat
 from typing import Any
 
@@ -26,3 +26,26 @@ _quadruple = _ntuple(4, "_quadruple")
 def _reverse_repeat_tuple(t: Iterable[Any], n: int) -> tuple[Any, ...]:
     """Return the values in reverse order, each ``n`` times: how ``F.pad`` counts sides."""
     return tuple(x for x in reversed(tuple(t)) for _ in range(n))
+
+
+def consume_prefix_in_state_dict_if_present(
+    state_dict: MutableMapping[str, Any], prefix: str
+) -> None:
+    """Remove a prefix from the names in a ``state_dict``, in place.
+
+    Args:
+        state_dict: names -> tensors; names without the prefix stay.
+        prefix: such as ``"module."``, which ``DataParallel`` puts before all names.
+
+    Example:
+        >>> from tinynet.nn.modules.utils import consume_prefix_in_state_dict_if_present
+        >>> state = nn.DataParallel(nn.Linear(2, 1)).state_dict()
+        >>> consume_prefix_in_state_dict_if_present(state, "module.")
+        >>> list(state)
+        ['weight', 'bias']
+    """
+    metadata = getattr(state_dict, "_metadata", {})
+    for table, end in ((state_dict, ""), (metadata, ".")):  # modules are named without the dot
+        for name in [*table]:
+            if f"{name}{end}".startswith(prefix):
+                table[name[len(prefix) :]] = table.pop(name)

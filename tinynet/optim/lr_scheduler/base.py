@@ -11,14 +11,16 @@ from tinynet.core.tensor import Tensor
 from tinynet.optim.optimizer import Optimizer
 from tinynet.optim.options import Group
 
+_SEE = " See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 TOO_EARLY = (
     "Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call them in the opposite "
     "order: `optimizer.step()` before `lr_scheduler.step()`. Otherwise the first value of the "
-    "learning rate schedule is skipped."
+    f"learning rate schedule is skipped.{_SEE}"
 )
 OVERRIDDEN = (
     "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
     "initialization. Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`."
+    f"{_SEE}"
 )
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "

@@ -58,7 +58,11 @@ LENGTHS = """in_features out_features in1_features in2_features in_channels out_
     num_features num_embeddings embedding_dim embed_dim num_heads d_model nhead input_size
     hidden_size kernel_size num_classes num_groups normalized_shape sz n row col steps num_channels
     num_samples    """.split()
-OPTIONAL = {"normal": {"size": (2,)}, "randint": {"high": 4, "size": (2,)}}
+OPTIONAL = {
+    "normal": {"size": (2,)},
+    "randint": {"high": 4, "size": (2,)},
+    "randint_like": {"high": 4},
+}
 NAMED_AFTER_DEVICES = {"cuda", "ipu", "mtia", "xpu"}  # methods of modules, which always refuse
 # What these do without a GPU, in PyTorch too: nothing.
 IGNORE_DEVICES = {"synchronize", "device", "ipc_collect", "max_memory_cached"}
@@ -97,7 +101,8 @@ def values_for(name):
         **{"dataset": [1, 2], "data_source": [1, 2], "indices": [1], "weights": [1.0]},
         **{"transforms": [abs], "lengths": [1, 1], "sparsity": 0.5, "loader": [], "seed": 1},
         **{"input": tn.ones(2), "tensor": tn.ones(2, 2), "count": tn.ones(2), "prob": tn.ones(2)},
-        **{"model": nn.Linear(2, 2), "mean": tn.ones(2)},
+        **{"model": nn.Linear(2, 2), "mean": tn.ones(2), "filename": __file__},
+        "physical_layout": (0,),
         "self": nn.Linear(2, 2) if name in {"to_empty", *NAMED_AFTER_DEVICES} else tn.ones(2),
         **{
             "geometric_": {"p": 0.5},
@@ -121,6 +126,7 @@ def call(name, function, **given):
     return function(*positional, **given)
 
 
+@pytest.mark.filterwarnings("ignore:tinynet.range is deprecated")
 @pytest.mark.parametrize(("name", "function"), taking("device"))
 def test_nobody_takes_another_device_than_the_cpu(name, function):
     if name == "GradScaler":  # off without a GPU, with a warning: tests/amp

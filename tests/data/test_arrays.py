@@ -210,7 +210,7 @@ def header(descr="'<f4'", shape="(2,)", order="False"):
         ),
         (
             numpy_file(header(descr="[('a', '<f4')]"), b"12345678"),
-            "numbers of a type among float16",
+            "numbers of a type among bfloat16, float16",
         ),
         (numpy_file(header(descr="'<U1'"), b"12345678"), "found <U1"),
         (numpy_file(header(descr="'<c8'"), b"1" * 16), "found complex64"),

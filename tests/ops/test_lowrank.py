@@ -60,7 +60,7 @@ def test_principal_components():
     )
     _, S, _ = tn.pca_lowrank(A, 2, center=False, niter=40)
     exact = np.linalg.svd(A.numpy(), compute_uv=False)[:2]
-    np.testing.assert_allclose(S, exact, rtol=1e-6)
+    np.testing.assert_allclose(S, exact, rtol=1e-9)
 
 
 def test_refusals():

@@ -276,6 +276,9 @@ BoolStorage = _legacy(dtypes.bool)
 def is_storage(obj: Any) -> bool:
     """Return whether an object is a storage.
 
+    Args:
+        obj: anything.
+
     Example:
         >>> tn.is_storage(tn.ones(2).storage()), tn.is_storage(tn.ones(2))
         (True, False)

@@ -215,10 +215,14 @@ def ndimension(self: Tensor) -> int:
 def get_device(self: Tensor) -> int:
     """Return -1: any tensor is on the cpu.
 
+    Raises:
+        TypeError: something else than a tensor.
+
     Example:
         >>> tn.ones(2).get_device()
         -1
     """
+    refuse_others("get_device", self=self)
     return -1
 
 

@@ -28,7 +28,7 @@ def _check_weights(weights: Array, count: int, replacement: bool) -> None:
         )
     if weights.shape[-1] > 2**24:
         raise RuntimeError("number of categories cannot exceed 2^24")
-    if replacement:
+    if replacement and count > 1:
         if not (weights >= 0).all():
             raise RuntimeError(
                 "invalid multinomial distribution (encountering probability entry < 0)"

@@ -24,6 +24,7 @@ from tinynet import serialization as serialization
 from tinynet import signal as signal
 from tinynet import sparse as sparse
 from tinynet import utils as utils
+from tinynet.amp import GradScaler as GradScaler
 from tinynet.amp import autocast as autocast
 from tinynet.amp.state import autocast_decrement_nesting as autocast_decrement_nesting
 from tinynet.amp.state import autocast_increment_nesting as autocast_increment_nesting
@@ -50,6 +51,7 @@ from tinynet.autograd.inference import is_inference_mode_enabled as is_inference
 from tinynet.compat import accelerator as accelerator
 from tinynet.compat import storage as storage
 from tinynet.compat.native_functions import constant_pad_nd as constant_pad_nd
+from tinynet.compat.native_functions import grid_sampler as grid_sampler
 from tinynet.compat.native_functions import grid_sampler_2d as grid_sampler_2d
 from tinynet.compat.native_functions import grid_sampler_3d as grid_sampler_3d
 from tinynet.compat.storage import BFloat16Storage as BFloat16Storage

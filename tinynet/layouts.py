@@ -63,6 +63,20 @@ sparse_csr = layout("sparse_csr")
 _RANKS = {channels_last: 4, channels_last_3d: 5}
 
 
+def order(ndim: int, wanted: memory_format | None) -> tuple[int, ...]:
+    """Return the dimensions of an array in the order of a format, the slowest first.
+
+    Raises:
+        RuntimeError: the format is for arrays with another number of dimensions.
+    """
+    rank = None if wanted is None else _RANKS.get(wanted)
+    if wanted is None or rank is None:
+        return tuple(range(ndim))
+    if ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {wanted.name} format")
+    return (0, *range(2, ndim), 1)
+
+
 def lies(array: Array, wanted: memory_format) -> bool:
     """Return whether the elements of an array lie in the order of a memory format."""
     rank = _RANKS.get(wanted)

@@ -94,6 +94,8 @@ class Entries:
         return whole if dtype is None else whole.astype(dtype)
 
     def __array_ufunc__(self, ufunc: Any, how: str, *inputs: Any, **options: Any) -> Any:
+        if any(isinstance(x, Entries) for x in options.get("out") or ()):
+            raise self._refused()
         dense = [np.asarray(x) if isinstance(x, Entries) else x for x in inputs]
         return getattr(ufunc, how)(*dense, **options)
 
@@ -104,6 +106,16 @@ class Entries:
 
     def __getitem__(self, key: Any) -> Any:
         return np.asarray(self)[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise self._refused()
+
+    @staticmethod
+    def _refused() -> RuntimeError:
+        return RuntimeError(
+            "sparse tensors are not written in place. The operation without the underscore gives "
+            "a dense tensor; make a sparse one of it with to_sparse()."
+        )
 
     def __len__(self) -> int:
         return int(self.shape[0])

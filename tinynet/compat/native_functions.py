@@ -63,3 +63,30 @@ def _sampler(rank: int) -> Callable[..., Tensor]:
 
 grid_sampler_2d = _sampler(2)
 grid_sampler_3d = _sampler(3)
+
+
+def grid_sampler(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> Tensor:
+    """Return the input at the places of the grid, in two or three dimensions.
+
+    Args:
+        input: ``[batch, channels, ...]``.
+        grid: ``[batch, ..., 2 or 3]``, as in ``nn.functional.grid_sample``.
+        interpolation_mode: 0 for bilinear, 1 for nearest, 2 for bicubic.
+        padding_mode: 0 for zeros, 1 for the border, 2 for reflection.
+        align_corners: as in ``nn.functional.grid_sample``.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not fit.
+
+    Example:
+        >>> tn.grid_sampler(tn.ones(1, 1, 2, 2), tn.zeros(1, 1, 1, 2), 0, 0, False).item()
+        1.0
+    """
+    mode, padding = MODES[interpolation_mode], PADDINGS[padding_mode]
+    return F.grid_sample(input, grid, mode, padding, align_corners)

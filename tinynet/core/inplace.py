@@ -185,6 +185,7 @@ def run_inplace(
     what: str = "",
     permitted: bool = False,
     constant: bool = False,
+    apart: bool = False,
 ) -> Tensor:
     """Apply an operation in place: check, compute, write, bump, rebase; no write before the checks.
 
@@ -195,13 +196,14 @@ def run_inplace(
         what: what messages call the write; the operation's in-place name unless given.
         permitted: the caller has applied law 3 already.
         constant: all elements get one value, so that elements may share memory.
+        apart: an argument must not be the tensor itself.
     """
     refuse_inference(t._counter)
     recorded = mode.grad and dtypes.is_floating(t._array.dtype) and _any_requires_grad(t, args)
     if recorded and not permitted:
         permit(t)
     if not constant:
-        refuse_partial_overlap(t, args)
+        refuse_partial_overlap(t, args, apart)
     if not recorded and not kwargs and _directly(op, t._array, args):
         operands = [a._array for a in args if isinstance(a, Tensor)]
         wrote(t, what or f"{op.name}_", None, operands)

@@ -124,10 +124,12 @@ class TensorMethods:
         stride: Sequence[builtins.int] | None = None,
     ) -> Self:
         """Let the tensor use other memory, and return it."""
-    def resize_(self, *sizes: Any) -> Self:
+    def resize_(self, *sizes: Any, memory_format: layouts.memory_format | None = None) -> Self:
         """Give the tensor another shape, in its own memory if that is large enough, and return
         it."""
-    def resize_as_(self, the_template: Tensor) -> Self:
+    def resize_as_(
+        self, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
+    ) -> Self:
         """Give the tensor the shape of another one, see ``resize_``, and return it."""
     def share_memory_(self) -> Self:
         """Move the elements to memory that processes forked from now on share, and return the
@@ -1199,7 +1201,7 @@ class TensorMethods:
         """Return the dimensions from the one with the largest steps in memory to the smallest."""
     def storage_offset(self) -> builtins.int:
         """Return where in its memory the first element lies, in elements."""
-    def new(self, *data: Any) -> Tensor:
+    def new(self, *data: Any, size: Sequence[builtins.int] | None = None) -> Tensor:
         """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data."""
     def new_empty_strided(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable
 from typing import Any, SupportsIndex, overload
 
 
@@ -17,6 +19,18 @@ class Size(tuple[int, ...]):
     """
 
     __slots__ = ()
+
+    def __new__(cls, iterable: Iterable[SupportsIndex] = ()) -> Size:
+        """Make a shape; what counts as an integer becomes one."""
+        lengths = []
+        for i, n in enumerate(iterable):
+            try:
+                lengths.append(operator.index(n))
+            except TypeError:
+                raise TypeError(
+                    f"torch.Size() takes an iterable of 'int' (item {i} is '{type(n).__name__}')"
+                ) from None
+        return tuple.__new__(cls, lengths)
 
     def numel(self) -> int:
         """Return the number of elements."""
@@ -39,4 +53,20 @@ class Size(tuple[int, ...]):
         return Size(found) if isinstance(index, slice) else found
 
     def __add__(self, other: Any) -> Size:
+        if not isinstance(other, tuple):
+            raise TypeError(
+                f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
+            )
         return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: Any) -> Size:
+        if not isinstance(other, tuple):
+            raise TypeError(
+                f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
+            )
+        return Size(tuple.__add__(other, self))
+
+    def __mul__(self, times: SupportsIndex) -> Size:
+        return Size(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes, errors, layouts
 from tinynet.core.callsite import here, locate
 from tinynet.core.inplace import wrote
 from tinynet.core.messages import leaf_write_error
@@ -102,11 +102,17 @@ def _from(source: Any, dtype: Any, offset: int, size: Any, stride: Any) -> Array
 
 
 @method
-def resize_(self: Tensor, *sizes: Any) -> Tensor:
+def resize_(
+    self: Tensor, *sizes: Any, memory_format: layouts.memory_format | None = None
+) -> Tensor:
     """Give the tensor another shape, in its own memory if that is large enough, and return it.
 
     Elements keep their order in memory. What is added is zero (PyTorch leaves it undefined). Where
     new memory is needed, views keep the old one.
+
+    Args:
+        *sizes: the lengths, one by one or as a sequence.
+        memory_format: the order in which the elements in memory are read.
 
     Raises:
         RuntimeError: the tensor requires grad, or a length is negative.
@@ -122,18 +128,23 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     if any(n < 0 for n in shape):
         raise RuntimeError(f"requested resize to {list(shape)}, which has a negative dimension")
     refuse_inference(self._counter)
-    if shape != self._array.shape:
-        self._array = resized(self._array, shape)
+    if memory_format is not None or shape != self._array.shape:
+        order = layouts.order(len(shape), memory_format)
+        made = resized(self._array, tuple(shape[d] for d in order))
+        self._array = made.transpose(np.argsort(order)) if order else made
         wrote(self, "resize_")
     return self
 
 
 @method
-def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
+def resize_as_(
+    self: Tensor, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
+) -> Tensor:
     """Give the tensor the shape of another one, see ``resize_``, and return it.
 
     Args:
         the_template: the tensor with the wanted shape; its values do not matter.
+        memory_format: see ``resize_``; ``preserve_format`` takes that of the template.
 
     Raises:
         RuntimeError: the tensor requires grad.
@@ -143,7 +154,10 @@ def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
         tensor([[0, 1],
                 [2, 3]])
     """
-    return self.resize_(the_template.shape)
+    if memory_format is layouts.preserve_format:
+        formats = layouts.channels_last, layouts.channels_last_3d
+        memory_format = next((f for f in formats if layouts.lies(the_template._array, f)), None)
+    return self.resize_(the_template.shape, memory_format=memory_format)
 
 
 @method

@@ -98,7 +98,7 @@ class Tensor(TensorMethods):
             >>> tn.ones(2, 3).shape
             tinynet.Size([2, 3])
         """
-        return Size(self._array.shape)
+        return _size(Size, self._array.shape)
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the length of one dimension.
@@ -108,7 +108,7 @@ class Tensor(TensorMethods):
             (tinynet.Size([2, 3]), 3)
         """
         if dim is None:
-            return Size(self._array.shape)
+            return _size(Size, self._array.shape)
         ndim = self._array.ndim
         if not -ndim <= dim < ndim:
             raise errors.dim_range(dim, ndim)
@@ -242,6 +242,9 @@ class Tensor(TensorMethods):
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
+    def __reversed__(self) -> Tensor:
+        return self.flip(0) if self._array.ndim else self
+
     def __hash__(self) -> int:
         return id(self)
 
@@ -280,6 +283,11 @@ class Tensor(TensorMethods):
         return int(self._array.item())
 
     def __contains__(self, value: Any) -> bool:
+        if not isinstance(value, (Tensor, bool, int, float, np.number)):
+            raise RuntimeError(
+                "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                f"{type(value)}."
+            )
         inner = value._array if isinstance(value, Tensor) else value
         return bool((self._array == inner).any())
 
@@ -389,6 +397,7 @@ class Tensor(TensorMethods):
 
 
 _new = object.__new__
+_size = tuple.__new__
 
 
 def wrap(array: Array) -> Tensor:

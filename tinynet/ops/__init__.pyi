@@ -1849,7 +1849,9 @@ def repeat_interleave(
 def reshape(input: Tensor, *shape: Ints) -> Tensor:
     """Return the tensor in another shape: a view where possible, else a copy."""
 
-def resize_as_(self: Tensor, the_template: Tensor) -> Tensor:
+def resize_as_(
+    self: Tensor, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
+) -> Tensor:
     """Give the tensor the shape of another one, see ``resize_``, and return it."""
 
 def resolve_conj(input: Tensor) -> Tensor:

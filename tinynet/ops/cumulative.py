@@ -218,6 +218,19 @@ def _part(x: Tensor, axis: int, start: int, stop: int | None) -> Tensor:
     return cut.function(x, axis, slice(start, stop))
 
 
+def refuse_other_lengths(self: Tensor, other: Tensor | None, axis: int) -> None:
+    """Raise if what ``diff`` puts before or after has another length than the input elsewhere."""
+    if other is None:
+        return
+    for d, (n, given) in enumerate(zip(self._array.shape, other._array.shape, strict=True)):
+        if d != axis and n != given:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input "
+                f"except along the differencing dimension; input.size({d}) = {n}, but got "
+                f"tensor.size({d}) = {given}"
+            )
+
+
 @public(out=True)
 def diff(
     self: Tensor,
@@ -251,6 +264,7 @@ def diff(
     for other in (prepend, append):
         if other is not None and other._array.ndim != ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+        refuse_other_lengths(self, other, axis)
     if prepend is not None or append is not None:
         self = cat.function([x for x in (prepend, self, append) if x is not None], axis)
     for _ in range(min(n, self._array.shape[axis])):

@@ -316,7 +316,7 @@ def scatter_(
     """Write elements where ``index`` points to along a dimension, and return the tensor."""
     op, source = _meant("scatter_", self, index, src, value, reduce)
     args = (index, dim, source) if op is scatter_number else (index, source, dim)
-    return run_inplace(op, self, args, {}, what="scatter_")
+    return run_inplace(op, self, args, {}, what="scatter_", apart=True)
 
 
 @public(out=True)
@@ -335,4 +335,4 @@ def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Add elements of ``src`` where ``index`` points to along a dimension; return the tensor."""
     refuse_others("scatter_add_", self=self, index=index, src=src)
-    return run_inplace(scatter_sum, self, (index, src, dim), {}, what="scatter_add_")
+    return run_inplace(scatter_sum, self, (index, src, dim), {}, what="scatter_add_", apart=True)

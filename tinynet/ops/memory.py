@@ -10,6 +10,7 @@ import numpy as np
 from tinynet.core.callsite import warn
 from tinynet.core.device import DeviceLike
 from tinynet.core.operation import public
+from tinynet.core.size import Size
 from tinynet.core.tensor import Tensor, legacy_array, method, wrap
 from tinynet.dtypes import DtypeLike
 from tinynet.ops import ranges, shape
@@ -253,7 +254,7 @@ def storage_offset(self: Tensor) -> int:
 
 
 @method
-def new(self: Tensor, *data: Any) -> Tensor:
+def new(self: Tensor, *data: Any, size: Sequence[int] | None = None) -> Tensor:
     """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data.
 
     Raises:
@@ -264,6 +265,7 @@ def new(self: Tensor, *data: Any) -> Tensor:
         >>> tn.tensor([1, 2]).new(3).dtype
         tinynet.int64
     """
+    data = data if size is None else (Size(size),)
     return wrap(legacy_array(data, self._array.dtype))
 
 

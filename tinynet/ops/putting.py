@@ -26,7 +26,9 @@ def index_put_(
     """Write (or add) values at the indices to this tensor and return it."""
     refuse_others("index_put", self=self, values=values)
     found = index_key.arrays(indices, self._array.shape)
-    return run_inplace(indexing.index_set, self, (values, found, accumulate), {}, what="index_put_")
+    return run_inplace(
+        indexing.index_set, self, (values, found, accumulate), {}, what="index_put_", apart=True
+    )
 
 
 @public
@@ -200,7 +202,9 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Write slices of ``source`` to the places that ``index`` names; return the tensor."""
     refuse_others("index_copy_", self=self, index=index, source=source)
-    return run_inplace(slices_copied, self, (index, source, dim), {}, what="index_copy_")
+    return run_inplace(
+        slices_copied, self, (index, source, dim), {}, what="index_copy_", apart=True
+    )
 
 
 # ---- where a mask is True -----------------------------------------------------------------------

@@ -302,6 +302,7 @@ def flip(self: Tensor, *dims: Ints) -> Tensor:
     """Return a copy with the order along the dimensions reversed.
 
     Raises:
+        TypeError: no dimension is named.
         IndexError: there is no such dimension.
         RuntimeError: a dimension is named twice.
 
@@ -310,6 +311,8 @@ def flip(self: Tensor, *dims: Ints) -> Tensor:
         tensor([[3, 4],
                 [1, 2]])
     """
+    if not dims:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
     return copying.flip_dims.function(self, sizes(dims))
 
 

@@ -196,7 +196,7 @@ def scatter_reduce_(
     refuse_others("scatter_reduce_", self=self, index=index, src=src)
     way = _check_way("scatter_reduce", reduce, "sum prod mean amax amin")
     args = (index, src, dim, way, include_self)
-    return run_inplace(scatter_reduced, self, args, {}, what="scatter_reduce_")
+    return run_inplace(scatter_reduced, self, args, {}, what="scatter_reduce_", apart=True)
 
 
 # ---- by an index for each slice -----------------------------------------------------------------
@@ -304,4 +304,4 @@ def index_reduce_(
     refuse_others("index_reduce_", self=self, index=index, source=source)
     way = _check_way("index_reduce", reduce, "prod mean amax amin")
     args = (index, source, dim, way, include_self)
-    return run_inplace(slices_reduced, self, args, {}, what="index_reduce_")
+    return run_inplace(slices_reduced, self, args, {}, what="index_reduce_", apart=True)

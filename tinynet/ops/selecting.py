@@ -157,7 +157,9 @@ def index_add_(
 ) -> Tensor:
     """Add slices of ``source``, times ``alpha``, where ``index`` names them; return the tensor."""
     refuse_others("index_add_", self=self, index=index, source=source)
-    return run_inplace(slices_added, self, (index, source, dim, alpha), {}, what="index_add_")
+    return run_inplace(
+        slices_added, self, (index, source, dim, alpha), {}, what="index_add_", apart=True
+    )
 
 
 def _filled(self: Array, index: Array, dim: int, value: Any) -> Array:
@@ -220,8 +222,10 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | float) ->
     """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the tensor."""
     refuse_others("index_fill_", self=self, index=index)
     if isinstance(value, Tensor):
-        return run_inplace(slices_filled_by, self, (index, value, dim), {}, what="index_fill_")
-    return run_inplace(slices_filled, self, (index, dim, value), {}, what="index_fill_")
+        return run_inplace(
+            slices_filled_by, self, (index, value, dim), {}, what="index_fill_", apart=True
+        )
+    return run_inplace(slices_filled, self, (index, dim, value), {}, what="index_fill_", apart=True)
 
 
 # ---- masks --------------------------------------------------------------------------------------

@@ -266,6 +266,11 @@ def viewed_as(self: Array, /, kind: Any) -> Array:
             raise RuntimeError(
                 f"self.size(-1) must be divisible by {int(ratio)} {why}, but got {self.shape[-1]}"
             )
+        start = memory_of(self)[1]
+        if ratio > 1 and start % int(ratio):
+            raise RuntimeError(
+                f"self.storage_offset() must be divisible by {int(ratio)} {why}, but got {start}"
+            )
     return self.view(kind)
 
 

@@ -65,8 +65,8 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 400, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        6_400,
-        "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
+        6_500,
+        "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases; derived classes;"
         " an example for each attribute and method of a tensor",
     ),
     "core/tensor.py": (490, "a docstring and an example for each of many short methods"),

@@ -266,11 +266,9 @@ def viewed_as(self: Array, /, kind: Any) -> Array:
             raise RuntimeError(
                 f"self.size(-1) must be divisible by {int(ratio)} {why}, but got {self.shape[-1]}"
             )
-        start = memory_of(self)[1]
-        if ratio > 1 and start % int(ratio):
-            raise RuntimeError(
-                f"self.storage_offset() must be divisible by {int(ratio)} {why}, but got {start}"
-            )
+        if ratio > 1 and (start := memory_of(self)[1]) % (times := int(ratio)):
+            says = f"self.storage_offset() must be divisible by {times} {why}, but got {start}"
+            raise RuntimeError(says)
     return self.view(kind)
 
 

@@ -1196,7 +1196,7 @@ class TensorMethods:
     def ndimension(self) -> builtins.int:
         """Return the number of dimensions."""
     def get_device(self) -> builtins.int:
-        """Return -1: the tensor is on the cpu."""
+        """Return -1: any tensor is on the cpu."""
     def dim_order(self) -> tuple[builtins.int, ...]:
         """Return the dimensions from the one with the largest steps in memory to the smallest."""
     def storage_offset(self) -> builtins.int:

@@ -218,14 +218,14 @@ def _check_columns(input: Tensor, size: Ints, walk: Walk) -> None:
         f"Given output_size={size}, kernel_size={walk.kernel}, dilation={walk.dilation}, "
         f"padding={walk.padding}, stride={walk.stride}, "
     )
-    if min(walk.out) < 1:
-        raise RuntimeError(
-            f"{given}calculated shape of the array of sliding blocks as {tuple(walk.out)}, which "
-            "is too small (non-positive)"
-        )
     if math.prod(walk.out) != shape[-1]:
         raise RuntimeError(
             f"{given}expected size of input's dimension 2 to match the calculated number of "
             f"sliding blocks {walk.out[0]} * {walk.out[1]} = {math.prod(walk.out)}, but got "
             f"input.size(2)={shape[-1]}."
+        )
+    if min(walk.out) < 1:
+        raise RuntimeError(
+            f"{given}calculated shape of the array of sliding blocks as {tuple(walk.out)}, which "
+            "is too small (non-positive)"
         )

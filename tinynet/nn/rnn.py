@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.core.tensor import Tensor
-from tinynet.nn.rnn_base import RNNBase, refuse_projection
+from tinynet.nn.rnn_base import RNNBase
 
 
 class RNN(RNNBase):
@@ -19,8 +19,7 @@ class RNN(RNNBase):
 
     Raises:
         ValueError: a size that is not positive, ``dropout`` that is not in [0, 1], an unknown
-            ``nonlinearity``, any ``proj_size``; in the call, another dtype, or neither two nor
-            three dimensions.
+            ``nonlinearity``; in the call, another dtype, or neither two nor three dimensions.
         RuntimeError: input or states of another size, or no steps (in the call).
         TypeError: sizes that are no whole numbers, options that are no bools.
 
@@ -45,9 +44,7 @@ class RNN(RNNBase):
         bidirectional: bool = False,
         device: Any = None,
         dtype: Any = None,
-        proj_size: None = None,
     ):
-        refuse_projection(proj_size)
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(
                 f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
@@ -168,8 +165,8 @@ class GRU(RNNBase):
     ``(h, c)``, three times ``hidden_size`` rows per weight, and without ``proj_size``.
 
     Raises:
-        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1], any
-            ``proj_size``; in the call, another dtype, or neither two nor three dimensions.
+        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1]; in the
+            call, another dtype, or neither two nor three dimensions.
         RuntimeError: input or states of another size, or no steps (in the call).
         TypeError: sizes that are no whole numbers, options that are no bools.
 
@@ -194,9 +191,7 @@ class GRU(RNNBase):
         bidirectional: bool = False,
         device: Any = None,
         dtype: Any = None,
-        proj_size: None = None,
     ):
-        refuse_projection(proj_size)
         super().__init__(
             "GRU",
             input_size,

@@ -19,12 +19,6 @@ from tinynet.ops.creation import empty, zeros
 GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
 
-def refuse_projection(proj_size: None) -> None:
-    """Raise ValueError for a ``proj_size``, which only LSTM takes."""
-    if proj_size is not None:
-        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
-
-
 class RNNBase(Module):
     """What RNN, LSTM and GRU share: their parameters, and how sequences are laid out.
 

@@ -115,8 +115,6 @@ def what_layers_refuse(T):
         attempt(lambda: attend(None, learned)),
         attempt(lambda: attend(learned, learned, static)),
         attempt(lambda: attend(learned, learned, None, static)),
-        attempt(lambda: nn.RNN(1, 2, proj_size=1)),
-        attempt(lambda: nn.GRU(1, 2, proj_size=0)),
         attempt(lambda: nn.Fold((4, 5), (2, 2), dilation=(8, 8))(ones(1, 12, 12))),
         attempt(lambda: nn.LazyLinear(1).share_memory()),
     ]

@@ -65,7 +65,7 @@ OPTIONAL = {
 }
 NAMED_AFTER_DEVICES = {"cuda", "ipu", "mtia", "xpu"}  # methods of modules, which always refuse
 # What these do without a GPU, in PyTorch too: nothing.
-IGNORE_DEVICES = {"synchronize", "device", "ipc_collect", "max_memory_cached"}
+IGNORE_DEVICES = {"synchronize", "device", "ipc_collect", "is_pinned", "max_memory_cached"}
 
 
 def parameters_of(function):
@@ -126,7 +126,7 @@ def call(name, function, **given):
     return function(*positional, **given)
 
 
-@pytest.mark.filterwarnings("ignore:tinynet.range is deprecated")
+@pytest.mark.filterwarnings("ignore:tinynet.range is deprecated", "ignore:The argument 'device'")
 @pytest.mark.parametrize(("name", "function"), taking("device"))
 def test_nobody_takes_another_device_than_the_cpu(name, function):
     if name == "GradScaler":  # off without a GPU, with a warning: tests/amp

@@ -110,3 +110,9 @@ def test_sizes_by_name_and_in_a_format():
     assert again.stride() == made.stride() and tn.empty(0).resize_as_(made).is_contiguous()
     with pytest.raises(RuntimeError, match="required rank 4 tensor"):
         x.resize_(3, memory_format=tn.channels_last)
+
+
+def test_a_list_takes_the_numbers_of_a_size():
+    numbers = [3]
+    numbers += tn.Size([1, 2])
+    assert numbers == [3, 1, 2] and (3, *numbers[1:]) == (3,) + tn.Size([1, 2])

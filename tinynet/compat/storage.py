@@ -117,6 +117,10 @@ class UntypedStorage(_Numbers):
         data: the number of bytes (zeros), or the bytes.
         device: only the cpu.
 
+    Raises:
+        RuntimeError: a device that is not the cpu.
+        TypeError, ValueError: numbers that numpy makes no array of.
+
     Example:
         >>> x = tn.zeros(4)
         >>> x[1:].untyped_storage().nbytes()
@@ -155,6 +159,10 @@ class TypedStorage(_Numbers, Sequence[Any]):
         dtype: their dtype; the default one unless given.
         device: only the cpu.
         wrap_storage: bytes to read as numbers of the dtype, in the place of ``data``.
+
+    Raises:
+        RuntimeError: a device that is not the cpu.
+        TypeError, ValueError: numbers that numpy makes no array of.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]]).t().storage().tolist()
@@ -252,6 +260,9 @@ def _legacy(dtype: dtypes.dtype | None) -> Any:
 
     Args:
         data: how many numbers (zeros), or the numbers.
+
+    Raises:
+        TypeError, ValueError: numbers that numpy makes no array of.
 
     Example:
         >>> len(tn.{name}(3)), tn.{name}([1, 0]).size()

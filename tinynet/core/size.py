@@ -59,12 +59,9 @@ class Size(tuple[int, ...]):
             )
         return Size(tuple.__add__(self, other))
 
-    def __radd__(self, other: Any) -> Size:
-        if not isinstance(other, tuple):
-            raise TypeError(
-                f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
-            )
-        return Size(tuple.__add__(other, self))
+    def __radd__(self, other: Any) -> Any:
+        # Anything else goes its own way: `numbers += size` extends a list.
+        return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> Size:
         return Size(tuple.__mul__(self, times))

@@ -213,7 +213,7 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
 
 
 def set_device_states(devices: Any, states: Any) -> None:
-    """Give the generators of devices their states back: there are none beside the cpu's.
+    """Restore the states of device generators: only the cpu has one.
 
     Args:
         devices, states: what ``get_device_states`` returned.

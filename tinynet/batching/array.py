@@ -248,7 +248,7 @@ class BatchedArray(NDArrayOperatorsMixin):
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func is np.may_share_memory:
-            return False  # what lies in one batch is compared by nobody
+            return False  # no one compares arrays of one batch
         if func is np.where and len(args) == 3:
             levels = united(args)
             return BatchedArray(np.where(*spread_out(args, levels)), levels)

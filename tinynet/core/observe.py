@@ -29,7 +29,7 @@ class Observable:
         self.namespace: dict[str, Any] = {}
         self.operations: dict[str, Any] = {}
         self._before: Callable[[Any, Any], Any] | None = None
-        self._kept: dict[Any, dict[str, Any]] = {}  # what `refresh` made while nobody looked
+        self._kept: dict[Any, dict[str, Any]] = {}  # kernels that `refresh` made without observers
 
     def add(self, key: str, op: Any) -> None:
         """Enter an operation, whose kernel is called by the name ``key``."""

@@ -302,7 +302,7 @@ def named_modules(
 
 
 def members(module: Module, *tables: str) -> Iterator[tuple[str, Any]]:
-    """Yield the module's own members of some kinds, except those that are None."""
+    """Yield the module's own members of the given kinds, without those that are None."""
     for table in tables:
         for name, value in module.__dict__[table].items():
             if value is not None:

@@ -28,10 +28,10 @@ class LinearCrossEntropyOptions:
     Args:
         allow_retain_graph: accepted: backward may always run twice.
         batch_chunk_size: number of rows at a time.
-        chunking_method: finds that number. ``"aspect_ratio"``: the logits of as many rows (the next
-            power of 2) take as much memory as the whole input; ``"aspect_ratio:n"``: an n-th of
-            that; ``"auto"``: ``batch_chunk_size`` if given, else half as much memory as the input,
-            and for float16 and bfloat16 as much; None: ``batch_chunk_size``, or all rows.
+        chunking_method: finds that number. ``"aspect_ratio"``: the number of rows (up to the next
+            power of 2) whose logits take as much memory as the input; ``"aspect_ratio:n"``: an n-th
+            of that; ``"auto"``: ``batch_chunk_size`` if given, else half as much memory as the
+            input, and for float16 and bfloat16 as much; None: ``batch_chunk_size``, or all rows.
         acc_policy: ``"auto"``, ``"accurate"``, ``"balanced"`` or ``"compact"``: accepted.
         acc_dtype: a floating-point dtype for the loss of the logits, and its sum; unless given,
             float32 for float16 and bfloat16, else the dtype of the input.

@@ -375,3 +375,59 @@ def the_gradient_of_a_sum_can_be_written(T):
     (d_x,) = T.autograd.grad(x.sum(), x)
     error = attempt(lambda: d_x.clone().mul_(2))
     return {"error": error, "d_x": d_x}
+
+
+@program
+def passes_within_passes_go_deep(T):
+    class Countdown(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.rest = x.detach().requires_grad_() if x > 0 else None
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            if ctx.rest is not None:
+                with T.enable_grad():
+                    Countdown.apply(ctx.rest - 1).backward()
+            return g
+
+    x = T.tensor(500.0, requires_grad=True)
+    Countdown.apply(x).backward()
+    return {"x": x}
+
+
+@program.fails
+def a_pass_deep_within_others_raises(T):
+    class Countdown(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.rest = x.detach().requires_grad_()
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            if ctx.rest < 0:
+                raise ValueError("the bottom")
+            with T.enable_grad():
+                Countdown.apply(ctx.rest - 1).backward()
+            return g
+
+    Countdown.apply(T.tensor(100.0, requires_grad=True)).backward()
+
+
+@program
+def callbacks_run_at_the_end_of_the_pass(T):
+    log = []
+    engine = T.autograd.Variable._execution_engine
+
+    def backward(ctx, g):
+        engine.queue_callback(lambda: log.append("end"))
+        log.append("backward")
+        return g
+
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    x.register_hook(lambda g: log.append("leaf"))
+    function(T, lambda ctx, x: x * 1, backward).apply(x * 2).sum().backward()
+    outside = attempt(lambda: engine.queue_callback(lambda: None))
+    return {"log": log, "outside": outside}

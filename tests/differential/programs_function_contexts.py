@@ -394,3 +394,16 @@ def backward_returns_the_incoming_gradient_itself(T):
     same = x.grad is w
     x.grad.add_(1)
     return locals()
+
+
+@program
+def once_differentiable_gives_an_error_node(T):
+    @T.autograd.function.once_differentiable
+    def backward(ctx, g):
+        return g * 2
+
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    v = T.ones(2, requires_grad=True)
+    y = function(T, lambda ctx, x: x * 2, backward).apply(x)
+    (d,) = T.autograd.grad(y, x, v, create_graph=True)
+    return {"node": type(d.grad_fn).__name__, "inputs": len(d.grad_fn.next_functions)}

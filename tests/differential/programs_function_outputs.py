@@ -398,3 +398,22 @@ def an_inplace_function_on_what_needs_no_gradient(T):
     same = first is x
     first.sum().backward()
     return {"same": same, "y": y}
+
+
+@program
+def outputs_without_gradients_may_stay_without(T):
+    log = []
+
+    def forward(ctx, x):
+        ctx._materialize_non_diff_grads = False
+        doubled, constant = x * 2, x * 3
+        ctx.mark_non_differentiable(constant)
+        return doubled, constant
+
+    def backward(ctx, g, none):
+        log.append(none)
+        return g * 2
+
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    function(T, forward, backward).apply(x)[0].sum().backward()
+    return {"log": log, "x": x}

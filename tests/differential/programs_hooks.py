@@ -313,3 +313,13 @@ def a_hook_that_replaces_is_part_of_the_second_derivative(T):
     (d_1,) = T.autograd.grad(y, x, create_graph=True)
     (d_2,) = T.autograd.grad(d_1, x)
     return locals()
+
+
+@program
+def a_prehook_of_a_node_with_two_outputs(T):
+    log = []
+    x = T.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+    variance, mean = T.var_mean(x, 1)
+    mean.grad_fn.register_prehook(lambda gs: log.append(gs[1].tolist()) or (gs[0], gs[1] * 10))
+    (variance.sum() + mean.sum()).backward()
+    return {"log": log, "x": x, "one": variance.grad_fn is mean.grad_fn}

@@ -1,6 +1,6 @@
 """Saved tensors as users reach them: hooks on one value, and hooks as a context manager."""
 
-from .spec import Family, attempt
+from .spec import Family, attempt, function
 
 program = Family(__name__)
 
@@ -127,3 +127,25 @@ def saved_tensor_hooks_see_double_backward(T):
     log.append("second")
     g.sum().backward()
     return {"log": log, "x": x}
+
+
+@program
+def saved_tensor_hooks_are_left_within_backward(T):
+    def leave(ctx, g):
+        hooks.__exit__(None, None, None)
+        return g
+
+    hooks = T.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    with hooks:  # what backward leaves is left on its own stack
+        function(T, lambda ctx, x: x * 1, leave).apply(x).sum().backward()
+    return {"x": x}
+
+
+@program
+def a_grad_mode_set_among_saved_tensor_hooks_stays(T):
+    with T.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        T.set_grad_enabled(False)
+    stayed = T.is_grad_enabled()
+    T.set_grad_enabled(True)
+    return {"stayed": stayed}

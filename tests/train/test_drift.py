@@ -1,6 +1,7 @@
 """What has changed since a run is noticed, and a run is repeated from its folder alone."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -121,7 +122,7 @@ def test_a_run_is_repeated_from_its_folder_alone_on_another_path(write, config, 
     done = subprocess.run(
         [sys.executable, "-c", script, moved / "config.toml", tmp_path / "again"],
         cwd=away,
-        env={"PYTHONPATH": str(Path(tn.__file__).parents[1]), "PATH": ""},
+        env={**os.environ, "PYTHONPATH": str(Path(tn.__file__).parents[1]), "PATH": ""},
         capture_output=True,
         text=True,
     )

@@ -243,8 +243,12 @@ def _output(node: FunctionNode, t: Tensor, number: int, args: tuple[Any, ...]) -
 
 
 def _describe(node: FunctionNode, outputs: tuple[Any, ...]) -> None:
-    shapes = [o._array.shape if isinstance(o, Tensor) else None for o in outputs]
-    kinds = [o._array.dtype if isinstance(o, Tensor) else None for o in outputs]
+    zeros = [
+        isinstance(o, Tensor) and (bool(o._requires_grad) or node._materialize_non_diff_grads)
+        for o in outputs
+    ]
+    shapes = [o._array.shape if z else None for o, z in zip(outputs, zeros, strict=True)]
+    kinds = [o._array.dtype if z else None for o, z in zip(outputs, zeros, strict=True)]
     node.multiple = len(outputs) > 1
     node.shape = tuple(shapes) if node.multiple else shapes[0]
     node.dtype = tuple(kinds) if node.multiple else kinds[0]
@@ -276,7 +280,7 @@ class InplaceFunction(Function):
         self.inplace = inplace
 
 
-class _Once(Function):
+class _Refused(Function):
     """The history of gradients that have none, so that differentiating them is refused."""
 
     @staticmethod
@@ -290,6 +294,19 @@ class _Once(Function):
         raise RuntimeError(
             "trying to differentiate twice a function that was marked with @once_differentiable"
         )
+
+
+class Error(FunctionNode):
+    """The node of `_Refused`, under PyTorch's name."""
+
+    function = _Refused
+
+    def name(self) -> str:
+        """Return the name that messages show."""
+        return "tinynet::autograd::Error"
+
+
+_Refused._node = Error
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -319,7 +336,7 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         several = isinstance(results, tuple)
         grads = results if several else (results,)
         fresh = [None if g is None else g.detach().requires_grad_() for g in grads]
-        found = _Once.apply(*fresh)
+        found = _Refused.apply(*fresh)
         return found if several else found[0]
 
     return wrapped

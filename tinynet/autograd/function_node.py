@@ -27,6 +27,7 @@ class FunctionNode(Node):
 
     function: ClassVar[Any]  # the user's Function
     takes_missing = True
+    _materialize_non_diff_grads = True  # zeros also for outputs that have no gradient
 
     if TYPE_CHECKING:  # a Function may keep what it likes on its ctx
 

@@ -85,19 +85,16 @@ class saved_tensors_hooks:
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]):
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
-        self._entered: list[Any] = []
 
     def __enter__(self) -> None:
         if isinstance(mode.on, _Refusing):
             raise RuntimeError(mode.on.message)
-        kept = keeping(Packing(self.pack_hook, self.unpack_hook))
-        kept.__enter__()
-        self._entered.append(kept)
+        Packing(self.pack_hook, self.unpack_hook).enter()
 
     def __exit__(self, *exc: object) -> None:
-        if not self._entered:
+        if not isinstance(mode.on, Packing):
             raise RuntimeError("saved_tensors_hooks: left more often than entered.")
-        self._entered.pop().__exit__(None, None, None)
+        mode.on.leave()
 
 
 def save_on_cpu(pin_memory: bool = False, device_type: str = "cpu") -> Any:

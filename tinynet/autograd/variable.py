@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
+from tinynet.core.modes import mode
 from tinynet.core.tensor import Tensor
 from tinynet.ops.legacy import TensorKind
+
+
+class Engine:
+    """PyTorch's engine, as far as programs reach for it."""
+
+    @staticmethod
+    def queue_callback(callback: Callable[[], Any]) -> None:
+        """Call a function at the end of the backward pass that runs.
+
+        Raises:
+            RuntimeError: no pass runs.
+        """
+        if mode.task is None:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        mode.task.callbacks.append(callback)
 
 
 class Variable(metaclass=TensorKind):
@@ -26,6 +44,7 @@ class Variable(metaclass=TensorKind):
     """
 
     dtype = None
+    _execution_engine = Engine
 
     def __new__(  # type: ignore[misc]  # every tensor is a Variable
         cls, data: Tensor | None = None, requires_grad: bool = False, volatile: bool = False

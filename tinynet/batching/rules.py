@@ -202,7 +202,7 @@ def _shifted(call: Call, dim: Any, ndim: int) -> Any:
 REDUCTIONS = frozenset(
     """
     sum_dims mean_dims nansum_dims amax amin all any count_nonzero logsumexp vector_norm variance
-    deviation
+    deviation variance_mean deviation_mean
     """.split()
 )
 

@@ -17,12 +17,14 @@ from tinynet.core.broadcasting import Recorded, sum_to
 from tinynet.core.callsite import here
 from tinynet.core.inplace import moved
 from tinynet.core.leaves import Leaf, accumulate
-from tinynet.core.modes import mode
+from tinynet.core.modes import mode, on_a_new_stack
 from tinynet.core.node import Edge, Freed, Hooks, Node, check_replaced
 from tinynet.core.rows import Rows
 from tinynet.core.sparse import sparse
 from tinynet.core.tensor import Tensor, counter_of, wrap
 from tinynet.core.traversal import reachable
+
+FLOOR = 32  # passes within passes that share a stack: Python's recursion limit is a thread's
 
 
 class Task:
@@ -61,6 +63,8 @@ class Task:
         self.watched = False  # see core/passes.py
         self.wanted = None if inputs is None else self._wanted({edge[0] for edge in inputs})
         self.asked = {edge[0] for edge in self.inputs or ()}
+        self.callbacks: list[Callable[[], Any]] = []  # run at the end of the pass
+        self.depth = 0 if mode.task is None else mode.task.depth + 1  # passes within passes
 
     def _wanted(self, targets: set[Any]) -> set[Any]:
         """Return the nodes and leaves that lie on a path to one of ``targets``."""
@@ -72,7 +76,13 @@ class Task:
 
     def run(self) -> None:
         """Do the pass: gradients of leaves are accumulated, or those of inputs captured."""
-        before, outer, watcher = mode.grad, mode.task, mode.watcher
+        if self.depth % FLOOR == FLOOR - 1:
+            on_a_new_stack(self._run)
+        else:
+            self._run()
+
+    def _run(self) -> None:
+        before, on, outer, watcher = mode.grad, mode.on, mode.task, mode.watcher
         mode.grad = self.create_graph and mode.on
         mode.task = self
         try:
@@ -88,11 +98,13 @@ class Task:
             for leaf in self.leaves.values():  # where the pass started
                 if leaf.gradient is not None:
                     self._leaf(leaf)
+            while self.callbacks:
+                self.callbacks.pop(0)()
         except MemoryError as error:
             errors.refuse_unallocated(error)
             raise
         finally:
-            mode.grad, mode.task = before, outer
+            mode.grad, mode.on, mode.task = before, on, outer
 
     def will_reach(self, edge: Edge) -> bool:
         """Return whether the pass comes to the node or leaf of ``edge``."""

@@ -21,7 +21,25 @@ from tinynet.dtypes import Array
 
 
 class Keeper:
-    """Replaces saved arrays, and stands guard in the place of their versions."""
+    """Replaces saved arrays, and stands guard in the place of their versions.
+
+    Attributes:
+        outer: what was in force before this keeper.
+    """
+
+    outer: Any = True
+
+    def enter(self) -> None:
+        """Tell this keeper of each value that this thread saves for backward."""
+        self.outer = mode.on
+        mode.on = self
+        mode.grad = mode.grad and self
+
+    @staticmethod
+    def leave() -> None:
+        """Put the keeper that is in force out of it."""
+        mode.on = mode.on.outer
+        mode.grad = mode.grad and mode.on
 
     def keep(self, node: Any) -> None:
         """Take over the arrays that a compiled node just saved."""
@@ -59,13 +77,11 @@ class Keeper:
 @contextlib.contextmanager
 def keeping(keeper: Keeper) -> Iterator[None]:
     """Tell ``keeper`` of each value that this thread saves for backward."""
-    on, grad = mode.on, mode.grad
-    mode.on = keeper
-    mode.grad = grad and keeper
+    keeper.enter()
     try:
         yield
     finally:
-        mode.on, mode.grad = on, grad
+        keeper.leave()
 
 
 # ---- pack and unpack hooks ----------------------------------------------------------------------

@@ -37,6 +37,24 @@ class _Modes(threading.local):
 mode = _Modes()
 
 
+def on_a_new_stack(work: Callable[[], None]) -> None:
+    """Run a function on a thread of its own, under the modes of this one."""
+    modes, errors = vars(mode), []
+
+    def run() -> None:
+        vars(mode).update(modes)
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join()
+    for error in errors:
+        raise error
+
+
 class _Inference:
     """How many inference modes are in force, over all threads.
 

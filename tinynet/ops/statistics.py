@@ -21,7 +21,6 @@ from tinynet.ops.reduction import (
     axes_of,
     count_of,
     largest,
-    mean,
     mean_dims,
     restore,
     smallest,
@@ -34,16 +33,19 @@ from tinynet.sums import add_up, sums
 # ---- variance and standard deviation ------------------------------------------------------------
 
 
-def _variance(self: Array, dim: Dims, correction: float, keepdim: bool) -> Array:
+def _moments(self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[Array, Array]:
+    """Return the variance and the mean."""
     if not dtypes.is_floating(self.dtype):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = axes_of(dim, self.ndim)
     count = count_of(self.shape, dim)
     kind = self.dtype.type
-    away = np.asarray(self - sums(self, axes, True) / kind(count))
+    center = np.asarray(sums(self, axes, True) / kind(count))
+    away = np.asarray(self - center)
     rest = sums(away, axes, keepdim)  # 0, but for the rounding of the mean
     total = sums(np.square(away, out=away), axes, keepdim) - rest * (rest / kind(max(count, 1)))
-    return np.maximum(total, 0) / kind(max(count - correction, 0))
+    variances = np.maximum(total, 0) / kind(max(count - correction, 0))
+    return variances, center.reshape(variances.shape)
 
 
 def _around_mean(
@@ -58,12 +60,24 @@ def _around_mean(
     return spread(g * scale, shape, dim, keepdim) * (x - center)
 
 
+def _of_deviation(
+    g: Any, x: Any, shape: tuple[int, ...], std: Any, dim: Dims, correction: float, keepdim: bool
+) -> Any:
+    """Return the derivative of the standard deviation; zero where it is."""
+    g = where(std == 0, 0.0, g / (2 * std))
+    return _around_mean(g, x, shape, dim, correction, keepdim)
+
+
+def _of_mean(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
+    return spread(g / max(count_of(shape, dim), 1), shape, dim, keepdim)
+
+
 @operation(node="VarBackward0", methods=False)
 def variance(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the variance over dimensions."""
     if self.dtype is HALF:
         return in_single(variance, self, dim, correction, keepdim)
-    return _variance(self, dim, correction, keepdim)
+    return _moments(self, dim, correction, keepdim)[0]
 
 
 variance.grad(
@@ -78,12 +92,49 @@ def deviation(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Ar
     """Return the standard deviation over dimensions; its subgradient at zero is zero."""
     if self.dtype is HALF:
         return in_single(deviation, self, dim, correction, keepdim)
-    return np.sqrt(_variance(self, dim, correction, keepdim))
+    return np.sqrt(_moments(self, dim, correction, keepdim)[0])
 
 
 deviation.grad(
-    self=lambda g, self, self_shape, result, dim, correction, keepdim: _around_mean(
-        where(result == 0, 0.0, g / (2 * result)), self, self_shape, dim, correction, keepdim
+    self=lambda g, self, self_shape, result, dim, correction, keepdim: _of_deviation(
+        g, self, self_shape, result, dim, correction, keepdim
+    )
+)
+
+
+@operation(outputs=("var", "mean"), differentiable=2, node="VarMeanBackward0", methods=False)
+def variance_mean(
+    self: Array, /, dim: Dims, correction: float, keepdim: bool
+) -> tuple[Array, Array]:
+    """Return the variance and the mean over dimensions."""
+    if self.dtype is HALF:
+        return tuple(in_single(variance_mean, self, dim, correction, keepdim))
+    return _moments(self, dim, correction, keepdim)
+
+
+variance_mean.grad(
+    self=lambda g, self, self_shape, dim, correction, keepdim: (
+        _around_mean(g[0], self, self_shape, dim, correction, keepdim)
+        + _of_mean(g[1], self_shape, dim, keepdim)
+    )
+)
+
+
+@operation(outputs=("std", "mean"), differentiable=2, node="StdMeanBackward0", methods=False)
+def deviation_mean(
+    self: Array, /, dim: Dims, correction: float, keepdim: bool
+) -> tuple[Array, Array]:
+    """Return the standard deviation and the mean over dimensions."""
+    if self.dtype is HALF:
+        return tuple(in_single(deviation_mean, self, dim, correction, keepdim))
+    variances, means = _moments(self, dim, correction, keepdim)
+    return np.sqrt(variances), means
+
+
+deviation_mean.grad(
+    self=lambda g, self, self_shape, std, dim, correction, keepdim: (
+        _of_deviation(g[0], self, self_shape, std, dim, correction, keepdim)
+        + _of_mean(g[1], self_shape, dim, keepdim)
     )
 )
 
@@ -183,7 +234,8 @@ def var_mean(
         (tensor(1.), tensor(2.))
     """
     dim, correction = _options("var_mean", self, dim, unbiased, correction)
-    return variance.function(self, dim, correction, keepdim), mean(self, dim, keepdim)
+    found: tuple[Tensor, Tensor] = variance_mean.function(self, dim, correction, keepdim)
+    return found
 
 
 def std_mean(
@@ -201,7 +253,8 @@ def std_mean(
         (tensor(1.), tensor(2.))
     """
     dim, correction = _options("std_mean", self, dim, unbiased, correction)
-    return deviation.function(self, dim, correction, keepdim), mean(self, dim, keepdim)
+    found: tuple[Tensor, Tensor] = deviation_mean.function(self, dim, correction, keepdim)
+    return found
 
 
 public(var_mean, as_method=False, out=True)

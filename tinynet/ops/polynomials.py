@@ -44,268 +44,112 @@ def _recurrence(
     return found
 
 
-def _prepared(name: str, x: Array, n: Array) -> Any:
-    """Return arguments and degrees, as whole numbers, of one shape; refuse half precision."""
-    refuse_half(name, x)
-    return np.broadcast_arrays(x, _degree(n))
+def _polynomial(name: str, what: str, example: str, values: Callable[[Array, Array], Array]) -> Any:
+    """Declare the operation ``name`` with ``values`` of arguments and whole degrees."""
 
+    def kernel(x: Array, n: Array, /) -> Array:
+        refuse_half(name, x)
+        x, n = np.broadcast_arrays(x, _degree(n))
+        return values(x, n)
 
-def _chebyshev(x: Array, n: Array, first: Array, wave: Any) -> Array:
-    """Return ``2 * x * p_n - p_(n-1)``, where |x| < 1 and n is not small by the angle of x.
+    kernel.__name__ = kernel.__qualname__ = name
+    kernel.__doc__ = f"""Return {what}.
 
-    ``wave`` gives the value from n and the angle t of ``x = cos(t)`` (DLMF 18.5.1 to 18.5.4).
+    Args:
+        x: the arguments.
+        n: the degree, a number or a tensor that is broadcast against ``x``.
+
+    Raises:
+        NotImplementedError: numbers of half precision.
+
+    Example:
+        >>> tn.special.{name}(tn.tensor([0.5, 2.0]), 3)
+        tensor({example})
     """
-    waving = (n > _TRIGONOMETRIC) & (np.abs(x) < 1)
-    found = _recurrence(
-        x, np.where(waving, 0, n), first, lambda k, now, before: 2 * x * now - before
+    return pointwise(ints="float", methods=False, out=True)(kernel)
+
+
+def _chebyshev(
+    letter: str,
+    kind: str,
+    examples: tuple[str, str],
+    first: Callable[[Array], Array],
+    wave: Callable[[Array, Array], Array],
+) -> tuple[Any, Any]:
+    """Declare Chebyshev's polynomials of a kind, and those at ``2 * x - 1``.
+
+    By ``2 * x * p_n - p_(n-1)``; where |x| < 1 and n is not small, by the angle of x.
+
+    Args:
+        letter, kind, examples: for names and documentation.
+        first: the values of degree 1.
+        wave: the values by n and the angle t of ``x = cos(t)`` (DLMF 18.5.1 to 18.5.4).
+    """
+
+    def values(x: Array, n: Array) -> Array:
+        waving = (n > _TRIGONOMETRIC) & (np.abs(x) < 1)
+        low = np.where(waving, 0, n)
+        found = _recurrence(x, low, first(x), lambda k, now, before: 2 * x * now - before)
+        t = np.arccos(np.where(waving, x, 0))
+        return np.where(waving, wave(n.astype(x.dtype), t), found)
+
+    name, what = f"chebyshev_polynomial_{letter}", f"the Chebyshev polynomial of the {kind} kind"
+    return (
+        _polynomial(name, what, examples[0], values),
+        _polynomial(
+            f"shifted_{name}",
+            f"{what} at ``2 * x - 1``",
+            examples[1],
+            lambda x, n: values(2 * x - 1, n),
+        ),
     )
-    t = np.arccos(np.where(waving, x, 0))
-    return np.where(waving, wave(n.astype(x.dtype), t), found)
 
 
-def _first_kind(x: Array, n: Array) -> Array:
-    return _chebyshev(x, n, x, lambda n, t: np.cos(n * t))
-
-
-def _second_kind(x: Array, n: Array) -> Array:
-    return _chebyshev(x, n, 2 * x, lambda n, t: np.sin((n + 1) * t) / np.sin(t))
-
-
-def _third_kind(x: Array, n: Array) -> Array:
-    return _chebyshev(x, n, 2 * x - 1, lambda n, t: np.cos((n + 0.5) * t) / np.cos(t / 2))
-
-
-def _fourth_kind(x: Array, n: Array) -> Array:
-    return _chebyshev(x, n, 2 * x + 1, lambda n, t: np.sin((n + 0.5) * t) / np.sin(t / 2))
-
-
-@pointwise(ints="float", methods=False, out=True)
-def chebyshev_polynomial_t(x: Array, n: Array, /) -> Array:
-    """Return the Chebyshev polynomial of the first kind.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.chebyshev_polynomial_t(tn.tensor([0.5, 2.0]), 3)
-        tensor([-1., 26.])
-    """
-    x, n = _prepared("chebyshev_polynomial_t", x, n)
-    return _first_kind(x, n)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def chebyshev_polynomial_u(x: Array, n: Array, /) -> Array:
-    """Return the Chebyshev polynomial of the second kind.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.chebyshev_polynomial_u(tn.tensor([0.5, 2.0]), 3)
-        tensor([-1., 56.])
-    """
-    x, n = _prepared("chebyshev_polynomial_u", x, n)
-    return _second_kind(x, n)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def chebyshev_polynomial_v(x: Array, n: Array, /) -> Array:
-    """Return the Chebyshev polynomial of the third kind.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.chebyshev_polynomial_v(tn.tensor([0.5, 2.0]), 3)
-        tensor([-1., 41.])
-    """
-    x, n = _prepared("chebyshev_polynomial_v", x, n)
-    return _third_kind(x, n)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def chebyshev_polynomial_w(x: Array, n: Array, /) -> Array:
-    """Return the Chebyshev polynomial of the fourth kind.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.chebyshev_polynomial_w(tn.tensor([0.5, 2.0]), 3)
-        tensor([-1., 71.])
-    """
-    x, n = _prepared("chebyshev_polynomial_w", x, n)
-    return _fourth_kind(x, n)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def shifted_chebyshev_polynomial_t(x: Array, n: Array, /) -> Array:
-    """Return the Chebyshev polynomial of the first kind at ``2 * x - 1``.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.shifted_chebyshev_polynomial_t(tn.tensor([0.5, 2.0]), 3)
-        tensor([-0., 99.])
-    """
-    x, n = _prepared("shifted_chebyshev_polynomial_t", x, n)
-    return _first_kind(2 * x - 1, n)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def shifted_chebyshev_polynomial_u(x: Array, n: Array, /) -> Array:
-    """Return the Chebyshev polynomial of the second kind at ``2 * x - 1``.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.shifted_chebyshev_polynomial_u(tn.tensor([0.5, 2.0]), 3)
-        tensor([ -0., 204.])
-    """
-    x, n = _prepared("shifted_chebyshev_polynomial_u", x, n)
-    return _second_kind(2 * x - 1, n)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def shifted_chebyshev_polynomial_v(x: Array, n: Array, /) -> Array:
-    """Return the Chebyshev polynomial of the third kind at ``2 * x - 1``.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.shifted_chebyshev_polynomial_v(tn.tensor([0.5, 2.0]), 3)
-        tensor([  1., 169.])
-    """
-    x, n = _prepared("shifted_chebyshev_polynomial_v", x, n)
-    return _third_kind(2 * x - 1, n)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def shifted_chebyshev_polynomial_w(x: Array, n: Array, /) -> Array:
-    """Return the Chebyshev polynomial of the fourth kind at ``2 * x - 1``.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.shifted_chebyshev_polynomial_w(tn.tensor([0.5, 2.0]), 3)
-        tensor([ -1., 239.])
-    """
-    x, n = _prepared("shifted_chebyshev_polynomial_w", x, n)
-    return _fourth_kind(2 * x - 1, n)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def hermite_polynomial_h(x: Array, n: Array, /) -> Array:
-    """Return Hermite's polynomial H, of weight ``exp(-x**2)``.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.hermite_polynomial_h(tn.tensor([0.5, 2.0]), 3)
-        tensor([-5., 40.])
-    """
-    x, n = _prepared("hermite_polynomial_h", x, n)
-    return _recurrence(x, n, 2 * x, lambda k, now, before: 2 * (x * now - k * before))
-
-
-@pointwise(ints="float", methods=False, out=True)
-def hermite_polynomial_he(x: Array, n: Array, /) -> Array:
-    """Return Hermite's polynomial He, of weight ``exp(-x**2 / 2)``.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.hermite_polynomial_he(tn.tensor([0.5, 2.0]), 3)
-        tensor([-1.3750,  2.0000])
-    """
-    x, n = _prepared("hermite_polynomial_he", x, n)
-    return _recurrence(x, n, x, lambda k, now, before: x * now - k * before)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def laguerre_polynomial_l(x: Array, n: Array, /) -> Array:
-    """Return Laguerre's polynomial, of weight ``exp(-x)``.
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.laguerre_polynomial_l(tn.tensor([0.5, 2.0]), 3)
-        tensor([-0.1458, -0.3333])
-    """
-    x, n = _prepared("laguerre_polynomial_l", x, n)
-    return _recurrence(
+chebyshev_polynomial_t, shifted_chebyshev_polynomial_t = _chebyshev(
+    *("t", "first", ("[-1., 26.]", "[-0., 99.]")),
+    first=lambda x: x,
+    wave=lambda n, t: np.cos(n * t),
+)
+chebyshev_polynomial_u, shifted_chebyshev_polynomial_u = _chebyshev(
+    *("u", "second", ("[-1., 56.]", "[ -0., 204.]")),
+    first=lambda x: 2 * x,
+    wave=lambda n, t: np.sin((n + 1) * t) / np.sin(t),
+)
+chebyshev_polynomial_v, shifted_chebyshev_polynomial_v = _chebyshev(
+    *("v", "third", ("[-1., 41.]", "[  1., 169.]")),
+    first=lambda x: 2 * x - 1,
+    wave=lambda n, t: np.cos((n + 0.5) * t) / np.cos(t / 2),
+)
+chebyshev_polynomial_w, shifted_chebyshev_polynomial_w = _chebyshev(
+    *("w", "fourth", ("[-1., 71.]", "[ -1., 239.]")),
+    first=lambda x: 2 * x + 1,
+    wave=lambda n, t: np.sin((n + 0.5) * t) / np.sin(t / 2),
+)
+hermite_polynomial_h = _polynomial(
+    "hermite_polynomial_h",
+    "Hermite's polynomial H, of weight ``exp(-x**2)``",
+    "[-5., 40.]",
+    lambda x, n: _recurrence(x, n, 2 * x, lambda k, now, before: 2 * (x * now - k * before)),
+)
+hermite_polynomial_he = _polynomial(
+    "hermite_polynomial_he",
+    "Hermite's polynomial He, of weight ``exp(-x**2 / 2)``",
+    "[-1.3750,  2.0000]",
+    lambda x, n: _recurrence(x, n, x, lambda k, now, before: x * now - k * before),
+)
+laguerre_polynomial_l = _polynomial(
+    "laguerre_polynomial_l",
+    "Laguerre's polynomial, of weight ``exp(-x)``",
+    "[-0.1458, -0.3333]",
+    lambda x, n: _recurrence(
         x, n, 1 - x, lambda k, now, before: ((2 * k + 1 - x) * now - k * before) / (k + 1)
-    )
-
-
-@pointwise(ints="float", methods=False, out=True)
-def legendre_polynomial_p(x: Array, n: Array, /) -> Array:
-    """Return Legendre's polynomial, of weight 1 on [-1, 1].
-
-    Args:
-        x: the arguments.
-        n: the degree, a number or a tensor that is broadcast against ``x``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.legendre_polynomial_p(tn.tensor([0.5, 2.0]), 3)
-        tensor([-0.4375, 17.0000])
-    """
-    x, n = _prepared("legendre_polynomial_p", x, n)
-    return _recurrence(
+    ),
+)
+legendre_polynomial_p = _polynomial(
+    "legendre_polynomial_p",
+    "Legendre's polynomial, of weight 1 on [-1, 1]",
+    "[-0.4375, 17.0000]",
+    lambda x, n: _recurrence(
         x, n, x, lambda k, now, before: ((2 * k + 1) * x * now - k * before) / (k + 1)
-    )
+    ),
+)

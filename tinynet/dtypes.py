@@ -290,12 +290,12 @@ def number(value: Any, kind: np.dtype[Any]) -> Any:
 
 
 def operand(value: Any, kind: np.dtype[Any]) -> Any:
-    """Return a Python number as kernels take it: as it is for bfloat16, which compute in float32.
+    """Return a Python number as kernels take it: rounded, but no array, for bfloat16.
 
     Raises:
         OverflowError: an integer of more than 64 bits.
     """
-    return value if kind.kind == "V" else number(value, kind)
+    return builtins.float(kind.type(value)) if kind.kind == "V" else number(value, kind)
 
 
 _C_TYPES = {

@@ -1,7 +1,8 @@
-"""bfloat16 is for storage: kernels and formulas get float32, and results are rounded once.
+"""bfloat16 and float16 are for storage: what computes gets float32, and rounds its results once.
 
 The kernels and formulas of all operations are wrapped before the first array of bfloat16 is made.
-A program that makes none pays nothing for it.
+A program that makes none pays nothing for it. float16 is numpy's own: kernels that take several
+steps ask for float32 themselves. Products and quotients take a number in float32 beside both.
 """
 
 from __future__ import annotations
@@ -14,10 +15,52 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.dtypes import Array
 
-SINGLE = np.dtype(np.float32)
+SINGLE, HALF = np.dtype(np.float32), np.dtype(np.float16)
 _DTYPES = np.dtype, dtypes.dtype
 _lock = threading.Lock()
+
+
+class Single(np.ndarray[Any, Any]):
+    """A number in float32: beside float16, numpy computes in float32 and rounds the result once."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Apply a function of numpy's."""
+        plain = [np.asarray(x) if isinstance(x, Single) else x for x in inputs]
+        result = getattr(ufunc, method)(*plain, **options)
+        half = any(isinstance(x, np.ndarray) and x.dtype == HALF for x in plain)
+        return result.astype(HALF) if half else result
+
+
+def single(number: Any) -> Single:
+    """Return a number that numpy's functions take in float32 beside float16."""
+    return np.asarray(number, SINGLE).view(Single)
+
+
+def in_single(op: Any, *inputs: Any, **options: Any) -> Array:
+    """Return what the kernel of ``op`` makes of float16 inputs in float32, rounded to float16.
+
+    For what takes several steps: numpy's own functions do that by themselves.
+    """
+    wide = [
+        x.astype(SINGLE) if isinstance(x, np.ndarray) and x.dtype == HALF else x for x in inputs
+    ]
+    return np.asarray(op.kernel(*wide, **options)).astype(HALF)
+
+
+def in_opmath(array: Array, other: Any) -> tuple[Any, Any]:
+    """Return the operands of a product or a quotient in their common dtype.
+
+    A number, or an array without dimensions, beside float16 or bfloat16 is a ``Single`` instead.
+    """
+    kind = dtypes.result_type((array, other))
+    array = array.astype(kind, copy=False)
+    number = type(other) in dtypes.type_of_number
+    if kind.itemsize == 2 and dtypes.is_floating(kind):
+        if number or (type(other) is np.ndarray and not other.ndim and other.dtype != kind):
+            return array, single(other)
+    return array, dtypes.number(other, kind) if number else other.astype(kind, copy=False)
 
 
 class _State:

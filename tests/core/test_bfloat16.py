@@ -170,3 +170,20 @@ assert tn.ones(1).sum().item() == 1
 def test_arrays_of_ml_dtypes_are_taken():
     x = np.array([1.0, 2.0], BF16.numpy)
     assert tn.tensor(x).dtype is tn.from_numpy(x).dtype is BF16
+
+
+def test_numbers_stay_in_float32_for_products_and_quotients_only():
+    """As in PyTorch: 0.3 in float32, or rounded to bfloat16 first."""
+    x, number = half(0.1), tn.tensor(0.3)
+    rounded = half(0.3).float()
+    for narrow, exact in (
+        (x * 0.3, x.float() * 0.3),
+        (0.3 * x, x.float() * 0.3),
+        (x * number, x.float() * number),
+        (x / 0.3, x.float() / 0.3),
+        (x + 0.3, x.float() + rounded),
+        (x - number, x.float() - rounded),
+        (x % 0.3, x.float() % rounded),
+    ):
+        assert narrow.dtype is BF16 and narrow.item() == exact.to(BF16).item()
+    assert (x == 0.1).item()

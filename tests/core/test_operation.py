@@ -417,3 +417,10 @@ def test_threads_may_meet_at_the_first_call_of_an_operation(declared, monkeypatc
     monkeypatch.setattr(compiler, "_execute", watched)
     declared.function(leaf(), 2).sum().backward()
     assert found == [False] and f"{declared.name}_node" in compiler.NAMESPACE
+
+
+def test_a_number_on_the_left_of_a_sum_or_product_is_the_other_operand():
+    x = tn.ones(2, requires_grad=True)
+    for y in (2 * x, 2 + x):
+        (first, _), (second, _) = y.grad_fn.next_functions
+        assert first.variable is x and second is None

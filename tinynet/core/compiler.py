@@ -61,6 +61,7 @@ NAMESPACE.update(
     floating_kind=dtypes.floating_kind,
     wrap=wrap,
     number=dtypes.operand,
+    in_opmath=widening.in_opmath,
     written=written,
     explain=explain,
     run_inplace=run_inplace,

@@ -257,7 +257,7 @@ def _directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
         if isinstance(x, np.ndarray):
             if x.dtype != array.dtype or (x.ndim and x.shape != array.shape):
                 return False
-        elif type(x) not in (int, float):
+        elif type(x) not in (int, float) or array.dtype.char == "e":
             return False
     op.ufunc(array, *operands, out=array)
     return True

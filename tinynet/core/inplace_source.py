@@ -25,7 +25,7 @@ def source(op: Any, what: str, operator: bool) -> str:
     return f"""\
 def compiled(self, other):
     a = self._array
-    if a.dtype.kind != 'f' or a.base is not None or observers or self._counter is INFERENCE:
+    if a.dtype.char not in 'fd' or a.base is not None or observers or self._counter is INFERENCE:
         return {slow}
     if isinstance(other, Tensor):
         b = other._array

@@ -259,7 +259,8 @@ class TensorMethods:
         """Write the result of ``relu`` to this tensor and return it."""
     def __add__(self, other: Tensor | builtins.float) -> Tensor:
         """Return the elementwise sum."""
-    def __radd__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __radd__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise sum."""
     def __iadd__(self, other: Tensor | builtins.float) -> Self: ...
     def __sub__(self, other: Tensor | builtins.float) -> Tensor:
         """Return the elementwise difference."""
@@ -269,7 +270,8 @@ class TensorMethods:
         """Return the elementwise product."""
     def __mul__(self, other: Tensor | builtins.float) -> Tensor:
         """Return the elementwise product."""
-    def __rmul__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __rmul__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise product."""
     def __imul__(self, other: Tensor | builtins.float) -> Self: ...
     def mul_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``mul`` to this tensor and return it."""
@@ -789,7 +791,8 @@ class TensorMethods:
         """Return the bitwise (for booleans: logical) and."""
     def __and__(self, other: Tensor | builtins.float) -> Tensor:
         """Return the bitwise (for booleans: logical) and."""
-    def __rand__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __rand__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) and."""
     def __iand__(self, other: Tensor | builtins.float) -> Self: ...
     def bitwise_and_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``bitwise_and`` to this tensor and return it."""
@@ -797,7 +800,8 @@ class TensorMethods:
         """Return the bitwise (for booleans: logical) or."""
     def __or__(self, other: Tensor | builtins.float) -> Tensor:
         """Return the bitwise (for booleans: logical) or."""
-    def __ror__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ror__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) or."""
     def __ior__(self, other: Tensor | builtins.float) -> Self: ...
     def bitwise_or_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``bitwise_or`` to this tensor and return it."""
@@ -805,7 +809,8 @@ class TensorMethods:
         """Return the bitwise (for booleans: logical) exclusive or."""
     def __xor__(self, other: Tensor | builtins.float) -> Self:
         """Return the bitwise (for booleans: logical) exclusive or."""
-    def __rxor__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __rxor__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) exclusive or."""
     def __ixor__(self, other: Tensor | builtins.float) -> Self: ...
     def bitwise_xor_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``bitwise_xor`` to this tensor and return it."""

@@ -27,10 +27,8 @@ from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.core.version import NUMBER
 
 REGISTRY: dict[str, Operation] = {}
-_REFLECTED = {
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
-    "lshift", "rshift",
-}  # fmt: skip
+_COMMUTATIVE = frozenset("add mul and or xor".split())  # 2 * x is mul(x, 2), as in PyTorch
+_REFLECTED = _COMMUTATIVE.union("sub truediv floordiv mod pow matmul lshift rshift".split())
 
 
 class Operation:
@@ -52,6 +50,7 @@ class Operation:
     """
 
     writes = False  # see core/observe.py
+    opmath = False  # where True, a number beside float16 stays in float32: see widening.py
     too_large = staticmethod(errors.output_shape)  # for what it is to be written to in place
 
     def __init__(
@@ -218,7 +217,8 @@ class Operation:
 
         if self.has_direct_writes:
             augmented = compiler.lazy_inplace(self, f"__i{operator}__", operator=True)
-        self._method(reflected, f"__r{operator}__")
+        swapped = forward if operator in _COMMUTATIVE else reflected
+        self._method(swapped, f"__r{operator}__")
         self._method(augmented, f"__i{operator}__")
 
     def _method(self, function: Any, name: str) -> None:

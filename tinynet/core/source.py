@@ -94,12 +94,14 @@ class Forward:
         numbers = "" if op.numbers else "False and "
         if op.mixed is not None and op.numbers:
             numbers = f"type({o}) is not bool and "
-        whole = "pass  # converted below"
-        if op.ints != "float":
-            whole = (
-                "kind = promoted((a0, a1)); a0 = a0.astype(kind, copy=False); a1 = number(a1, kind)"
-            )
-        mixed_number = f"{n}_op.mixed(a0, asarray(a1)); " if op.mixed is not None else ""
+        common = "kind = promoted((a0, a1)); a0 = a0.astype(kind, copy=False); a1 = "
+        tensors, whole = f"{common}a1.astype(kind, copy=False)", f"{common}number(a1, kind)"
+        unusual = "kind != 'f'"
+        if op.opmath:
+            tensors = whole = "a0, a1 = in_opmath(a0, a1)"
+            unusual = "char in 'eE'" if op.ints == "float" else "char not in 'fd'"
+        elif op.ints == "float":
+            whole = "pass  # converted below"
         mixed = f"{n}_op.mixed(a0, a1); " if op.mixed is not None else ""
         self.body(f"""
             if not isinstance({s}, Tensor): return {n}_op.coerce(({s}, {o}), {self.rest()})
@@ -108,14 +110,12 @@ class Forward:
                 a1 = {o}._array
                 r1 = {o}._requires_grad
                 if a0.dtype is not a1.dtype:
-                    {mixed}kind = promoted((a0, a1))
-                    a0 = a0.astype(kind, copy=False)
-                    a1 = a1.astype(kind, copy=False)
+                    {mixed}{tensors}
             elif {numbers}type({o}) in NUMBERS:
                 a1 = {o}
-                r1 = False
-                if a0.dtype.kind != 'f':
-                    {mixed_number}{whole}
+                r1 = None
+                if a0.dtype.{unusual}:
+                    {mixed.replace("a1", "asarray(a1)")}{whole}
             else:
                 return {n}_op.coerce(({s}, {o}), {self.rest()})""")
 
@@ -142,7 +142,7 @@ class Forward:
         keyword = op.attributes[len(op.attributes) - op.keyword_only :]
         args = ", ".join([*arrays, *positional, *(f"{k}={k}" for k in keyword)])
         if op.ints == "float":
-            lines = ["if a0.dtype.kind != 'f':", "    kind = floating_kind(a0)"]
+            lines = ["if a0.dtype.kind not in 'fV':", "    kind = floating_kind(a0)"]
             for a in arrays:
                 lines.append(f"    {a} = {a}.astype(kind) if {a}.__class__ not in NUMBERS else {a}")
             self.body("\n".join(lines))
@@ -317,9 +317,9 @@ class Forward:
             f"{slot}_version = v",
             f"{slot}_at = v.n",
         ]
-        if op.kind == "pointwise" and owner in op.tensors[1:] and not op.exempt:
+        if self.second_may_be_number() and owner == op.tensors[1]:
             version = [
-                f"if {array}.__class__ is ndarray:",
+                "if r1 is not None:",
                 *("    " + line for line in version),
                 "else:",
                 f"    {slot}_version = NUMBER",

@@ -15,7 +15,7 @@ from tinynet.core.out import with_out
 from tinynet.core.overlap import refuse_partial_overlap
 from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.division import quotient_rounded
+from tinynet.ops.division import floor_divide, quotient_rounded
 from tinynet.ops.exponential import reciprocal
 from tinynet.ops.picking import pick
 
@@ -94,6 +94,9 @@ div.grad(
     other=lambda g, self, other: -g * ((self / other) / other),
 )
 
+
+for _op in (mul, div, floor_divide, quotient_rounded):
+    _op.opmath = True
 
 # ---- choice --------------------------------------------------------------------------------------
 
@@ -310,7 +313,7 @@ def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> An
     if numbers:
         values = [x._array if isinstance(x, Tensor) else x for x in (self, other)]
         kind = dtypes.result_type(values)
-        for number in numbers:
+        for number in numbers if kind.itemsize != 2 or not dtypes.is_floating(kind) else ():
             dtypes.representable(number, kind)  # refuses what is too large
     return where.function(condition, self, other)
 

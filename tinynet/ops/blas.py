@@ -17,15 +17,20 @@ from tinynet.ops.gathering import number_as
 from tinynet.ops.products import bmm, mm, mv
 from tinynet.ops.refuse import c_name, name_of
 from tinynet.ops.shape import axis_of, expand, expand_to, unsqueeze
+from tinynet.widening import HALF, single
 
 # ---- what they share ----------------------------------------------------------------------------
 
 
-def _added(self: Array, product: Array, beta: float, alpha: float) -> Array:
-    """Return ``beta * self + alpha * product`` in the memory of ``product``.
+def _added(self: Array, multiply: Any, a: Array, b: Array, beta: float, alpha: float) -> Array:
+    """Return ``beta * self + alpha * multiply(a, b)``, of float16 computed in float32.
 
     With ``beta`` zero, NaN and infinity in ``self`` do not count.
     """
+    if self.dtype is HALF:
+        a, b = a.astype(np.float32), b.astype(np.float32)
+        return _added(self.astype(np.float32), multiply, a, b, beta, alpha).astype(HALF)
+    product = multiply(a, b)
     self = expand_to.kernel(self, product.shape)
     if alpha != 1:
         product *= number_as(alpha, product.dtype)
@@ -38,7 +43,9 @@ def _added(self: Array, product: Array, beta: float, alpha: float) -> Array:
 
 def times(g: Any, factor: float) -> Any:
     """Return ``g`` times a number, ``g`` itself for 1."""
-    return g if factor == 1 else g * factor
+    if factor == 1:
+        return g
+    return g * (single(factor) if g.dtype == HALF else factor)
 
 
 def _matrix(name: str, x: Array) -> None:
@@ -82,7 +89,7 @@ def addmm(self: Array, mat1: Array, mat2: Array, /, *, beta: float = 1, alpha: f
     _matrix("mat2", mat2)
     _same(mat1, mat2)
     _same(self, mat1)
-    return _added(self, mm.kernel(mat1, mat2), beta, alpha)
+    return _added(self, mm.kernel, mat1, mat2, beta, alpha)
 
 
 addmm.grad(
@@ -122,7 +129,8 @@ def addmv(self: Array, mat: Array, vec: Array, /, *, beta: float = 1, alpha: flo
     if not self.dtype == mat.dtype == vec.dtype:
         names = f"{name_of(self)}, {name_of(mat)}, and {name_of(vec)}"
         raise errors.mixed_dtypes(f"addmv input tensors must have the same dtype, but got {names}")
-    return _added(self, mv.kernel(mat, vec), beta, alpha)
+    beta, alpha = (dtypes.representable(factor, mat.dtype) for factor in (beta, alpha))
+    return _added(self, mv.kernel, mat, vec, beta, alpha)
 
 
 addmv.grad(
@@ -160,8 +168,9 @@ def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: fl
             raise RuntimeError(
                 f"For integral input tensors, argument {name} must not be a floating point number."
             )
-    product = np.multiply.outer(vec1, vec2).astype(kind, copy=False)
-    return _added(self, product, beta, alpha)
+    self, vec1, vec2 = (x.astype(kind, copy=False) for x in (self, vec1, vec2))
+    beta, alpha = (dtypes.representable(factor, kind) for factor in (beta, alpha))
+    return _added(self, np.multiply.outer, vec1, vec2, beta, alpha)
 
 
 addr.grad(
@@ -217,7 +226,7 @@ def baddbmm(
             f"Input dtypes must be the same, got: input {c_name(self)}, batch1: {c_name(batch1)}, "
             f"batch2: {c_name(batch2)}"
         )
-    return _added(self, bmm.kernel(batch1, batch2), beta, alpha)
+    return _added(self, bmm.kernel, batch1, batch2, beta, alpha)
 
 
 baddbmm.grad(
@@ -261,7 +270,7 @@ def addbmm(
     _same(self, batch1)
     # One product of long matrices adds up the batch by itself.
     row = batch1.transpose(1, 0, 2).reshape(n, count * m)
-    return _added(self, mm.kernel(row, batch2.reshape(count * m, p)), beta, alpha)
+    return _added(self, mm.kernel, row, batch2.reshape(count * m, p), beta, alpha)
 
 
 def _to_all(g: Any, batch: tuple[int, ...]) -> Any:

@@ -20,12 +20,12 @@ from tinynet.ops.copying import clone, flip_dims, roll_dims
 from tinynet.ops.exponential import exp
 from tinynet.ops.extrema import pair
 from tinynet.ops.gathering import gather_sum
-from tinynet.ops.half import HALF, in_single
 from tinynet.ops.joining import cat
 from tinynet.ops.reduction import axes_of
 from tinynet.ops.refuse import refuse_others, refuse_whole
 from tinynet.ops.shape import axis_of, cut, embed
 from tinynet.sums import sum_kind
+from tinynet.widening import HALF, in_single
 
 DOUBLE = np.dtype(np.float64)
 

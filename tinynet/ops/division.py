@@ -9,6 +9,7 @@ import numpy as np
 from tinynet.core.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.refuse import refuse_kinds
+from tinynet.widening import HALF, Single, in_single
 
 # ---- quotients and remainders -------------------------------------------------------------------
 
@@ -54,6 +55,8 @@ def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> A
             short = (whole < 0) & (whole * other != self)
             whole = whole + short.astype(whole.dtype)
         return whole
+    if type(other) is Single and self.dtype == HALF:
+        return in_single(quotient_rounded, self, np.asarray(other), rounding=rounding)
     return np.floor_divide(self, other) if rounding == "floor" else np.trunc(self / other)
 
 

@@ -15,7 +15,7 @@ from tinynet.core.operation import pointwise, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import activations
-from tinynet.ops.half import HALF, in_single
+from tinynet.widening import HALF, in_single
 
 # ---- exponentials and logarithms ----------------------------------------------------------------
 

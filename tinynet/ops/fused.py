@@ -13,6 +13,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.blas import times
 from tinynet.ops.gathering import number_as
 from tinynet.ops.refuse import c_name, name_of, refuse_others
+from tinynet.widening import HALF, in_single
 
 
 def _scaled(x: Array, value: float) -> Array:
@@ -29,6 +30,8 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1)
     """
     if self.dtype.kind == "b":
         raise NotImplementedError("\"addcmul_cpu_out\" not implemented for 'Bool'")
+    if self.dtype is HALF:
+        return in_single(addcmul, self, tensor1, tensor2, value=value)
     return _scaled(tensor1 * tensor2, value) + self
 
 
@@ -59,6 +62,8 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1)
             "float inputs. The future addcdiv behavior is just the latter implementation: "
             "(input + value * tensor1 / tensor2), for all dtypes."
         )
+    if self.dtype is HALF:
+        return in_single(addcdiv, self, tensor1, tensor2, value=value)
     return _scaled(tensor1 / tensor2, value) + self
 
 
@@ -84,18 +89,22 @@ def _between(self: Array, end: Array, weight: Any) -> Array:
 @pointwise(methods=False, node="LerpBackward0")
 def lerp_number(self: Array, end: Array, /, weight: float) -> Array:
     """Return the point that lies a number of the way from ``self`` to ``end``."""
+    if self.dtype is HALF:
+        return in_single(lerp_number, self, end, weight)
     return _between(self, end, number_as(weight, self.dtype))
 
 
 lerp_number.grad(
-    self=lambda g, weight: g * (1 - weight),
-    end=lambda g, weight: g * weight,
+    self=lambda g, weight: times(g, 1 - weight),
+    end=lambda g, weight: times(g, weight),
 )
 
 
 @pointwise(methods=False, node="LerpBackward1")
 def lerp_tensor(self: Array, end: Array, weight: Array, /) -> Array:
     """Return the points that lie a tensor of the way from ``self`` to ``end``."""
+    if self.dtype is HALF:
+        return in_single(lerp_tensor, self, end, weight)
     return _between(self, end, weight)
 
 

@@ -14,9 +14,9 @@ from tinynet.core.tensor import Tensor, wrap
 from tinynet.core.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.ops import reshaping
-from tinynet.ops.half import HALF, in_single
 from tinynet.ops.refuse import name_of, refuse_others, refuse_outside
 from tinynet.ops.shape import axis_of, embed, reshape
+from tinynet.widening import HALF, in_single
 
 # ---- what they share ----------------------------------------------------------------------------
 

@@ -20,9 +20,9 @@ from tinynet.dtypes import Array
 from tinynet.ops import shape
 from tinynet.ops.adding import add_at
 from tinynet.ops.filling import zeros_instead
-from tinynet.ops.half import HALF, in_single
 from tinynet.ops.index_key import Indices, parse
 from tinynet.ops.refuse import name_of
+from tinynet.widening import HALF, in_single
 
 
 def _numpy_key(indices: Indices) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ from tinynet.ops.arithmetic import reflected, where
 from tinynet.ops.conversion import converted
 from tinynet.ops.exponential import exp2, log
 from tinynet.ops.refuse import name_of, refuse_kinds
+from tinynet.widening import HALF, in_single
 
 
 @pointwise(node="PowBackward1", methods=False, operator="pow")
@@ -47,6 +48,8 @@ def power_number(self: Array, /, exponent: float) -> Array:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         exponent = dtypes.representable(exponent, kind)
         return np.power(self.astype(kind if kind.kind != "b" else np.uint8), exponent).astype(kind)
+    if self.dtype is HALF:
+        dtypes.representable(exponent, HALF)
     if exponent == 3:  # as PyTorch does; numpy's loop for it takes a thousand times as long
         return self * self * self
     if exponent == 4:
@@ -178,6 +181,8 @@ def ldexp(self: Array, other: Array, /) -> Array:
         >>> tn.ldexp(tn.tensor([1.0, 3.0]), tn.tensor([2, -1]))
         tensor([4.0000, 1.5000])
     """
+    if self.dtype is HALF:
+        return in_single(ldexp, self, other)
     return self * np.exp2(other)
 
 

@@ -12,11 +12,11 @@ from tinynet import dtypes
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.half import HALF, in_single
 from tinynet.ops.joining import cat, stack
 from tinynet.ops.refuse import bad_dim, name_of, refuse_others
 from tinynet.ops.shape import axis_of, expand, reshape
 from tinynet.sums import sum_kind, sums
+from tinynet.widening import HALF, in_single
 
 Dims = int | Sequence[int] | None
 

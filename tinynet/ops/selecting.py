@@ -14,9 +14,9 @@ from tinynet.dtypes import Array
 from tinynet.ops.adding import add_slices
 from tinynet.ops.arithmetic import where
 from tinynet.ops.gathering import number_as
-from tinynet.ops.half import HALF, in_single
 from tinynet.ops.refuse import c_name, name_of, refuse_others, refuse_outside
 from tinynet.ops.shape import axis_of, reshape
+from tinynet.widening import HALF, in_single
 
 # ---- slices -------------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ def _check_source(self: Array, index: Array, source: Array, dim: int) -> int:
 def slices_added(self: Array, index: Array, source: Array, /, dim: int, alpha: float) -> Array:
     """Return a copy with the slices of ``source``, times ``alpha``, added at the indices."""
     if self.dtype is HALF and source.dtype is HALF:
-        return in_single(slices_added, self, index, source, dim, alpha)
+        return in_single(slices_added, self, index, source, dim, number_as(alpha, HALF))
     axis = _check_source(self, index, source, dim)
     whole = np.array(self, order="C")
     added = source if alpha == 1 else source * number_as(alpha, source.dtype)

@@ -16,11 +16,11 @@ from tinynet.core.operation import operation
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.exponential import exp
-from tinynet.ops.half import HALF, in_single
 from tinynet.ops.reduction import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.refuse import bad_dim, name_of
 from tinynet.ops.shape import axis_of
 from tinynet.sums import row_dots, sums
+from tinynet.widening import HALF, in_single
 
 
 def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:

@@ -15,7 +15,6 @@ from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import abs as absolute
 from tinynet.ops.exponential import sign
-from tinynet.ops.half import HALF, in_single
 from tinynet.ops.reduction import (
     Dims,
     axes_of,
@@ -29,6 +28,7 @@ from tinynet.ops.reduction import (
 )
 from tinynet.ops.refuse import name_of, refuse_others
 from tinynet.sums import add_up, sums
+from tinynet.widening import HALF, in_single
 
 # ---- variance and standard deviation ------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from tinynet.core.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import rsqrt
-from tinynet.ops.half import HALF, in_single
 from tinynet.ops.refuse import refuse_whole
+from tinynet.widening import HALF, in_single
 
 # ---- sine, cosine, tangent -----------------------------------------------------------------------
 

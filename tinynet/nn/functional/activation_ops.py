@@ -21,6 +21,7 @@ from tinynet.ops.joining import cat
 from tinynet.ops.picking import pick
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import cut
+from tinynet.widening import HALF, in_single
 
 
 def _floating(x: Array, kernel: str) -> Array:
@@ -48,6 +49,8 @@ def _flat(g: Any) -> Any:
 def leaky_relu(self: Array, /, negative_slope: float) -> Array:
     """Return x above 0 and ``negative_slope * x`` below."""
     x = _floating(self, "leaky_relu_cpu")
+    if x.dtype is HALF:
+        return in_single(leaky_relu, x, negative_slope)
     return pick(x > 0, x, x * negative_slope)
 
 
@@ -161,6 +164,8 @@ rrelu_with_noise.grad(self=lambda g, noise: g * noise)
 def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array:
     """Return ``scale * x`` above 0 and ``scale * alpha * (exp(input_scale * x) - 1)`` below."""
     x = _floating(self, "elu_cpu")
+    if x.dtype is HALF:
+        return in_single(elu, x, alpha, scale, input_scale)
     below = np.expm1(np.minimum(x, _zero(x)) * input_scale)
     return pick(x < 0, below * (alpha * scale), x * scale)
 
@@ -198,6 +203,8 @@ elu.recorded["self"] = elu_backward.function, ("self", "alpha", "scale", "input_
 def celu(self: Array, /, alpha: float) -> Array:
     """Return x above 0 and ``alpha * (exp(x / alpha) - 1)`` below."""
     x = _floating(self, "elu_cpu")
+    if x.dtype is HALF:
+        return in_single(celu, x, alpha)
     return pick(x < 0, np.expm1(np.minimum(x, _zero(x)) / alpha) * alpha, x)
 
 
@@ -214,6 +221,8 @@ celu.recorded["self"] = (
 def softplus(self: Array, /, beta: float, threshold: float) -> Array:
     """Return ``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``."""
     x = _floating(self, "softplus_cpu")
+    if x.dtype is HALF:
+        return in_single(softplus, x, beta, threshold)
     scaled = x * beta
     linear = scaled > threshold
     return pick(linear, x, np.log1p(np.exp(pick(linear, _zero(x), scaled))) / beta)

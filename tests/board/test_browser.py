@@ -16,6 +16,7 @@ from tinynet.board import SummaryWriter
 pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
 pytestmark = pytest.mark.skipif(bool(browser.missing()), reason=f"needs: {browser.missing()}")
 
+LAYERS = ("Conv2d[stem]", "BatchNorm2d[norm]", "MaxPool2d[pool]", "Linear[head]")
 TITLE = {"CNN", "backward", "Adam", "CrossEntropyLoss", "input", "output", "target"}
 
 
@@ -66,10 +67,10 @@ def test_the_graph_is_drawn_and_scopes_open(graphs, screenshots):
     graphs.fit()
     graphs.screenshot(screenshots / "graph.png")
     graphs.expand("CNN")
-    inside = {f"CNN/{name}" for name in ("stem", "norm", "relu", "pool", "view", "head")}
+    inside = {f"CNN/{name}" for name in (*LAYERS, "relu", "view")}
     graphs.wait(lambda: inside <= set(graphs.nodes()), f"{inside}")
-    graphs.expand("CNN/norm")
-    assert "CNN/norm/native_batch_norm" in graphs.nodes()
+    graphs.expand("CNN/BatchNorm2d[norm]")
+    assert "CNN/BatchNorm2d[norm]/native_batch_norm" in graphs.nodes()
     graphs.fit()
     graphs.screenshot(screenshots / "module.png")
 
@@ -79,11 +80,19 @@ def test_an_operation_tells_about_itself(graphs, recording, screenshots):
     graphs.choose("profile")
     graphs.choose("compute_time")
     graphs.expand("CNN")
-    graphs.expand("CNN/stem")
+    graphs.expand("CNN/Conv2d[stem]")
     graphs.fit()
-    card = graphs.card("CNN/stem/convolution")
-    (node,) = [n for n in recording.graphs["step"].nodes if n.name == "CNN/stem/convolution"]
-    for shown in ("steps.py:", "saved", "flops", node.attributes["flops"], "backward/CNN/stem"):
+    card = graphs.card("CNN/Conv2d[stem]/convolution")
+    (node,) = [
+        n for n in recording.graphs["step"].nodes if n.name == "CNN/Conv2d[stem]/convolution"
+    ]
+    for shown in (
+        "steps.py:",
+        "saved",
+        "flops",
+        node.attributes["flops"],
+        "backward/CNN/Conv2d[stem]",
+    ):
         assert shown in card
     assert "2×8×26×26" in card
     took = max(1, round(node.cost.time / 1000))
@@ -138,7 +147,7 @@ def test_backward_is_a_graph_of_its_own(graphs, screenshots):
     graphs.wait(lambda: set(graphs.nodes()) == {"backward"}, "the backward graph")
     graphs.expand("backward")
     graphs.expand("backward/CNN")
-    inside = {f"backward/CNN/{name}" for name in ("stem", "norm", "ReluBackward0", "pool", "head")}
+    inside = {f"backward/CNN/{name}" for name in (*LAYERS, "ReluBackward0")}
     graphs.wait(lambda: inside <= set(graphs.nodes()), f"{inside}")
     graphs.fit()
     graphs.screenshot(screenshots / "backward.png")
@@ -149,6 +158,6 @@ def test_the_modules_are_a_conceptual_graph(graphs, screenshots):
     graphs.choose("conceptual_graph")
     graphs.wait(lambda: set(graphs.nodes()) == TITLE - {"backward", "Adam"}, "the modules")
     graphs.expand("CNN")
-    assert "CNN/stem" in graphs.nodes()
+    assert "CNN/Conv2d[stem]" in graphs.nodes()
     graphs.fit()
     graphs.screenshot(screenshots / "modules.png")

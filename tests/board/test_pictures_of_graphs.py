@@ -108,7 +108,7 @@ def test_the_forward_of_a_picture():
         step(rec)
     root = ElementTree.fromstring(rec.svg("forward"))
     texts = [element.text for element in root.iter(f"{SVG}text")]
-    assert {"input", "stem/convolution", "CNN/relu", "head/addmm", "target"} <= set(texts)
+    assert {"Conv2d[stem]/convolution", "CNN/relu", "Linear[head]/addmm", "target"} <= set(texts)
     assert not any("running_mean" in text or "weight" in text for text in texts)
     shallow = ElementTree.fromstring(rec.svg("forward", depth=0))
     assert "CNN" in [element.text for element in shallow.iter(f"{SVG}text")]

@@ -230,8 +230,8 @@ def test_memory_is_let_go_of():
 def test_cnn():
     rec, _ = recorded("cnn")
     known = nodes_of(rec)
-    convolution = known["CNN/stem/convolution"]
-    assert convolution.producers == ["input", "CNN/stem/weight", "CNN/stem/bias"]
+    convolution = known["CNN/Conv2d[stem]/convolution"]
+    assert convolution.producers == ["input/x", "CNN/Conv2d[stem]/weight", "CNN/Conv2d[stem]/bias"]
     assert convolution.attributes["flops"] == str(2 * (2 * 4 * 6 * 6) * 9)
     assert convolution.attributes["parameters"] == str(4 * 9 + 4)
     assert convolution.attributes["saved"] == "input"
@@ -248,16 +248,23 @@ def test_cnn():
     assert node.attributes["saved"] == "result: CNN/relu"
     assert "CNN/relu" in node.producers  # the saved value goes from forward to backward
     writes = [n for n in known.values() if n.op == "Assign"]
-    assert {n.producers[0] for n in writes} == {"CNN/norm/running_mean", "CNN/norm/running_var"}
-    assert {n.inputs[1] for n in writes} == {f"CNN/norm/native_batch_norm:{i}" for i in (1, 2)}
-    head = known["backward/CNN/head/AddmmBackward0"]
-    assert head.attributes["flops"] == str(2 * int(known["CNN/head/addmm"].attributes["flops"]))
-    update = known["Adam/CNN/head/weight"]
+    assert {n.producers[0] for n in writes} == {
+        "CNN/BatchNorm2d[norm]/running_mean",
+        "CNN/BatchNorm2d[norm]/running_var",
+    }
+    assert {n.inputs[1] for n in writes} == {
+        f"CNN/BatchNorm2d[norm]/native_batch_norm:{i}" for i in (1, 2)
+    }
+    head = known["backward/CNN/Linear[head]/AddmmBackward0"]
+    assert head.attributes["flops"] == str(
+        2 * int(known["CNN/Linear[head]/addmm"].attributes["flops"])
+    )
+    update = known["Adam/CNN/Linear[head]/weight"]
     assert update.producers == [
-        "CNN/head/weight",
-        "backward/CNN/head/weight.grad",
-        "Adam/CNN/head/weight.exp_avg",
-        "Adam/CNN/head/weight.exp_avg_sq",
+        "CNN/Linear[head]/weight",
+        "backward/CNN/Linear[head]/weight.grad",
+        "Adam/CNN/Linear[head]/weight.exp_avg",
+        "Adam/CNN/Linear[head]/weight.exp_avg_sq",
     ]
 
 
@@ -270,9 +277,9 @@ def test_the_pass_begins_after_the_loss():
 def test_calls_in_a_loop_have_scopes_of_their_own():
     rec, _ = recorded("lstm")
     scopes = {node.scope for node in rec.graphs["forward"].nodes}
-    calls = ["Loop/cell"] + [f"Loop/cell_{i}" for i in range(1, 6)]
+    calls = ["Loop/LSTMCell[cell]"] + [f"Loop/LSTMCell[cell]_{i}" for i in range(1, 6)]
     assert scopes.issuperset(calls)
-    assert "Loop/cell_6" not in scopes
+    assert "Loop/LSTMCell[cell]_6" not in scopes
     backward = {node.scope for node in rec.graphs["backward"].nodes}
     assert backward.issuperset(f"backward/{call}" for call in calls)
 
@@ -280,29 +287,29 @@ def test_calls_in_a_loop_have_scopes_of_their_own():
 def test_a_tied_weight_is_one_node_that_gets_both_gradients():
     rec, _ = recorded("transformer")
     known = nodes_of(rec)
-    weight = known["Language/embed/weight"]
-    assert weight.attributes["shared_with"] == "Language/decode/weight"
-    assert "Language/decode/weight" not in known
-    grad = known["backward/Language/embed/weight.grad"]
+    weight = known["Language/Embedding[embed]/weight"]
+    assert weight.attributes["shared_with"] == "Language/Linear[decode]/weight"
+    assert "Language/Linear[decode]/weight" not in known
+    grad = known["backward/Language/Embedding[embed]/weight.grad"]
     assert [known[name].op for name in grad.producers] == ["MmBackward0", "EmbeddingBackward0"]
 
 
 def test_only_the_branch_that_ran_is_there():
     rec, _ = recorded("branching")
     known = nodes_of(rec, "forward")
-    assert "Branching/large/0/addmm" in known
-    assert not any(node.scope == "Branching/small" and node.cost for node in known.values())
-    assert {"input/0/x", "input/0/extra/0", "input/scale"} <= set(known)
-    assert known["input/0/extra/2"].attributes["value"] == "hello"
-    assert {"output/out", "output/aux/0", "output/aux/1"} <= set(known)
+    assert "Branching/Sequential[large]/Linear[0]/addmm" in known
+    assert not any(node.scope == "Branching/Linear[small]" and node.cost for node in known.values())
+    assert {"input/batch/x", "input/batch/extra/0", "input/scale"} <= set(known)
+    assert known["input/batch/extra/2"].attributes["value"] == "hello"
+    assert {"output/output.1/out", "output/output.1/aux/0", "output/output.1/aux/1"} <= set(known)
 
 
 def test_a_renormed_embedding_is_written_before_it_is_read():
     rec, _ = recorded("renormed")
     known = nodes_of(rec)
     (write,) = [n for n in known.values() if n.op == "Assign"]
-    assert write.producers[0] == "Renormed/embed/weight"
-    assert write.scope == "Renormed/embed"
+    assert write.producers[0] == "Renormed/Embedding[embed]/weight"
+    assert write.scope == "Renormed/Embedding[embed]"
     (lookup,) = [n for n in known.values() if n.op == "embedding"]
     assert lookup.producers[0] == write.name
 
@@ -316,8 +323,10 @@ def test_a_gan_has_a_graph_for_each_part():
         name: {n.name for n in by_op(rec, "AssignSub", name)}
         for name in ("discriminator", "generator")
     }
-    assert all(name.startswith("Adam/ModuleDict/D/") for name in optimized["discriminator"])
-    assert all(name.startswith("Adam_1/ModuleDict/G/") for name in optimized["generator"])
+    assert all(
+        name.startswith("Adam/ModuleDict/Sequential[D]/") for name in optimized["discriminator"]
+    )
+    assert all(name.startswith("Adam_1/ModuleDict/Linear[G]/") for name in optimized["generator"])
     assert len(optimized["discriminator"]) == 4 and len(optimized["generator"]) == 2
 
 
@@ -408,8 +417,8 @@ def test_only_new_memory_counts():
 def test_the_time_of_a_step_is_shared_out():
     rec, _ = recorded("mlp")
     known = nodes_of(rec)
-    of_weight = known["SGD/MLP/fc1/weight"].cost.time
-    of_bias = known["SGD/MLP/fc1/bias"].cost.time
+    of_weight = known["SGD/MLP/Linear[fc1]/weight"].cost.time
+    of_bias = known["SGD/MLP/Linear[fc1]/bias"].cost.time
     assert of_bias * 4 <= of_weight <= of_bias * 4 + 4
 
 
@@ -495,7 +504,7 @@ def test_an_exception_in_the_block_is_the_users_and_everything_is_put_back():
             model(tn.rand(1, 4))
             1 / 0  # noqa: B018
     assert (*_swapped(),) == before
-    assert "MLP/fc1/addmm" in nodes_of(rec)
+    assert "MLP/Linear[fc1]/addmm" in nodes_of(rec)
 
 
 def test_an_exception_in_a_forward_and_in_a_backward():
@@ -565,7 +574,9 @@ def test_ten_thousand_operations_are_folded_and_it_is_said():
     assert {n.device for n in folds} == {FORWARD, BACKWARD}
     assert all(problems(graph) == [] for graph in rec.graphs.values())
     assert len(rec.notes) >= len(folds)
-    assert any("1998 repeats like Loop/cell (3 operations: " in note for note in rec.notes)
+    assert any(
+        "1998 repeats like Loop/LSTMCell[cell] (3 operations: " in note for note in rec.notes
+    )
     assert all(f"{n.name}: {n.attributes['folded']}" in rec.notes for n in folds)
     taken = sum(int(n.attributes["nodes"]) for n in folds)
     assert taken >= 9_985

@@ -94,49 +94,69 @@ def test_every_operation_is_a_node(example):
 def test_mlp():
     nodes = record(models.MLP(), tn.rand(2, 4))
     assert flow(nodes) == [
-        ("input", "MLP/fc1"),
-        ("MLP/fc1", "MLP/act"),
-        ("MLP/act", "MLP/fc2"),
-        ("MLP/fc2", "output"),
+        ("input/x", "MLP/Linear[fc1]"),
+        ("MLP/Linear[fc1]", "MLP/ReLU[act]"),
+        ("MLP/ReLU[act]", "MLP/Linear[fc2]"),
+        ("MLP/Linear[fc2]", "output/output.1"),
     ]
     assert sources(nodes, "Parameter") == [
-        *("MLP/fc1/weight", "MLP/fc1/bias", "MLP/fc2/weight", "MLP/fc2/bias")
+        *(
+            "MLP/Linear[fc1]/weight",
+            "MLP/Linear[fc1]/bias",
+            "MLP/Linear[fc2]/weight",
+            "MLP/Linear[fc2]/bias",
+        )
     ]
     used = {reference for node in nodes.values() for reference in node.inputs}
-    assert used >= {*sources(nodes, "Parameter"), "input"}
-    assert nodes["input"].outputs[0].shape == (2, 4)
-    assert nodes["MLP/fc1/weight"].outputs[0].shape == (8, 4)
-    assert nodes["MLP/fc1/weight"].attributes == {"trainable": "true", "elements": "32"}
-    assert nodes["output"].outputs[0].shape == (2, 3)
-    assert nodes["output"].outputs[0].dtype == "float32"
+    assert used >= {*sources(nodes, "Parameter"), "input/x"}
+    assert nodes["input/x"].outputs[0].shape == (2, 4)
+    assert nodes["MLP/Linear[fc1]/weight"].outputs[0].shape == (8, 4)
+    assert nodes["MLP/Linear[fc1]/weight"].attributes == {"trainable": "true", "elements": "32"}
+    assert nodes["output/output.1"].outputs[0].shape == (2, 3)
+    assert nodes["output/output.1"].outputs[0].dtype == "float32"
 
 
 def test_a_module_that_is_called_again_gets_a_suffix():
     nodes = record(models.Reuse(), tn.rand(2, 4))
     assert flow(nodes) == [
-        ("input", "Reuse/act"),
-        ("Reuse/act", "Reuse/act_1"),
-        ("Reuse/act_1", "Reuse/fc"),
-        ("Reuse/fc", "Reuse/act_2"),
-        ("Reuse/act_2", "output"),
+        ("input/x", "Reuse/Tanh[act]"),
+        ("Reuse/Tanh[act]", "Reuse/Tanh[act]_1"),
+        ("Reuse/Tanh[act]_1", "Reuse/Linear[fc]"),
+        ("Reuse/Linear[fc]", "Reuse/Tanh[act]_2"),
+        ("Reuse/Tanh[act]_2", "output/output.1"),
     ]
 
 
 def test_nested_modules_keep_their_paths():
     nodes = record(models.Nested(), tn.rand(2, 4))
     assert flow(nodes) == [
-        ("input", "Nested/blocks/0/body/0"),
-        ("Nested/blocks/0/body/0", "Nested/blocks/0/body/1"),
-        ("input", "Nested/blocks/0"),
-        ("Nested/blocks/0/body/1", "Nested/blocks/0"),
-        ("Nested/blocks/0", "Nested/blocks/1/body/0"),
-        ("Nested/blocks/1/body/0", "Nested/blocks/1/body/1"),
-        ("Nested/blocks/0", "Nested/blocks/1"),
-        ("Nested/blocks/1/body/1", "Nested/blocks/1"),
-        ("Nested/blocks/1", "Nested/heads/a"),
-        ("Nested/blocks/1", "Nested/heads/b"),
-        ("Nested/heads/a", "output/0"),
-        ("Nested/heads/b", "output/1"),
+        ("input/x", "Nested/ModuleList[blocks]/Block[0]/Sequential[body]/Linear[0]"),
+        (
+            "Nested/ModuleList[blocks]/Block[0]/Sequential[body]/Linear[0]",
+            "Nested/ModuleList[blocks]/Block[0]/Sequential[body]/ReLU[1]",
+        ),
+        ("input/x", "Nested/ModuleList[blocks]/Block[0]"),
+        (
+            "Nested/ModuleList[blocks]/Block[0]/Sequential[body]/ReLU[1]",
+            "Nested/ModuleList[blocks]/Block[0]",
+        ),
+        (
+            "Nested/ModuleList[blocks]/Block[0]",
+            "Nested/ModuleList[blocks]/Block[1]/Sequential[body]/Linear[0]",
+        ),
+        (
+            "Nested/ModuleList[blocks]/Block[1]/Sequential[body]/Linear[0]",
+            "Nested/ModuleList[blocks]/Block[1]/Sequential[body]/ReLU[1]",
+        ),
+        ("Nested/ModuleList[blocks]/Block[0]", "Nested/ModuleList[blocks]/Block[1]"),
+        (
+            "Nested/ModuleList[blocks]/Block[1]/Sequential[body]/ReLU[1]",
+            "Nested/ModuleList[blocks]/Block[1]",
+        ),
+        ("Nested/ModuleList[blocks]/Block[1]", "Nested/ModuleDict[heads]/Linear[a]"),
+        ("Nested/ModuleList[blocks]/Block[1]", "Nested/ModuleDict[heads]/Linear[b]"),
+        ("Nested/ModuleDict[heads]/Linear[a]", "output/output.1/0"),
+        ("Nested/ModuleDict[heads]/Linear[b]", "output/output.1/1"),
     ]
 
 
@@ -144,22 +164,24 @@ def test_structures_are_labelled_by_path():
     model, args, kwargs = EXAMPLES["structured"]()
     nodes = record(model, *args, **kwargs)
     assert sources(nodes, "Input") == [
-        *("input/0/x", "input/0/more/0", "input/0/more/1", "input/mask", "input/scale")
+        *("input/batch/x", "input/batch/more/0", "input/batch/more/1", "input/mask", "input/scale")
     ]
-    assert sources(nodes, "Output") == ["output/out", "output/aux/0", "output/aux/1/0"] + [
-        "output/aux/1/1"
-    ]
-    assert nodes["input/0/more/0"].attributes == {"value": "None"}
+    assert sources(nodes, "Output") == [
+        "output/output.1/out",
+        "output/output.1/aux/0",
+        "output/output.1/aux/1/0",
+    ] + ["output/output.1/aux/1/1"]
+    assert nodes["input/batch/more/0"].attributes == {"value": "None"}
     assert nodes["input/scale"].attributes == {"value": "2.0"}
-    assert nodes["output/aux/1/1"].attributes == {"value": "done"}
-    assert ("input/0/x", "Structured/fc") in flow(nodes)
-    assert ("input/0/more/1", "Structured/fc_1") in flow(nodes)
+    assert nodes["output/output.1/aux/1/1"].attributes == {"value": "done"}
+    assert ("input/batch/x", "Structured/Linear[fc]") in flow(nodes)
+    assert ("input/batch/more/1", "Structured/Linear[fc]_1") in flow(nodes)
     assert ("input/mask", "Structured") in flow(nodes)
 
 
-def test_a_single_structure_needs_no_number():
+def test_a_structure_stands_under_the_name_of_its_argument():
     nodes = record(models.Structured(), {"x": tn.rand(2, 4), "more": (None, tn.rand(2, 4))})
-    assert sources(nodes, "Input") == ["input/x", "input/more/0", "input/more/1"]
+    assert sources(nodes, "Input") == ["input/batch/x", "input/batch/more/0", "input/batch/more/1"]
 
 
 def test_flatten_names_the_fields_of_named_tuples_and_dataclasses():
@@ -172,32 +194,46 @@ def test_flatten_names_the_fields_of_named_tuples_and_dataclasses():
 
 def test_tied_parameters_are_one_node():
     nodes = record(models.Tied(), tn.tensor([1, 2]))
-    assert sources(nodes, "Parameter") == ["Tied/embed/weight"]
-    assert nodes["Tied/embed/weight"].attributes["shared_with"] == "Tied/decode/weight"
-    readers = {scope_of(n.name) for n in nodes.values() if "Tied/embed/weight" in n.inputs}
-    assert readers == {"Tied/embed", "Tied/decode"}
+    assert sources(nodes, "Parameter") == ["Tied/Embedding[embed]/weight"]
+    assert (
+        nodes["Tied/Embedding[embed]/weight"].attributes["shared_with"]
+        == "Tied/Linear[decode]/weight"
+    )
+    readers = {
+        scope_of(n.name) for n in nodes.values() if "Tied/Embedding[embed]/weight" in n.inputs
+    }
+    assert readers == {"Tied/Embedding[embed]", "Tied/Linear[decode]"}
 
 
 def test_a_loop_and_a_branch_show_what_ran():
     nodes = record(models.Recurrent(), tn.rand(3, 4))
-    names = [f"Recurrent/cell{suffix}" for suffix in ("", "_1", "_2")]
+    names = [f"Recurrent/Sequential[cell]{suffix}" for suffix in ("", "_1", "_2")]
     for earlier, later in zip(names, [*names[1:], None], strict=True):
-        assert (f"{earlier}/0", f"{earlier}/1") in flow(nodes)
+        assert (f"{earlier}/Linear[0]", f"{earlier}/Tanh[1]") in flow(nodes)
         if later:
-            assert (f"{earlier}/1", "Recurrent") in flow(nodes)  # step + h
-            assert ("Recurrent", f"{later}/0") in flow(nodes)
-    assert ("Recurrent/head", "output") in flow(nodes)
-    assert sources(nodes, "Parameter")[:2] == ["Recurrent/cell/0/weight", "Recurrent/cell/0/bias"]
+            assert (f"{earlier}/Tanh[1]", "Recurrent") in flow(nodes)  # step + h
+            assert ("Recurrent", f"{later}/Linear[0]") in flow(nodes)
+    assert ("Recurrent/Linear[head]", "output/output.1") in flow(nodes)
+    assert sources(nodes, "Parameter")[:2] == [
+        "Recurrent/Sequential[cell]/Linear[0]/weight",
+        "Recurrent/Sequential[cell]/Linear[0]/bias",
+    ]
 
 
 def test_a_shared_module_is_named_by_who_calls_it():
     nodes = record(models.Shared(), tn.rand(2, 4))
     assert flow(nodes)[:2] == [
-        ("input", "Shared/left/shared"),
-        ("input", "Shared/right/shared"),
+        ("input/x", "Shared/Part[left]/Linear[shared]"),
+        ("input/x", "Shared/Part[right]/Linear[shared]"),
     ]
-    assert sources(nodes, "Parameter") == ["Shared/left/shared/weight", "Shared/left/shared/bias"]
-    assert nodes["Shared/left/shared/bias"].attributes["shared_with"] == "Shared/right/shared/bias"
+    assert sources(nodes, "Parameter") == [
+        "Shared/Part[left]/Linear[shared]/weight",
+        "Shared/Part[left]/Linear[shared]/bias",
+    ]
+    assert (
+        nodes["Shared/Part[left]/Linear[shared]/bias"].attributes["shared_with"]
+        == "Shared/Part[right]/Linear[shared]/bias"
+    )
 
 
 def test_views_are_linked():
@@ -207,7 +243,7 @@ def test_views_are_linked():
 
     nodes = record(Views(), tn.rand(3, 4))
     chain = [node for node in nodes.values() if node.op not in SOURCES]
-    for earlier, later in zip([nodes["input"], *chain], chain, strict=False):
+    for earlier, later in zip([nodes["input/x"], *chain], chain, strict=False):
         assert later.inputs[0].partition(":")[0] == earlier.name
 
 
@@ -222,7 +258,7 @@ def test_tensors_that_are_no_parameters_are_constants():
 
     nodes = record(Plus(), tn.rand(2))
     assert nodes["Plus/Const"].attributes == {"value": "[1.0, 2.0]"}
-    assert nodes["Plus/add"].inputs == ["input", "Plus/Const"]
+    assert nodes["Plus/add"].inputs == ["input/x", "Plus/Const"]
     assert nodes["Plus/mul"].inputs == ["Plus/add"]
     assert nodes["Plus/mul"].attributes["other"] == "3"
 
@@ -234,10 +270,10 @@ def test_a_module_made_in_forward_is_named_by_its_class():
 
     nodes = record(Maker(), tn.rand(2))
     assert flow(nodes) == [
-        ("input", "Maker/Tanh"),
+        ("input/x", "Maker/Tanh"),
         ("Maker/Tanh", "Maker/Sequential/ReLU"),
         ("Maker/Sequential/ReLU", "Maker/Sequential/ReLU_1"),
-        ("Maker/Sequential/ReLU_1", "output"),
+        ("Maker/Sequential/ReLU_1", "output/output.1"),
     ]
 
 
@@ -261,7 +297,7 @@ def test_a_forward_that_ends_in_an_exception_which_the_model_catches():
             return x
 
     nodes = record(Tries(), tn.rand(2))
-    expected = ["Tries/fails/exp", "Tries/neg", "Tries/fails_1/exp", "Tries/neg_1"]
+    expected = ["Tries/Fails[fails]/exp", "Tries/neg", "Tries/Fails[fails]_1/exp", "Tries/neg_1"]
     assert [name for name in nodes if name.startswith("Tries")] == expected
 
 
@@ -272,20 +308,20 @@ def test_a_module_that_calls_itself():
             return self(x, depth - 1).neg() if depth else x
 
     nodes = record(Recursive(), tn.rand(2))
-    assert [name for name in nodes if "/" in name] == [
+    assert [name for name in nodes if name.startswith("Recursive")] == [
         *("Recursive/exp", "Recursive_1/exp", "Recursive_2/exp"),
         *("Recursive_1/neg", "Recursive/neg"),
     ]
 
 
-def test_an_operation_with_the_name_of_a_module():
+def test_an_operation_with_the_name_of_a_parameter():
     class Clash(nn.Module):
         def __init__(self):
             super().__init__()
-            self.exp = nn.Tanh()
+            self.exp = nn.Parameter(tn.ones(2))
 
         def forward(self, x):
-            return self.exp(x.exp())
+            return self.exp * x.exp()
 
     assert "Clash/exp_1" in record(Clash(), tn.rand(2))
 
@@ -382,7 +418,7 @@ def test_the_hooks_of_the_user_run_and_stay():
     model.fc1.register_forward_hook(lambda module, args, output: output * 2)
     nodes = record(model, x)
     assert calls == ["before"]
-    assert nodes["MLP/fc1/mul"].attributes["other"] == "2"
+    assert nodes["MLP/Linear[fc1]/mul"].attributes["other"] == "2"
     expected = model.fc2(model.act(model.fc1(x)))
     assert calls == ["before", "before"]
     assert bool((model(x) == expected).all())
@@ -419,9 +455,9 @@ def test_add_graph_as_in_pytorch(tmp_path, capsys):
 
 def test_what_is_no_module_is_refused(tmp_path):
     with SummaryWriter(tmp_path) as writer:
-        with pytest.raises(TypeError) as caught:
+        with pytest.raises(AttributeError) as caught:
             writer.add_graph(abs, tn.rand(2))
     assert str(caught.value) == (
-        "The 'model' parameter of add_graph must be a tinynet.nn.Module. "
-        "Got builtin_function_or_method instead."
+        "'builtin_function_or_method' object has no attribute 'training'. "
+        "The 'model' parameter of add_graph must be a tinynet.nn.Module."
     )

@@ -133,13 +133,33 @@ def test_times_are_in_their_order(tensorboard, run):
 
 
 CLASSES = {
-    "mlp": {"MLP/fc1": "Linear", "MLP/act": "ReLU", "MLP/fc2": "Linear", "input": "InputLayer"},
-    "cnn": {"CNN/stem": "Conv2d", "CNN/norm": "BatchNorm2d", "CNN/relu": "relu"},
-    "lstm": {"Loop/cell": "LSTMCell", "Loop/cell_5": "LSTMCell", "Loop/head": "Linear"},
-    "transformer": {"Language/embed": "Embedding", "Language/layers/1/norm2": "LayerNorm"},
-    "branching": {"Branching/large/1": "ReLU", "Branching/add": "add"},
-    "renormed": {"Renormed/embed": "Embedding"},
-    "gan": {"ModuleDict/D/0": "Linear", "ModuleDict/D_1/0": "Linear", "ModuleDict/G": "Linear"},
+    "mlp": {
+        "MLP/Linear[fc1]": "Linear",
+        "MLP/ReLU[act]": "ReLU",
+        "MLP/Linear[fc2]": "Linear",
+        "input/x": "InputLayer",
+    },
+    "cnn": {
+        "CNN/Conv2d[stem]": "Conv2d",
+        "CNN/BatchNorm2d[norm]": "BatchNorm2d",
+        "CNN/relu": "relu",
+    },
+    "lstm": {
+        "Loop/LSTMCell[cell]": "LSTMCell",
+        "Loop/LSTMCell[cell]_5": "LSTMCell",
+        "Loop/Linear[head]": "Linear",
+    },
+    "transformer": {
+        "Language/Embedding[embed]": "Embedding",
+        "Language/ModuleList[layers]/TransformerEncoderLayer[1]/LayerNorm[norm2]": "LayerNorm",
+    },
+    "branching": {"Branching/Sequential[large]/ReLU[1]": "ReLU", "Branching/add": "add"},
+    "renormed": {"Renormed/Embedding[embed]": "Embedding"},
+    "gan": {
+        "ModuleDict/Sequential[D]/Linear[0]": "Linear",
+        "ModuleDict/Sequential[D]_1/Linear[0]": "Linear",
+        "ModuleDict/Linear[G]": "Linear",
+    },
 }
 
 
@@ -154,10 +174,10 @@ def test_the_modules_are_a_conceptual_graph(tensorboard, run):
 def test_the_modules_of_an_mlp_are_a_chain(tensorboard):
     graph = graph_of(tensorboard, "mlp", tag="modules", conceptual="true")
     edges = {node.name: list(node.input) for node in graph.node}
-    assert edges["MLP/fc1"] == ["input"]
-    assert edges["MLP/act"] == ["MLP/fc1"]
-    assert edges["MLP/fc2"] == ["MLP/act"]
-    assert edges["output"] == ["MLP/fc2"]
+    assert edges["MLP/Linear[fc1]"] == ["input/x"]
+    assert edges["MLP/ReLU[act]"] == ["MLP/Linear[fc1]"]
+    assert edges["MLP/Linear[fc2]"] == ["MLP/ReLU[act]"]
+    assert edges["output/output.1"] == ["MLP/Linear[fc2]"]
     assert "sub" in edges  # an operation outside of modules: the loss, by hand
 
 
@@ -189,8 +209,8 @@ def test_what_was_folded_is_a_text(tmp_path):
         graph = graph_of(address, "run")
         modules = graph_of(address, "run", tag="modules", conceptual="true")
     assert same(graph, rec.graphs["step"])
-    assert "28 repeats like Loop/cell " in text[0]["text"]
-    assert "Loop/cell_x28" in {node.name for node in modules.node}
+    assert "28 repeats like Loop/LSTMCell[cell] " in text[0]["text"]
+    assert "Loop/LSTMCell[cell]_x28" in {node.name for node in modules.node}
 
 
 def test_a_pbtxt_is_the_same_graph(recordings, run):

@@ -79,7 +79,7 @@ class Assembly:
             kinds = {"Parameter": module.named_parameters, "Buffer": module.named_buffers}
             for op, named in kinds.items():
                 for name, tensor in named(recurse=False):
-                    full = f"{root.of_path(path)}/{clean(name)}"
+                    full = f"{root.scopes[path]}/{clean(name)}"
                     known = self.builder.producer(tensor._array)
                     if known is None:
                         attributes = {"trainable": str(tensor.requires_grad).lower()}
@@ -98,11 +98,9 @@ class Assembly:
         arguments = Arguments(*event.arguments[0], **event.arguments[1])
         root = event.call.root
         self._main = self._main or root
-        if root is self._main:
-            leaves = arguments.leaves()
-        else:
-            leaves = arguments.leaves_of(event.call.module)
-        for name, leaf in leaves:
+        scope = "input/" if root is self._main else ""
+        for name, leaf in arguments.leaves(event.call.module):
+            name = f"{scope}{name}"
             array = _array(leaf)
             if isinstance(array, np.ndarray):
                 source = Source(name, "Input", array, {"of": root.label})
@@ -113,8 +111,14 @@ class Assembly:
 
     def _returned(self, event: Returned) -> None:
         if event.call.root is self._main:
-            for name, leaf in flatten(event.output, "output"):
+            for name, leaf in flatten(event.output, f"{self._scope('output')}/output.1"):
                 self.builder.result(Result(name, _array(leaf), FORWARD))
+
+    def _scope(self, wanted: str) -> str:
+        """A scope of its own for each model output or optimizer step: `output`, `output_1`."""
+        scope = self.builder.names.scope(wanted, again=wanted in self._used)
+        self._used.add(wanted)
+        return scope
 
     # ---- operations ---------------------------------------------------------------------------
 
@@ -171,20 +175,19 @@ class Assembly:
         if not self._updates:
             self._updater = event.op.title
             wanted = clean(event.op.title.removesuffix(".step").strip("_"))
-            self._scope = self.builder.names.scope(wanted, again=wanted in self._used)
-            self._used.add(wanted)
+            self._update_scope = self._scope(wanted)
         array, *others = event.inputs
         before = self.builder.producer(array)
         of = before.attributes.get("of", "") if before is not None else ""
-        path = f"{self._scope}/{self._parameters.get(id(array)) or of or 'tensor'}"
-        inputs = [self.builder.reference(array, self._scope, OPTIMIZER)]
+        path = f"{self._update_scope}/{self._parameters.get(id(array)) or of or 'tensor'}"
+        inputs = [self.builder.reference(array, self._update_scope, OPTIMIZER)]
         kinds = ["gradient", *event.attributes.get("state", ())]
         for kind, other in zip(kinds, others, strict=False):
             if kind == "step":  # a counter: as an edge it only takes room
                 continue
             if self.builder.producer(other) is None:
                 self.builder.source(Source(f"{path}.{kind}", "State", other), OPTIMIZER)
-            inputs.append(self.builder.reference(other, self._scope, OPTIMIZER))
+            inputs.append(self.builder.reference(other, self._update_scope, OPTIMIZER))
         node = self.builder.add(path, assignment(event.op.title), inputs)
         node.device = OPTIMIZER
         node.attributes = {

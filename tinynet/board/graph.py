@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from tinynet.board.names import JAVASCRIPT, scopes_of
 
-_VALID_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\-/]*")
+_VALID_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\-/\[\]]*")
 SOURCES = (
     "Input",
     "Parameter",

@@ -22,13 +22,14 @@ class Root:
         self.label = label
         self.modules: dict[int, Any] = {}
         self.paths: dict[int, list[str]] = {}
+        self.scopes = {"": label}  # attribute path -> scope of a module that is called once
         for path, below in module.named_modules(remove_duplicate=False):
             self.modules[id(below)] = below
             self.paths.setdefault(id(below), []).append(path)
-
-    def of_path(self, path: str) -> str:
-        """The scope of a module that is called once, by its attribute path."""
-        return "/".join([self.label, *(clean(part) for part in path.split(".") if part)])
+            if path:
+                outer, _, name = path.rpartition(".")
+                own = f"{clean(type(below).__name__)}[{clean(name)}]"
+                self.scopes[path] = f"{self.scopes[outer]}/{own}"
 
     def all_paths(self) -> Iterator[tuple[str, Any]]:
         """All modules with all their paths."""
@@ -49,10 +50,11 @@ class Call:
 
 
 class Calls:
-    """The scopes of calls: the name of the model (its class, unless given), then attribute paths.
+    """The scopes of calls: the name of the model (its class, unless given), then its modules.
 
-    A module that is called again gets a suffix: `Net/relu`, `Net/relu_1`. A module with several
-    paths in the model (shared) gets the one through the module that calls it.
+    A module has PyTorch's `Class[attribute]`: `Net/ReLU[act]`, and a suffix when called again:
+    `Net/ReLU[act]_1`. A module with several paths in the model (shared) gets the one through the
+    module that calls it.
 
     Args:
         names: hands out the scopes.
@@ -81,8 +83,8 @@ class Calls:
             unique = f"{label}{number}"
         root = Root(module, unique)
         self.roots.append(root)
-        for path, _ in root.all_paths():
-            self._names.reserve(root.of_path(path))
+        for scope in root.scopes.values():
+            self._names.reserve(scope)
         return root
 
     def entered(self, module: Any) -> None:
@@ -90,7 +92,7 @@ class Calls:
         outer = self.current
         if outer is None:
             root, path = self._outside(module)
-            wanted = root.of_path(path)
+            wanted = root.scopes[path]
         else:
             root, found = outer.root, _through(module, outer)
             if found is None:
@@ -98,10 +100,9 @@ class Calls:
                 self._enter(module, call_scope, root, None)
                 return
             path = found
-            rest = None if outer.path is None else _below(path, outer.path)
-            wanted = root.of_path(path)
-            if rest is not None:
-                wanted = "/".join([outer.scope, *(clean(part) for part in rest.split("."))])
+            wanted = root.scopes[path]
+            if outer.path is not None and _is_below(path, outer.path):
+                wanted = outer.scope + wanted.removeprefix(root.scopes[outer.path])
         self._enter(module, wanted, root, path)
 
     def left(self, module: Any) -> None:
@@ -132,13 +133,11 @@ def _through(module: Any, caller: Call) -> str | None:
         return None
     if caller.path is not None:
         for path in paths:
-            if _below(path, caller.path) is not None:
+            if _is_below(path, caller.path):
                 return path
     return paths[0]
 
 
-def _below(path: str, outer: str) -> str | None:
-    """The path relative to an outer one, or None if it is not below it."""
-    if not outer:
-        return path or None
-    return path.removeprefix(f"{outer}.") if path.startswith(f"{outer}.") else None
+def _is_below(path: str, outer: str) -> bool:
+    """Whether a path leads through an outer one."""
+    return path.startswith(f"{outer}.") if outer else path != ""

@@ -32,20 +32,21 @@ class Arguments:
 
     @staticmethod
     def of(value: Any) -> Arguments:
-        """What a model is called with, by PyTorch's rule: a tuple or list holds the arguments."""
+        """What a model is called with, by PyTorch's rule: a tuple or list holds the arguments.
+
+        Raises:
+            RuntimeError: None is given.
+        """
         if isinstance(value, Arguments):
             return value
         if value is None:
-            return Arguments()
+            raise RuntimeError(
+                "example_kwarg_inputs should be a dict. The 'input_to_model' of add_graph "
+                "must hold what the model is called with: () if it takes nothing."
+            )
         return Arguments(*value) if isinstance(value, (tuple, list)) else Arguments(value)
 
-    def leaves(self) -> Iterator[tuple[str, Any]]:
-        """The leaves, named `input/...`; a single argument needs no number."""
-        if len(self.args) == 1 and not self.kwargs:
-            return flatten(self.args[0], "input")
-        return flatten({**dict(enumerate(self.args)), **self.kwargs}, "input")
-
-    def leaves_of(self, module: Any) -> Iterator[tuple[str, Any]]:
+    def leaves(self, module: Any) -> Iterator[tuple[str, Any]]:
         """The leaves, named by the parameters of the module's forward: `target`."""
         try:
             bound = inspect.signature(module.forward).bind(*self.args, **self.kwargs).arguments

@@ -92,26 +92,34 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
     ) -> None:
         """Write the graph of a model: one forward runs, and every operation of it becomes a node.
 
-        The forward runs under `no_grad`; model, inputs and random numbers are bit-identical
-        afterwards. The first graph of a writer is the run's; further ones (the discriminator of a
-        GAN) are selected by their tag, the name of the model's class.
+        The forward runs in evaluation mode under `no_grad`; model, inputs and random numbers are
+        bit-identical afterwards. The first graph of a writer is the run's; further ones (the
+        discriminator of a GAN) are selected by their tag, the name of the model's class. A
+        RuntimeError is printed before it is raised.
 
         Args:
             model: a Module.
-            input_to_model: its input; a tuple or list holds several; `board.Arguments` also takes
-                keyword arguments. Inputs and outputs may be nested in any way.
+            input_to_model: its input; a tuple or list holds several, and is empty for none;
+                `board.Arguments` also takes keyword arguments. Inputs and outputs may be nested in
+                any way.
             verbose: also print the graph.
-            use_strict_trace: without effect, there for PyTorch's signature: nothing is traced.
+            use_strict_trace: refuse a dict in the output.
 
         Raises:
-            TypeError: `model` is no Module.
+            AttributeError: `model` is no Module.
+            RuntimeError: there is no input, or `use_strict_trace` and a dict in the output.
         """
-        if not callable(getattr(model, "named_modules", None)):
-            raise TypeError(
-                "The 'model' parameter of add_graph must be a tinynet.nn.Module. "
-                f"Got {checks.kind(model)} instead."
+        if not hasattr(model, "training"):
+            raise AttributeError(
+                f"'{type(model).__name__}' object has no attribute 'training'. "
+                "The 'model' parameter of add_graph must be a tinynet.nn.Module."
             )
-        graph = record_forward(model, Arguments.of(input_to_model))
+        try:
+            graph = record_forward(model, Arguments.of(input_to_model), use_strict_trace)
+        except RuntimeError as error:
+            print(error)
+            print("Error occurs, No graph saved")
+            raise
         if verbose:
             print(graph.text())
         self._add_graph(graph, type(model).__name__)

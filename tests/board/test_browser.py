@@ -122,6 +122,7 @@ def test_the_profile_is_coloured_by_time_and_by_memory(graphs, recording, screen
 
     by_time = graphs.wait(coloured, "colours by time")
     assert by_time["input"] < by_time["CNN"]
+    assert not graphs.fills()["output"].startswith("url")  # hatched, without its name
     spent = {
         name: sum(
             n.cost.time

@@ -28,8 +28,8 @@ def step_stats(graph: Graph) -> bytes:
 
     Operations stand one right after the other, in the order in which they ran: TensorBoard says
     that a scope took the time from its first start to its last end, and the Python between two
-    operations is not of them. What nothing computed (parameters, inputs) took no time, but has its
-    memory; without an entry TensorBoard would draw it as unused.
+    operations is not of them. What nothing computed (parameters, inputs, outputs) took no time, but
+    has its memory: without it, TensorBoard would draw its scope as unused.
     """
     timed = [(node, node.cost) for node in graph.nodes if node.cost is not None]
     starts: dict[str, int] = {}
@@ -58,7 +58,7 @@ def _node(node: Node, start: int) -> bytes:
     took = memory = 0
     if node.cost is not None:
         took, memory = _micros(node.cost), node.cost.memory
-    elif node.op in SOURCES:
+    elif node.op in (*SOURCES, "Output"):
         memory = sum(_bytes(slot) for slot in node.outputs)
     times = integer(2, start) + integer(3, 0) + integer(4, took) + integer(5, took)
     used = string(1, _ALLOCATOR) + integer(2, memory) + integer(3, memory)

@@ -158,4 +158,29 @@ def test_operations_with_a_rule_do_not_loop(monkeypatch):
     image = tn.randn(3, 2, 6, 6)
     net = tn.nn.Sequential(tn.nn.Conv2d(2, 4, 3), tn.nn.ReLU(), tn.nn.MaxPool2d(2), tn.nn.Flatten())
     tn.vmap(lambda a: net(a.unsqueeze(0)))(image)
+    losses = tn.func.grad(lambda a, target: tn.nn.functional.cross_entropy(a, target))
+    tn.vmap(losses)(tn.randn(3, 4), tn.tensor([0, 3, 1]))
     assert loops == []
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize(("sizes", "places"), [((4,), ()), ((2, 4), (2,)), ((2, 4, 3), (2, 3))])
+def test_losses_of_classes(sizes, places, reduction, monkeypatch):
+    """The first target of the second example does not count."""
+    random = np.random.RandomState(0)
+    wanted = random.randint(0, 4, (3, *places))
+    wanted.reshape(3, -1)[1, 0] = -100
+    scores, target = tn.tensor(random.uniform(1.0, 2.0, (3, *sizes))), tn.tensor(wanted)
+
+    def gradient(x, t):
+        def loss(x):
+            return tn.nn.functional.nll_loss(x.log(), t, reduction=reduction).square().sum()
+
+        return tn.func.grad_and_value(loss)(x)
+
+    pairs = [gradient(x, t) for x, t in zip(scores, target, strict=True)]
+    monkeypatch.setattr(dispatch, "_loop", None)
+    for found, rows in zip(
+        tn.vmap(gradient)(scores, target), zip(*pairs, strict=True), strict=True
+    ):
+        np.testing.assert_allclose(found.numpy(), tn.stack(rows).numpy(), rtol=1e-12)

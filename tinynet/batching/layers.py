@@ -47,12 +47,53 @@ def cross_entropy(call: Call) -> Any:
     losses = losses.reshape(*call.batch, rows)
     hidden = [r.reshape(*call.batch, rows, *r.shape[1:]) for r in (powers, totals)]
     counted = None if counted is None else counted.reshape(*call.batch, rows)
-    if reduction != "none":
-        count = rows if counted is None else np.count_nonzero(counted, axis=-1)
+    return [_reduced(losses, counted, reduction), *hidden, counted]
+
+
+def _reduced(losses: Array, counted: Array | None, reduction: str) -> Array:
+    """Return losses ``[..., rows]``, or their sum, or the mean of those that count."""
+    if reduction == "none":
+        return losses
+    total = np.add.reduce(losses, axis=-1, dtype=np.float64)
+    if reduction == "mean":
+        count = losses.shape[-1] if counted is None else np.count_nonzero(counted, axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.add.reduce(losses, axis=-1, dtype=np.float64)
-            losses = (found / count if reduction == "mean" else found).astype(logits.dtype)
-    return [losses, *hidden, counted]
+            total = total / count
+    return total.astype(losses.dtype)
+
+
+def likelihood(call: Call) -> Any:
+    """Compute the losses of all rows, and reduce those of each example."""
+    scores, target = call.tensors
+    ignored, reduction = call.args[2:]
+    whole = call.full(scores).reshape(-1, *_row(scores.shape))
+    wanted = call.full(target).reshape(-1, *target.shape[1:])
+    losses = call.kernel(whole, wanted, ignored, "none").reshape(*call.batch, target.size)
+    found = _reduced(losses, wanted.reshape(losses.shape) != ignored, reduction)
+    return found.reshape(*call.batch, *target.shape) if reduction == "none" else found
+
+
+def likelihood_slope(call: Call) -> Any:
+    """Give each row its share of the gradient of its example."""
+    g, target = call.tensors
+    shape, ignored, reduction = call.args[2:]
+    wanted, shares = call.full(target), call.full(g)
+    if reduction != "none":
+        shares = shares.reshape(*call.batch, *(1,) * target.ndim)
+        if reduction == "mean":
+            axes = tuple(range(call.count, wanted.ndim))
+            count = np.count_nonzero(wanted != ignored, axis=axes, keepdims=True)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                shares = shares / count.astype(shares.dtype)
+        shares = np.broadcast_to(shares, wanted.shape)
+    flat = [x.reshape(-1, *target.shape[1:]) for x in (shares, wanted)]
+    made = call.kernel(*flat, (len(flat[0]), *_row(shape)), ignored, "none")
+    return made.reshape(*call.batch, *shape)
+
+
+def _row(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of the scores of a row; those of one row have no dimension of rows."""
+    return shape[1:] or shape
 
 
 def squared_error(call: Call) -> Any:

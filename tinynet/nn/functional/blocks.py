@@ -71,7 +71,9 @@ class Rows:
 
     def spread(self, a: Array, kind: Any) -> Array:
         """Return numbers per channel in a shape that broadcasts to the rows."""
-        return np.broadcast_to(a, self.small).reshape(-1, 1).astype(kind, copy=False)
+        made = np.empty(self.small, kind)
+        made[...] = a
+        return made.reshape(-1, 1)
 
     def average(self, totals: Array) -> Array:
         """Return averages per group from sums over places, ``[samples or 1, groups, 1]``."""

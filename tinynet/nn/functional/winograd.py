@@ -40,7 +40,7 @@ PARTS = 4  # that gradients of weights are added up in
 def pays(x: Array, channels: int, walk: Walk, groups: int) -> bool:
     """Return whether a convolution of ``x`` to a number of channels is faster this way.
 
-    As measured: not with few channels or small images, where the sums cost more than they save.
+    As measured: not with few channels or few results, where the sums cost more than they save.
     """
     return (
         (walk.kernel[0], walk.stride[0], walk.dilation[0], groups) == (3, 1, 1, 1)
@@ -48,7 +48,7 @@ def pays(x: Array, channels: int, walk: Walk, groups: int) -> bool:
         and {*walk.stride[1:], *walk.dilation[1:]} <= {1}
         and x.dtype == np.float32
         and min(x.shape[1], channels) >= 32
-        and len(x) * math.prod(walk.out) >= 64
+        and len(x) * math.prod(walk.out) >= 256
         and TILE * -(-walk.out[0] // TILE) <= 1.15 * walk.out[0]
     )
 

@@ -280,13 +280,15 @@ def number(value: Any, kind: np.dtype[Any]) -> Any:
     Raises:
         OverflowError: an integer of more than 64 bits.
     """
-    if kind.kind in "iu" and isinstance(value, builtins.int):
-        info = np.iinfo(kind)
-        if not info.min <= value <= info.max:
-            refuse_large(value)
-            low, high = builtins.int(info.min), builtins.int(info.max)
-            value = (value - low) % (high - low + 1) + low
-    return kind.type(value)
+    try:
+        return kind.type(value)
+    except OverflowError:
+        if kind.kind not in "iu" or not isinstance(value, builtins.int):
+            raise
+    refuse_large(value)
+    info = np.iinfo(kind)
+    low, high = builtins.int(info.min), builtins.int(info.max)
+    return kind.type((value - low) % (high - low + 1) + low)
 
 
 def operand(value: Any, kind: np.dtype[Any]) -> Any:

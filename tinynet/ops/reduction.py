@@ -328,9 +328,8 @@ def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Arr
     kind = self.dtype if self.dtype == np.uint8 else bool
     if dim == ():  # unlike in sums
         return self.astype(bool).astype(kind)
-    return np.asarray(reduce(self, axis=axes_of(dim, self.ndim, name), keepdims=keepdim)).astype(
-        kind
-    )
+    axes = axes_of(dim, self.ndim, name)
+    return np.asarray(reduce(self, axis=axes, keepdims=keepdim)).astype(kind, copy=False)
 
 
 @operation()
@@ -341,7 +340,7 @@ def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
         >>> tn.tensor([True, False]).all()
         tensor(False)
     """
-    return _truth("all", self, dim, keepdim, np.all)
+    return _truth("all", self, dim, keepdim, np.logical_and.reduce)
 
 
 @operation()
@@ -352,4 +351,4 @@ def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
         >>> tn.tensor([True, False]).any()
         tensor(True)
     """
-    return _truth("any", self, dim, keepdim, np.any)
+    return _truth("any", self, dim, keepdim, np.logical_or.reduce)

@@ -50,6 +50,7 @@ def floats(made):
 # tests/nn/test_ctc.py differentiates it through log_softmax.
 REFUSED = {"floor_divide", "heaviside", "ctc_nll", "ctc_nll_backward"} | {
     "_standard_gamma_grad", "_dirichlet_grad", "ldl_and_info", "ldl_solution",
+    "_unique2_values", "unique_dim_values", "unique_consecutive_values",
 }  # fmt: skip
 # What no finite difference of the kernel can show, and where it is compared instead.
 ELSEWHERE = {

@@ -35,6 +35,13 @@ case("unique-counts", lambda tn, x: x.unique(return_counts=True), mask(5))
 case("unique-nan", lambda tn, x: x.unique(), f64(2).of([NAN, 1.0]).const)
 case("unique_consecutive-nan", lambda tn, x: x.unique_consecutive(), f64(2).of([NAN, NAN]).const)
 case("unique-empty-dim", lambda tn, x: tn.unique(x, dim=0), i64(0, 3))
+for _name, _given in {
+    "unique": ALL,
+    "unique-dim": {"dim": 0},
+    "unique_consecutive": ALL,
+    "unique_consecutive-dim": {"dim": 1},
+}.items():
+    TABLE.fails_backward(f"{_name}-gradient", function(_name.split("-")[0], **_given), f64(3, 2))
 fails("unique-dim-of-empty", function("unique", dim=1), i64(0, 3))
 fails("unique-dim-too-large", function("unique", dim=2), i64(2, 3))
 

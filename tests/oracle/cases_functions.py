@@ -243,6 +243,9 @@ case(
 )
 TABLE.fails_backward("igamma-by-order", function("igamma"), f64(2).positive, f64(2).positive)
 TABLE.fails_backward("heaviside-backward", function("heaviside"), f64(2), f64(2))
+TABLE.fails_backward(
+    "ldl_factor-backward", lambda tn, x: tn.linalg.ldl_factor(x @ x.mT)[0], f64(2, 2)
+)
 fails("heaviside-kinds-differ", function("heaviside"), f64(2), f32(2))
 fails("float_power_-float32", inplace("float_power_", 2), f32(2))
 for _name in ("gcd", "lcm", "bitwise_left_shift", "bitwise_right_shift"):

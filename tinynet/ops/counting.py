@@ -14,7 +14,7 @@ from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.reduction import Dims, axes_of
-from tinynet.ops.refuse import name_of, refuse_kinds, refuse_others
+from tinynet.ops.refuse import name_of, no_derivative, refuse_kinds, refuse_others
 from tinynet.ops.shape import axis_of
 
 # ---- where --------------------------------------------------------------------------------------
@@ -162,9 +162,25 @@ def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) ->
 # ---- unique -------------------------------------------------------------------------------------
 
 
-def _results(values: Array, inverse: Array | None, counts: Array | None) -> Any:
-    found = [wrap(a) for a in (values, inverse, counts) if a is not None]
-    return found[0] if len(found) == 1 else tuple(found)
+def _chosen(name: str, node: str) -> Any:
+    """Make the operation that returns what was chosen of a tensor; it has no derivative."""
+
+    def chosen(self: Array, /, values: Array) -> Array:
+        """Return the values that were found in ``self``."""
+        return values
+
+    chosen.__name__ = f"{name}_values"
+    return operation(methods=False, node=node)(chosen).grad(self=no_derivative(name)).function
+
+
+_unique2 = _chosen("_unique2", "Unique2Backward0")
+_unique_dim = _chosen("unique_dim", "UniqueDimBackward0")
+_consecutive = _chosen("unique_consecutive", "UniqueConsecutiveBackward0")
+
+
+def _results(values: Tensor, inverse: Array | None, counts: Array | None) -> Any:
+    further = [wrap(a) for a in (inverse, counts) if a is not None]
+    return (values, *further) if further else values
 
 
 def _slices(name: str, self: Tensor, dim: int) -> tuple[Array, int]:
@@ -220,7 +236,7 @@ def unique(
     inverse[order] = np.cumsum(new) - 1
     values = array.reshape(-1)[chosen] if dim is None else array.take(chosen, axis)
     return _results(
-        values,
+        (_unique2 if dim is None else _unique_dim)(self, values),
         (inverse.reshape(array.shape) if dim is None else inverse) if return_inverse else None,
         np.diff(np.append(np.flatnonzero(new), len(new))) if return_counts else None,
     )
@@ -248,7 +264,7 @@ def unique_consecutive(
     inverse = np.cumsum(new) - 1
     values = array.reshape(-1)[new] if dim is None else array.compress(new, axis)
     return _results(
-        values,
+        _consecutive(self, values),
         (inverse.reshape(array.shape) if dim is None else inverse) if return_inverse else None,
         np.diff(np.append(np.flatnonzero(new), len(new))) if return_counts else None,
     )

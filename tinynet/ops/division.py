@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet.core.operation import pointwise
 from tinynet.dtypes import Array
-from tinynet.ops.refuse import refuse_kinds
+from tinynet.ops.refuse import no_derivative, refuse_kinds
 from tinynet.widening import HALF, Single, in_single
 
 # ---- quotients and remainders -------------------------------------------------------------------
@@ -26,10 +26,6 @@ def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
     return function(self, other)
 
 
-def _underivable(g: Any) -> Any:
-    raise RuntimeError("derivative for aten::floor_divide is not implemented")
-
-
 @pointwise(operator="floordiv", inplace=True, node="NotImplemented")
 def floor_divide(self: Array, other: Array, /) -> Array:
     """Return the quotient rounded down; it has no derivative.
@@ -43,7 +39,8 @@ def floor_divide(self: Array, other: Array, /) -> Array:
     return _whole("div_floor_cpu", np.floor_divide, self, other)
 
 
-floor_divide.grad(self=_underivable, other=_underivable)
+_no_slope = no_derivative("aten::floor_divide")
+floor_divide.grad(self=_no_slope, other=_no_slope)
 
 
 @pointwise(node="DivBackward2", methods=False, ints="keep", mixed=None)

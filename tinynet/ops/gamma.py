@@ -14,7 +14,7 @@ import numpy as np
 from tinynet.core.operation import operation, pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.exponential import exp, log
-from tinynet.ops.refuse import refuse_whole
+from tinynet.ops.refuse import no_derivative, refuse_whole
 
 # Bernoulli's numbers B2, B4, ...
 _BERNOULLI = (
@@ -129,11 +129,9 @@ def zeta(self: Array, other: Array, /) -> Array:
     return _zeta(self.astype(np.float64), q).astype(self.dtype)
 
 
-def _no_slope(g: Any) -> Any:
-    raise NotImplementedError("the derivative for 'zeta' is not implemented.")
-
-
-zeta.grad(self=_no_slope, other=lambda g, self, other: g * -self * zeta(self + 1, other))
+zeta.grad(
+    self=no_derivative("zeta"), other=lambda g, self, other: g * -self * zeta(self + 1, other)
+)
 
 
 @operation(methods=False, node="PolygammaBackward0")
@@ -239,12 +237,11 @@ def _density(g: Any, a: Any, x: Any) -> Any:
     return g * exp((a - 1) * log(x) - x - lgamma(a))
 
 
-def _not_by_order(name: str) -> Any:
-    def slope(g: Any) -> Any:
-        raise NotImplementedError(f"the derivative for '{name}: input' is not implemented.")
-
-    return slope
-
-
-igamma.grad(self=_not_by_order("igamma"), other=lambda g, self, other: _density(g, self, other))
-igammac.grad(self=_not_by_order("igammac"), other=lambda g, self, other: -_density(g, self, other))
+igamma.grad(
+    self=no_derivative("igamma: input"),
+    other=lambda g, self, other: _density(g, self, other),
+)
+igammac.grad(
+    self=no_derivative("igammac: input"),
+    other=lambda g, self, other: -_density(g, self, other),
+)

@@ -70,6 +70,17 @@ def bad_dim(function: str, dim: Any, several: bool = True) -> TypeError:
     )
 
 
+def no_derivative(name: str) -> Callable[[Any], Any]:
+    """Return the formula of an operation that has no derivative, under PyTorch's name for it."""
+
+    def formula(g: Any) -> Any:
+        if name.startswith("aten::"):
+            raise RuntimeError(f"derivative for {name} is not implemented")
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return formula
+
+
 def refuse_whole(function: str, array: Array) -> None:
     """Raise NotImplementedError for a dtype that is not floating-point."""
     if not dtypes.is_floating(array.dtype):

@@ -20,7 +20,7 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.gamma import digamma
 from tinynet.ops.random import refuse_integers
-from tinynet.ops.refuse import refuse_others
+from tinynet.ops.refuse import no_derivative, refuse_others
 from tinynet.random import Generator, numbers_of
 
 _MOST_TERMS = 5000
@@ -100,15 +100,8 @@ def _standard_gamma_grad(self: Array, output: Array, /) -> Array:
     return found.astype(self.dtype)
 
 
-def _no_slope(name: str) -> Any:
-    def slope(g: Any) -> Any:
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
-
-    return slope
-
-
 _standard_gamma_grad.grad(
-    self=_no_slope("_standard_gamma_grad"), output=_no_slope("_standard_gamma_grad")
+    self=no_derivative("_standard_gamma_grad"), output=no_derivative("_standard_gamma_grad")
 )
 
 
@@ -190,9 +183,9 @@ def _dirichlet_grad(x: Array, alpha: Array, total: Array, /) -> Array:
 
 
 _dirichlet_grad.grad(
-    x=_no_slope("_dirichlet_grad"),
-    alpha=_no_slope("_dirichlet_grad"),
-    total=_no_slope("_dirichlet_grad"),
+    x=no_derivative("_dirichlet_grad"),
+    alpha=no_derivative("_dirichlet_grad"),
+    total=no_derivative("_dirichlet_grad"),
 )
 
 

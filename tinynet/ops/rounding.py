@@ -10,7 +10,7 @@ from tinynet.core.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import sign
-from tinynet.ops.refuse import refuse_whole
+from tinynet.ops.refuse import no_derivative, refuse_whole
 
 
 def _whole_part(name: str, function: Any, x: Array) -> Array:
@@ -152,10 +152,7 @@ def heaviside(self: Array, values: Array, /) -> Array:
     return np.where(self == 0, values, np.where(np.isnan(self), 0, self > 0).astype(self.dtype))
 
 
-def _no_slope(g: Any) -> Any:
-    raise RuntimeError("derivative for aten::heaviside is not implemented")
-
-
+_no_slope = no_derivative("aten::heaviside")
 heaviside.grad(self=_no_slope, values=_no_slope)
 
 

@@ -22,7 +22,7 @@ from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
-from tinynet.ops.refuse import name_of
+from tinynet.ops.refuse import name_of, no_derivative
 
 # ---- sums over paths ----------------------------------------------------------------------------
 
@@ -141,10 +141,7 @@ def ctc_nll_backward(
     return gradient
 
 
-def _not_twice(g: Any) -> Any:
-    raise RuntimeError("derivative for aten::_ctc_loss_backward is not implemented")
-
-
+_not_twice = no_derivative("aten::_ctc_loss_backward")
 ctc_nll.grad(
     log_probs=lambda g, log_probs, labels, input_lengths, target_lengths, sums, nll, blank,
     zero_infinity: ctc_nll_backward(

@@ -13,7 +13,7 @@ from tinynet.core.out import with_out
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
-from tinynet.ops.refuse import name_of, refuse_half, refuse_others
+from tinynet.ops.refuse import name_of, no_derivative, refuse_half, refuse_others
 
 _GROWTH = (1 + math.sqrt(17)) / 8  # bounds the growth of elements by one block as by the other
 
@@ -98,15 +98,9 @@ def _substitute(LD: Array, pivots: Array, x: Array) -> None:
         x[[end - 1, other]] = x[[other, end - 1]]
 
 
-def _no_slope(name: str) -> Any:
-    def slope(g: Any) -> Any:
-        raise NotImplementedError(f"derivative for aten::{name} is not implemented")
-
-    return slope
-
-
-ldl_and_info.grad(A=_no_slope("linalg_ldl_factor_ex"))
-ldl_solution.grad(LD=_no_slope("linalg_ldl_solve"), B=_no_slope("linalg_ldl_solve"))
+_unsolved = no_derivative("aten::linalg_ldl_solve")
+ldl_and_info.grad(A=no_derivative("aten::linalg_ldl_factor_ex"))
+ldl_solution.grad(LD=_unsolved, B=_unsolved)
 _Factor = named("linalg_ldl_factor", ("LD", "pivots"))
 _FactorEx = named("linalg_ldl_factor_ex", ("LD", "pivots", "info"))
 

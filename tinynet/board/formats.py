@@ -9,6 +9,7 @@ from tinynet.board.names import scopes_of
 from tinynet.board.svg import quoted
 
 _TYPES = {
+    "bfloat16": "DT_BFLOAT16",
     **{"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE", "bool": "DT_BOOL"},
     **{f"int{n}": f"DT_INT{n}" for n in (8, 16, 32, 64)},
     **{"uint8": "DT_UINT8", "uint16": "DT_UINT16"},

@@ -40,6 +40,7 @@ _GRAPH_PRODUCER = (
     22  # the GraphDef version that PyTorch writes; TensorBoard accepts no graph without
 )
 DATA_TYPES = {
+    "bfloat16": "DT_BFLOAT16",
     "float16": "DT_HALF",
     "float32": "DT_FLOAT",
     "float64": "DT_DOUBLE",

@@ -167,6 +167,9 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
         """The folders that are written to, each with what takes its messages."""
         return {folder: FileWriter(self, folder) for folder in self._files} or None
 
+    def _get_file_writer(self) -> FileWriter:  # programs written for PyTorch call it
+        return FileWriter(self)
+
     def get_logdir(self) -> str:
         """The folder that the event files are in."""
         return self.log_dir
@@ -275,9 +278,31 @@ class FileWriter:
         event = own.Event(summary=own.Summary.FromString(summary.SerializeToString()))
         self.add_event(event, global_step, walltime)
 
+    def add_graph(self, graph_profile: Any, walltime: float | None = None) -> None:
+        """Write a graph.
+
+        Args:
+            graph_profile: a message ``GraphDef``, and a ``RunMetadata`` with its times.
+            walltime: its time in seconds, unless it is now.
+        """
+        graph, run_metadata = graph_profile
+        self.add_onnx_graph(graph, walltime)
+        own = tensorboardx.load()
+        content = run_metadata.SerializeToString()
+        tagged = own.TaggedRunMetadata(tag="step1", run_metadata=content)
+        self.add_event(own.Event(tagged_run_metadata=tagged), None, walltime)
+
+    def add_onnx_graph(self, graph: Any, walltime: float | None = None) -> None:
+        """Write a message ``GraphDef``; arguments as in ``add_graph``."""
+        event = tensorboardx.load().Event(graph_def=graph.SerializeToString())
+        self.add_event(event, None, walltime)
+
     def flush(self) -> None:
         """Put all events on disk."""
         self._writer.flush()
+
+    def reopen(self) -> None:
+        """Do nothing: what is added after ``close`` begins a new event file."""
 
     def close(self) -> None:
         """Flush and close the writer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import time
 from typing import Any
 
@@ -9,23 +10,27 @@ import numpy as np
 
 from tinynet.core.tensor import Tensor
 
+_SCALARS: tuple[Any, ...] = (numbers.Number, str)
+
 
 def number(tag: str, value: Any) -> float:
-    """The value as a Python float."""
+    """The value as a Python float; what `float` raises is raised, with a note of the tag."""
     found = value._array if isinstance(value, Tensor) else value
     if isinstance(found, (np.ndarray, np.generic)):
         if found.size != 1:
-            raise ValueError(
-                f"The value of {tag!r} must be one number. Got {found.size} elements "
-                f"(shape {list(found.shape)}) instead."
+            raise AssertionError(
+                "Tensor should contain one element (0 dimensions). "
+                f"Was given size: {found.size} and {found.ndim} dimensions. "
+                f"The value of {tag!r} must be one number."
             )
         found = found.item()
-    if not isinstance(found, (bool, int, float)):
-        raise TypeError(f"The value of {tag!r} must be a number. Got {kind(found)} instead.")
+    if not isinstance(found, _SCALARS):
+        raise NotImplementedError(f"{_no_array(value)} The value of {tag!r} must be a number.")
     try:
         return float(found)
-    except OverflowError:
-        raise ValueError(f"The value of {tag!r} must fit into a float. Got more.") from None
+    except (OverflowError, TypeError, ValueError) as error:
+        error.add_note(f"This was raised for the value of {tag!r}.")
+        raise
 
 
 def array(method: str, name: str, value: Any) -> np.ndarray[Any, Any]:
@@ -35,13 +40,16 @@ def array(method: str, name: str, value: Any) -> np.ndarray[Any, Any]:
         found = np.asarray(found)
     except ValueError:  # a ragged list
         found = np.asarray(None)
-    if found.dtype.kind not in "biuf":
-        what = f"{kind(value)} of {found.dtype}" if found.dtype.kind in "cSU" else kind(value)
-        raise TypeError(
-            f"The '{name}' parameter of {method} must be a tensor or an array of real numbers. "
-            f"Got {what} instead."
-        )
-    return found
+    if found.dtype.kind in "biuf" or found.dtype.name == "bfloat16":
+        return found
+    wanted = f"The '{name}' parameter of {method} must be a tensor or an array of real numbers."
+    if found.dtype.kind == "O":
+        raise NotImplementedError(f"{_no_array(value)} {wanted}")
+    raise TypeError(f"{wanted} Got {kind(value)} of {found.dtype} instead.")
+
+
+def _no_array(value: Any) -> str:
+    return f"Got {type(value)}, but numpy array or tinynet tensor are expected."
 
 
 def step(value: Any, tag: str) -> int | None:

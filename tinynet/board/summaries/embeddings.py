@@ -50,7 +50,8 @@ class Embeddings(Family):
             metadata_header: the names of the columns of `metadata`.
 
         Raises:
-            ValueError: shapes or numbers of points do not fit each other.
+            AssertionError: shapes or numbers of points do not fit each other.
+            ValueError: the pictures have another shape than that, or are too large.
 
         Example:
             >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))
@@ -61,8 +62,11 @@ class Embeddings(Family):
         method = "add_embedding"
         checks.check_tag(tag, method)
         vectors = checks.array(method, "mat", mat)
-        good = vectors.ndim == 2 and vectors.size > 0
-        checks.check_shape(method, "mat", vectors.shape, good, "[N, D]")
+        if vectors.ndim != 2 or vectors.size == 0:
+            raise AssertionError(
+                "mat should be 2D, where mat.size(0) is the number of data points. "
+                f"Got the shape {list(vectors.shape)}."
+            )
         step = checks.step(0 if global_step is None else global_step, tag)
         folder, name = f"{step:05d}/{_folder(tag)}", f"{tag}:{step:05d}"
         paths = {"tensor_path": f"{folder}/tensors.tsv"}
@@ -126,11 +130,13 @@ def _vectors(vectors: np.ndarray[Any, Any]) -> bytes:
 
 def _metadata(rows: Sequence[Any], header: Sequence[str] | None, count: int) -> bytes:
     if len(rows) != count:
-        raise ValueError(f"#labels should equal with #data points. Got {len(rows)} and {count}.")
+        raise AssertionError(
+            f"#labels should equal with #data points. Got {len(rows)} and {count}."
+        )
     if not header:
         return _table([[row] for row in rows])
     if any(len(row) != len(header) for row in rows):
-        raise ValueError("len of header must be equal to the number of columns in metadata")
+        raise AssertionError("len of header must be equal to the number of columns in metadata")
     return _table([header, *rows])
 
 
@@ -146,7 +152,9 @@ def _sprite(images: Any, count: int) -> tuple[bytes, tuple[int, int]]:
     good = array.ndim == 4 and array.size > 0 and array.shape[1] in (1, 2, 3, 4)
     checks.check_shape("add_embedding", "label_img", array.shape, good, "[N, C, H, W], C 1 to 4")
     if len(array) != count:
-        raise ValueError(f"#images should equal with #data points. Got {len(array)} and {count}.")
+        raise AssertionError(
+            f"#images should equal with #data points. Got {len(array)} and {count}."
+        )
     side = math.isqrt(count - 1) + 1
     height, width = array.shape[2:]
     if side * max(height, width) > _LARGEST_SPRITE:

@@ -15,6 +15,11 @@ from tinynet.board.summaries.family import Family
 class Histograms(Family):
     """The methods of SummaryWriter for distributions."""
 
+    @property
+    def default_bins(self) -> list[float]:
+        """The edges that `bins="tensorflow"` means."""
+        return _growing_edges().tolist()
+
     def add_histogram(
         self,
         tag: str,
@@ -40,7 +45,8 @@ class Histograms(Family):
             max_bins: merge neighbours until there are no more than twice as many.
 
         Raises:
-            TypeError: the values are no real numbers.
+            NotImplementedError: the values are no tensor or array.
+            TypeError: they are no real numbers.
             ValueError: there is no value.
 
         Example:

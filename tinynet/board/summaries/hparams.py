@@ -41,7 +41,7 @@ class Hparams(Family):
                 those of curves of this run.
             hparam_domain_discrete: name -> all values that it may have; the tab lists them.
             run_name: the folder below `log_dir`; the time unless given.
-            global_step: the step of the results; 0 unless given.
+            global_step: the step of all that is written; 0 unless given.
 
         Raises:
             TypeError: an argument is no dictionary, or a domain no list of such values.
@@ -72,22 +72,18 @@ class Hparams(Family):
                 version=_PLUGIN_VERSION, **{field: message}
             )
             metadata = tensorboardx.metadata("hparams", content.SerializeToString())
-            self._summary(f"_hparams_/{field}", None, when, folder, metadata=metadata)
+            self._summary(f"_hparams_/{field}", step, when, folder, metadata=metadata)
         for name, metric in metrics.items():
             self._summary(name, step, when, folder, simple_value=metric)
 
 
 def _check(hparams: Any, metrics: Any, domains: Any) -> None:
-    named = {
-        "hparam_dict": hparams,
-        "metric_dict": metrics,
-        "hparam_domain_discrete": domains,
-    }
-    for name, given in named.items():
-        if not isinstance(given, Mapping):
-            raise TypeError(f"parameter: {name} should be a dictionary, nothing logged.")
-        for key in given:
-            checks.check_tag(key, "add_hparams")
+    if not (isinstance(hparams, Mapping) and isinstance(metrics, Mapping)):
+        raise TypeError("hparam_dict and metric_dict should be dictionary.")
+    if not isinstance(domains, Mapping):
+        raise TypeError("parameter: hparam_domain_discrete should be a dictionary, nothing logged.")
+    for key in (*hparams, *metrics, *domains):
+        checks.check_tag(key, "add_hparams")
     for name, domain in domains.items():
         known = name in hparams and isinstance(domain, list)
         if not known or not all(isinstance(one, type(hparams[name])) for one in domain):

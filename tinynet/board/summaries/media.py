@@ -46,12 +46,15 @@ class Media(Family):
             walltime: seconds since the epoch; now unless given.
 
         Raises:
-            ValueError: it has more than one channel, or no sample.
+            AssertionError: it has more than one channel, or no sample.
         """
         checks.check_tag(tag, "add_audio")
         sound = checks.array("add_audio", "snd_tensor", snd_tensor)
-        good = sound.size > 0 and sound.size == max(sound.shape, default=0)
-        checks.check_shape("add_audio", "snd_tensor", sound.shape, good, "[L] or [1, L]")
+        if sound.size == 0 or sound.size != max(sound.shape, default=0):
+            raise AssertionError(
+                "input tensor should be 1 dimensional. The 'snd_tensor' of add_audio must "
+                f"have the shape [L] or [1, L]. Got {list(sound.shape)} instead."
+            )
         sound = sound.reshape(-1).astype(np.float64)
         if not (np.abs(sound) <= 1).all():
             self._doubt(tag, "some amplitudes are not within -1 and 1, and clipped")
@@ -102,8 +105,11 @@ class Media(Family):
             if value is not None
         }
         for name, array in arrays.items():
-            good = array.ndim == 3 and array.shape[2] == 3
-            checks.check_shape("add_mesh", name, array.shape, good, "[B, N, 3]")
+            if array.ndim != 3 or array.shape[2] != 3:
+                raise ValueError(
+                    "Tensor shape should be of shape BxNx3, but got "
+                    f"tinynet.Size({list(array.shape)}). It is that of {name!r}."
+                )
         components = sum(1 << _KINDS[name][0] for name in arrays)
         config = json.dumps(config_dict or {}, sort_keys=True)
         when = checks.now(walltime)

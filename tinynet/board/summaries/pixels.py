@@ -26,13 +26,23 @@ def picture(
     """
     array = checks.array(method, "img_tensor", value)
     order = dataformats.upper() if isinstance(dataformats, str) else ""
+    if len(set(order)) < len(order):
+        raise AssertionError(
+            "You can not use the same dimension shorthand twice. "
+            f"The 'dataformats' parameter of {method} is {dataformats!r}."
+        )
+    if order and array.ndim != len(order):
+        raise AssertionError(
+            "size of input tensor and input format are different. "
+            f"tensor shape: {array.shape}, input_format: {dataformats}"
+        )
     wanted = next((known for known in _ORDERS if sorted(known) == sorted(order)), None)
     if wanted is None:
         raise ValueError(
             f"The 'dataformats' parameter of {method} must order the letters of one of HW, CHW, "
             f"NCHW. Got {dataformats!r} instead."
         )
-    good = array.ndim == len(order) and array.size > 0
+    good = array.size > 0
     if good and "C" in order:
         good = array.shape[order.index("C")] in (1, 2, 3, 4)
     checks.check_shape(method, "img_tensor", array.shape, good, f"{order}, with 1 to 4 channels")

@@ -28,7 +28,7 @@ class Scalars(Family):
 
         Args:
             tag: the name of the curve; `/` groups curves.
-            scalar_value: a Python number, a numpy number or a tensor of one element.
+            scalar_value: what `float` takes, or a tensor or array of one element.
             global_step: the position on the x axis; 0 unless given.
             walltime: seconds since the epoch; now unless given.
             new_style: write a tensor instead of the `simple_value` field.
@@ -36,8 +36,9 @@ class Scalars(Family):
                 float32.
 
         Raises:
-            TypeError: the value is no number; the message names the tag.
-            ValueError: it has more than one element.
+            AssertionError: the value does not have one element.
+            NotImplementedError: it is neither a number nor a tensor or array.
+            TypeError, ValueError, OverflowError: `float` refuses it; a note names the tag.
 
         Example:
             >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))
@@ -144,7 +145,8 @@ class Scalars(Family):
                 expressions, or `["Margin", [value, lower, upper]]`.
 
         Raises:
-            ValueError: a chart is of neither kind, or a margin has not three tags.
+            AssertionError: a margin has not three tags.
+            ValueError: a chart is of neither kind.
         """
         messages = tensorboardx.load()
         categories = [
@@ -178,7 +180,12 @@ class Scalars(Family):
             tags: three curves: the value, the lower and the upper bound.
             category: the heading that the chart stands under.
             title: the heading of the chart.
+
+        Raises:
+            AssertionError: there are not three.
         """
+        if len(tags) != 3:
+            raise AssertionError(f"Expected 3 tags, got {len(tags)}. They are value, lower, upper.")
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
 
@@ -189,7 +196,8 @@ def _chart(title: str, style: str, tags: Sequence[str]) -> Any:
     if style != "Margin":
         raise ValueError(f"The chart {title!r} must be 'Multiline' or 'Margin'. Got {style!r}.")
     if len(tags) != 3:
-        raise ValueError(
+        raise AssertionError(
+            "len(tags) != 3. "
             f"The chart {title!r} must have three tags: value, lower, upper. Got {list(tags)}."
         )
     series = messages.MarginChartContent.Series(value=tags[0], lower=tags[1], upper=tags[2])

@@ -458,6 +458,56 @@ def test_refused_before_anything_is_written(folder, writer, method, arguments, e
     assert sorted(folder.rglob("*")) == before
 
 
+REFUSED_BY_BOTH = {
+    "add_scalar": [
+        ("a", None),
+        ("a", [1.0]),
+        ("a", "x"),
+        ("a", 1j),
+        ("a", 10**400),
+        ("a", np.ones(2)),
+    ],
+    "add_scalars": [("a", {"b": np.ones(2)}), ("a", {"b": None})],
+    "add_histogram": [("a", None), ("a", np.ones(0))],
+    "add_histogram_raw": [("a", 0, 1, 1, 1, 1, [1, 2], [1])],
+    "add_image": [("a", np.ones((4, 5))), ("a", np.ones((3, 4, 5)), 0, None, "CCH"), ("a", None)],
+    "add_images": [("a", np.ones((3, 4, 5)))],
+    "add_audio": [("a", np.ones((2, 9))), ("a", None)],
+    "add_embedding": [
+        (np.ones(3),),
+        (np.ones((3, 2)), ["a"]),
+        (np.ones((3, 2)), None, np.ones((2, 3, 4, 4))),
+        (np.ones((3, 2)), [["a"]] * 3, None, 0, "default", ["b", "c"]),
+    ],
+    "add_hparams": [
+        ([1], {}),
+        ({}, 1),
+        ({}, {}, 5),
+        ({"a": 1.0}, {}, {"a": ["x"]}),
+        ({"a": 1.0}, {"loss": "low"}),
+    ],
+    "add_custom_scalars": [({"a": {"b": ["Margin", ["x"]]}},)],
+    "add_custom_scalars_marginchart": [(["a", "b"],)],
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [(method, one) for method, several in REFUSED_BY_BOTH.items() for one in several],
+)
+def test_errors_are_pytorchs(writer, tmp_path, method, arguments):
+    tensorboard = pytest.importorskip("torch.utils.tensorboard")
+    with pytest.raises(Exception) as ours:
+        getattr(writer, method)(*arguments)
+    with tensorboard.SummaryWriter(tmp_path / "theirs") as other:
+        with pytest.raises(Exception) as theirs:
+            getattr(other, method)(*arguments)
+    assert type(ours.value) is type(theirs.value)
+    sentence = str(theirs.value).partition(". ")[0].replace("torch tensor", "tinynet tensor")
+    assert str(ours.value).startswith(sentence)
+
+
 # ---- protobuf --------------------------------------------------------------------------------
 
 

@@ -28,17 +28,19 @@ class Demand:
     Attributes:
         apart: it must not be an input.
         texts: make of a result and ``out`` the refusal of another dtype: one for each result, or
-            one for all. Without them, casting is allowed.
+            one for all. Without them, casting is allowed; so it is where there are fewer results.
         by_count: it keeps its shape if that has as many elements as the result.
         warns: a warning where ``out`` has elements and is resized; functions that make tensors
             from numbers give none, but for ``arange``.
         dim: it must be called with ``dim``.
         inside: it computes in the dtype of ``out``.
+        also: dtypes that are allowed beside that of the result.
     """
 
     apart: bool = False
     dim: bool = False
     inside: bool = False
+    also: tuple[Any, ...] = ()
     texts: tuple[Callable[[Array, Array], str], ...] = ()
     by_count: bool = False
     warns: bool = True
@@ -111,8 +113,10 @@ def _refuse(name: str, targets: tuple[Tensor, ...], inputs: list[Tensor], demand
 
 def _refuse_dtypes(targets: tuple[Tensor, ...], found: tuple[Tensor, ...], demand: Demand) -> None:
     texts = demand.texts * len(targets) if len(demand.texts) == 1 else demand.texts
-    for t, result, text in zip(targets, found, texts, strict=False):
-        if t._array.dtype != result._array.dtype:
+    if len(texts) != len(targets):
+        return  # of the form with another number of results
+    for t, result, text in zip(targets, found, texts, strict=True):
+        if t._array.dtype not in (result._array.dtype, *demand.also):
             raise RuntimeError(text(result._array, t._array))
 
 

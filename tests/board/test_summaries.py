@@ -18,6 +18,7 @@ from tests.rounding import near
 from tinynet.board import BoardWarning, SummaryWriter
 from tinynet.board.summaries.lettering import lettered
 from tinynet.board.summaries.png import png
+from tinynet.utils.tensorboard.summary import hparams
 
 ROOT = Path(__file__).parents[2]
 RECORDED = json.loads((Path(__file__).parent / "signatures.json").read_text(encoding="utf-8"))
@@ -353,6 +354,18 @@ def test_hparams_have_the_step(folder, writer):
     writer.add_hparams({"lr": 0.5}, {"loss": 1}, run_name="trial", global_step=3)
     writer.flush()
     assert {event.step for event in reader.events(folder / "trial")} == {3}
+
+
+def test_hparams_go_into_the_run_of_the_curves(folder, writer):
+    messages = hparams({"lr": 0.5}, {"loss": "unused"})
+    for message in messages:
+        writer.file_writer.add_summary(message)
+    writer.add_hparams({"lr": 0.5}, {"loss": 1}, run_name="trial")
+    tags = [value.tag for value in values(writer)]
+    written = [v.tag for event in reader.events(folder / "trial") for v in event.summary.value]
+    assert [*tags, "loss"] == written
+    with pytest.raises(TypeError, match="parameter: metric_dict should be a dictionary, nothing"):
+        hparams({"lr": 0.5})
 
 
 REFUSED = {

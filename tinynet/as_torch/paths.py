@@ -30,7 +30,7 @@ _SAME = """
     optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd optim.sparse_adam
     optim.swa_utils serialization signal signal.windows utils utils.checkpoint utils.data
     utils.data.dataloader utils.data.dataset utils.data.distributed utils.data.sampler
-    utils.hooks utils.tensorboard
+    utils.hooks utils.tensorboard utils.tensorboard.summary
 """.split()
 PATHS: dict[str, str] = {
     **{f"torch.{path}": path for path in _SAME},

@@ -53,37 +53,81 @@ class Hparams(Family):
             >>> with SummaryWriter("runs/example") as writer:
             ...     writer.add_hparams({"lr": 0.1, "optimizer": "SGD"}, {"final/loss": 0.5})
         """
-        domains = {} if hparam_domain_discrete is None else hparam_domain_discrete
-        _check(hparam_dict, metric_dict, domains)
-        values = {name: _value(v) for name, v in hparam_dict.items() if v is not None}
+        if not (isinstance(hparam_dict, Mapping) and isinstance(metric_dict, Mapping)):
+            raise TypeError("hparam_dict and metric_dict should be dictionary.")
+        summaries = hparams(hparam_dict, metric_dict, hparam_domain_discrete)
         metrics = {name: checks.number(name, value) for name, value in metric_dict.items()}
-        domains = {name: [_value(one) for one in domain] for name, domain in domains.items()}
         step, when = checks.step(global_step, "add_hparams"), time.time()
         folder = os.path.join(self.log_dir, run_name or str(when))
-        data = {
-            "experiment": _experiment(values, metrics, domains),
-            "session_start_info": _start(values, when),
-            "session_end_info": tensorboardx.load().SessionEndInfo(
-                status="STATUS_SUCCESS", end_time_secs=when
-            ),
-        }
-        for field, message in data.items():
-            content = tensorboardx.load().HParamsPluginData(
-                version=_PLUGIN_VERSION, **{field: message}
-            )
-            metadata = tensorboardx.metadata("hparams", content.SerializeToString())
-            self._summary(f"_hparams_/{field}", step, when, folder, metadata=metadata)
+        for summary in summaries:
+            (value,) = summary.value
+            self._summary(value.tag, step, when, folder, metadata=value.metadata)
         for name, metric in metrics.items():
             self._summary(name, step, when, folder, simple_value=metric)
 
 
+def hparams(
+    hparam_dict: Mapping[str, Any] | None = None,
+    metric_dict: Mapping[str, Any] | None = None,
+    hparam_domain_discrete: Mapping[str, list[Any]] | None = None,
+) -> tuple[Any, Any, Any]:
+    """Return what `add_hparams` writes besides the results, for `file_writer.add_summary`.
+
+    Programs write it themselves to have hyperparameters in the run of their curves.
+
+    Args:
+        hparam_dict, hparam_domain_discrete: as in `SummaryWriter.add_hparams`.
+        metric_dict: its names are the curves that the HParams tab shows.
+
+    Returns:
+        Three messages ``Summary``: the experiment, the beginning and the end of the session.
+
+    Raises:
+        TypeError: an argument is no dictionary, or a domain no list of such values.
+        ValueError: a hyperparameter is of another type.
+
+    Example:
+        >>> getfixture("monkeypatch").chdir(getfixture("tmp_path"))
+        >>> from tinynet.utils.tensorboard import SummaryWriter
+        >>> from tinynet.utils.tensorboard.summary import hparams
+        >>> with SummaryWriter("runs/example") as writer:
+        ...     for summary in hparams({"lr": 0.1}, {"loss": 0}):
+        ...         writer.file_writer.add_summary(summary)
+        ...     writer.add_scalar("loss", 0.5, global_step=1)
+    """
+    domains = hparam_domain_discrete or {}
+    _check(hparam_dict, metric_dict, domains)
+    assert hparam_dict is not None and metric_dict is not None
+    values = {name: _value(v) for name, v in hparam_dict.items() if v is not None}
+    domains = {name: [_value(one) for one in domain] for name, domain in domains.items()}
+    when = time.time()
+    end = tensorboardx.load().SessionEndInfo(status="STATUS_SUCCESS", end_time_secs=when)
+    return (
+        _summary("experiment", _experiment(values, metric_dict, domains)),
+        _summary("session_start_info", _start(values, when)),
+        _summary("session_end_info", end),
+    )
+
+
+def _summary(field: str, message: Any) -> Any:
+    messages = tensorboardx.load()
+    content = messages.HParamsPluginData(version=_PLUGIN_VERSION, **{field: message})
+    metadata = tensorboardx.metadata("hparams", content.SerializeToString())
+    value = messages.Summary.Value(tag=f"_hparams_/{field}", metadata=metadata)
+    return messages.Summary(value=[value])
+
+
 def _check(hparams: Any, metrics: Any, domains: Any) -> None:
-    if not (isinstance(hparams, Mapping) and isinstance(metrics, Mapping)):
-        raise TypeError("hparam_dict and metric_dict should be dictionary.")
-    if not isinstance(domains, Mapping):
-        raise TypeError("parameter: hparam_domain_discrete should be a dictionary, nothing logged.")
-    for key in (*hparams, *metrics, *domains):
-        checks.check_tag(key, "add_hparams")
+    named = {
+        "hparam_dict": hparams,
+        "metric_dict": metrics,
+        "hparam_domain_discrete": domains,
+    }
+    for name, given in named.items():
+        if not isinstance(given, Mapping):
+            raise TypeError(f"parameter: {name} should be a dictionary, nothing logged.")
+        for key in given:
+            checks.check_tag(key, "add_hparams")
     for name, domain in domains.items():
         known = name in hparams and isinstance(domain, list)
         if not known or not all(isinstance(one, type(hparams[name])) for one in domain):
@@ -106,7 +150,7 @@ def _value(value: Any) -> bool | float | str:
 
 def _experiment(
     values: dict[str, bool | float | str],
-    metrics: dict[str, float],
+    metrics: Mapping[str, Any],
     domains: Mapping[str, list[bool | float | str]],
 ) -> Any:
     messages = tensorboardx.load()

@@ -109,10 +109,12 @@ def _check_source(self: Array, index: Array, source: Array, dim: int) -> int:
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
         )
-    n = self.shape[axis] if self.ndim else 1
-    if self.ndim < 2 and index.size and not 0 <= index.min() <= index.max() < n:
-        raise IndexError("index out of range in self")
-    refuse_outside(index, n, axis)
+    try:
+        refuse_outside(index, self.shape[axis] if self.ndim else 1, axis)
+    except RuntimeError:
+        if self.ndim > 1:
+            raise
+        raise IndexError("index out of range in self") from None
     return axis
 
 

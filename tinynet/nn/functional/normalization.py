@@ -224,7 +224,7 @@ def group_norm(
         tensor([[-1.,  1., -1.,  1.]])
     """
     tensor_only("group_norm", input=input)
-    size = input.shape
+    size = input._array.shape
     check_groups(size, num_groups, weight=weight, bias=bias)
     samples, channels = size[:2]
     check_kinds("GroupNormKernelImpl", input, weight, bias)

@@ -7,6 +7,8 @@ order of an input (``preserve_format``).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tinynet.dtypes import Array
@@ -60,7 +62,14 @@ sparse_coo = layout("sparse_coo")
 sparse_csr = layout("sparse_csr")
 
 
-_RANKS = {channels_last: 4, channels_last_3d: 5}
+class _Ranks(dict[Any, int | None]):
+    def __missing__(self, wanted: Any) -> int:
+        kind = type(wanted).__name__
+        raise TypeError(f"argument 'memory_format' must be tinynet.memory_format, not {kind}")
+
+
+_RANKS = _Ranks.fromkeys((contiguous_format, preserve_format))
+_RANKS.update({channels_last: 4, channels_last_3d: 5})
 
 
 def order(ndim: int, wanted: memory_format | None) -> tuple[int, ...]:
@@ -69,7 +78,7 @@ def order(ndim: int, wanted: memory_format | None) -> tuple[int, ...]:
     Raises:
         RuntimeError: the format is for arrays with another number of dimensions.
     """
-    rank = None if wanted is None else _RANKS.get(wanted)
+    rank = None if wanted is None else _RANKS[wanted]
     if wanted is None or rank is None:
         return tuple(range(ndim))
     if ndim != rank:
@@ -79,7 +88,7 @@ def order(ndim: int, wanted: memory_format | None) -> tuple[int, ...]:
 
 def lies(array: Array, wanted: memory_format) -> bool:
     """Return whether the elements of an array lie in the order of a memory format."""
-    rank = _RANKS.get(wanted)
+    rank = _RANKS[wanted]
     if rank is None:
         return bool(array.flags.c_contiguous)
     return array.ndim == rank and bool(np.moveaxis(array, 1, -1).flags.c_contiguous)
@@ -91,7 +100,7 @@ def arranged(array: Array, wanted: memory_format) -> Array:
     Raises:
         RuntimeError: the format is for arrays with another number of dimensions.
     """
-    rank = _RANKS.get(wanted)
+    rank = _RANKS[wanted]
     if rank is None:
         return np.asarray(array, order="C")
     if array.ndim != rank:

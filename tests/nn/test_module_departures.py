@@ -23,8 +23,8 @@ def test_there_is_only_the_cpu(name):
 
 def test_what_a_module_cannot_be_converted_to():
     net = nn.Linear(1, 1)
-    with pytest.raises(TypeError, match="takes a dtype, a device or a Tensor. Got int instead."):
-        net.to(3)
+    with pytest.raises(TypeError, match=r"invalid combination of arguments - got \(list\)"):
+        net.to([])
     with pytest.raises(TypeError, match="unexpected keyword argument 'what'"):
         net.to(what=tn.float64)
     assert net.weight.dtype == tn.float32

@@ -56,3 +56,12 @@ def test_a_product_that_is_larger_than_what_it_is_added_to():
         RuntimeError, match=r"input tensor size \[1\] and output tensor size \[2, 3"
     ):
         tn.ones(1).addmm_(tn.ones(2, 4), tn.ones(4, 3))
+
+
+def test_a_median_along_a_dimension_takes_out():
+    values, indices = tn.empty(0), tn.empty(0, dtype=tn.int64)
+    assert tn.median(X, 1, out=(values, indices))[0] is values
+    assert values.tolist() == [1.0, 4.0] and indices.tolist() == [1, 1]
+    assert tn.nanmedian(X, 1, out=(values, indices))[1] is indices
+    with pytest.raises(TypeError, match=r"median\(\) received an invalid combination"):
+        tn.median(X, out=values)

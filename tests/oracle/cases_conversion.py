@@ -176,3 +176,19 @@ case(
     lambda tn: [tn.can_cast(getattr(tn, a), getattr(tn, b)) for a in DTYPES for b in DTYPES],
 )
 case("numel-of-uint8", lambda tn, x: each([lambda: x.numel(), lambda: tn.numel(x)]), u8(2, 3))
+
+TO = {
+    "dtype": lambda tn: (tn.float64,),
+    "dtype-flags": lambda tn: (tn.float32, False, True),
+    "device": lambda tn: ("cpu",),
+    "device-dtype": lambda tn: (tn.device("cpu"), tn.float64, True),
+    "device-dtype-flags": lambda tn: ("cpu", tn.float32, True, True),
+    "none-dtype": lambda tn: (None, tn.float64),
+    "tensor-flags": lambda tn: (tn.ones(1), True, True),
+    "device-flag!": lambda tn: ("cpu", True),
+    "dtype-device!": lambda tn: (tn.float64, tn.device("cpu")),
+    "three-flags!": lambda tn: (tn.float64, True, True, True),
+}
+for _name, _arguments in TO.items():
+    _row = TABLE.fails if _name.endswith("!") else case
+    _row(f"to-of-{_name.rstrip('!')}", lambda tn, x, a=_arguments: x.to(*a(tn)), f32(2).const)

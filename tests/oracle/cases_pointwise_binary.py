@@ -190,6 +190,19 @@ case("pow-of-negative-to-half", lambda tn, x: x**0.5, f64(2).of([-1.0, 4.0]).con
 case("pow-zero-reflected", lambda tn, x: 0**x, f64(3).of([0, 1, 2]), second_order=False)
 case("pow-function-reflected", lambda tn, x: tn.pow(2, x), f64(3))
 case("pow-int-to-int", lambda tn, x: (x**2, x**0, 2 ** x.abs()), i64(5))
+case(
+    "pow-int-to-negative-tensor",
+    lambda tn, x, y: (
+        x**y,
+        2**y,
+        tn.pow(1, y),
+        (-1) ** y,
+        x.pow(tn.tensor(-1)),
+        x.to(tn.int8) ** y,
+    ),
+    i64(5).of([1, -1, 0, 2, -3]),
+    i64(5).of([-1, -3, -2, 3, -1]),
+)
 case("pow-int-to-float", lambda tn, x: x**0.5, i64(3).upto(5))
 fails("pow-int-to-negative-int", lambda tn, x: x**-1, i64(3))
 case("maximum-ties", function("maximum"), f64(4).of([0, 1, 2, 2]), f64(4).of([0, 2, 1, 2]))

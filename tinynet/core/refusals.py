@@ -23,6 +23,8 @@ def explain(op: Any, error: Exception, arrays: Sequence[Any]) -> Exception:
                     return errors.not_broadcastable(a, b)
     if isinstance(error, ValueError) and "negative integer powers" in str(error):
         return RuntimeError(str(error))
+    if isinstance(error, TypeError) and str(error).startswith("argument '"):
+        return TypeError(f"{op.title}(): {error}")
     if isinstance(error, TypeError) and "ufunc" in str(error):
         kind = dtypes.of(arrays[0]).scalar_name
         return NotImplementedError(f"\"{op.name}_cpu\" not implemented for '{kind}'")

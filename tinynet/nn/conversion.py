@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.device import device as Device
 from tinynet.core.device import require_cpu
 from tinynet.core.modes import no_grad
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.nn.members import BUFFERS, PARAMETERS, members
+from tinynet.ops.conversion import target_of
 
 if TYPE_CHECKING:
     from tinynet.nn.module import Module
@@ -79,20 +79,9 @@ def _wanted_dtype(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtypes.dtype
     unknown = kwargs.keys() - {"device", "dtype", "tensor", "non_blocking", "memory_format"}
     if unknown:
         raise TypeError(f"Module.to() got an unexpected keyword argument {min(unknown)!r}")
-    kind = None
-    for value in (*args, kwargs.get("device"), kwargs.get("dtype"), kwargs.get("tensor")):
-        if isinstance(value, Tensor):
-            kind = value.dtype
-        elif isinstance(value, (str, Device)):
-            require_cpu(value)
-        elif isinstance(value, dtypes.dtype | type):
-            kind = dtypes.from_numpy(dtypes.as_numpy(value))
-        elif value is not None and not isinstance(value, bool):  # a bool is non_blocking
-            raise TypeError(
-                "Module.to() takes a dtype, a device or a Tensor. Got "
-                f"{type(value).__name__} instead."
-            )
-    return kind
+    given = [args or (None,), (kwargs.get("device"), kwargs.get("dtype")), (kwargs.get("tensor"),)]
+    kinds = [kind for kind, _ in map(target_of, given) if kind is not None]
+    return dtypes.from_numpy(dtypes.as_numpy(kinds[-1])) if kinds else None
 
 
 # ---- memory -------------------------------------------------------------------------------------

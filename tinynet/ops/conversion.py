@@ -67,6 +67,27 @@ def cuda(
     raise RuntimeError("tinynet runs on the cpu only: leave cuda() out, or guard it.")
 
 
+def target_of(args: tuple[Any, ...]) -> tuple[Any, tuple[bool, ...]]:
+    """Return the dtype that the positional arguments of ``to`` mean, and the flags after it.
+
+    The flags are ``non_blocking`` and ``copy``. Before them stands a dtype, a tensor, or a device
+    and perhaps a dtype; anything else is a TypeError.
+    """
+    kind, *rest = args
+    if kind is None or isinstance(kind, (str, Device)):
+        if kind is not None:
+            require_cpu(kind)
+        kind = rest.pop(0) if rest else None
+    if isinstance(kind, Tensor) and len(rest) == len(args) - 1:
+        kind = kind.dtype
+    known = kind is None or isinstance(kind, (dtypes.dtype, builtins.type))
+    if not known or len(rest) > 2 or not all(isinstance(flag, bool) for flag in rest):
+        names = {dtypes.dtype: "tinynet.dtype", Device: "tinynet.device"}
+        given = ", ".join(names.get(a.__class__, a.__class__.__name__) for a in args)
+        raise TypeError(f"to() received an invalid combination of arguments - got ({given})")
+    return kind, tuple(rest)
+
+
 @public
 def to(
     self: Tensor,
@@ -99,15 +120,12 @@ def to(
         >>> tn.tensor([1.5, 2.5]).to(tn.int64), tn.tensor([1]).to(dtype=tn.bool)
         (tensor([1, 2]), tensor([True]))
     """
-    for a in args if other is None else (*args, other):
-        if isinstance(a, Tensor):
-            dtype = a.dtype
-        elif isinstance(a, (str, Device)):
-            require_cpu(a)
-        elif isinstance(a, bool):
-            continue  # non_blocking
-        elif a is not None:
-            dtype = a
+    if args:
+        wanted, flags = target_of(args)
+        dtype = dtype if wanted is None else wanted
+        copy = copy or (len(flags) == 2 and flags[1])
+    if other is not None:
+        dtype = other.dtype
     if device is not None:
         require_cpu(device)
     kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)

@@ -233,14 +233,11 @@ def igammac(self: Array, other: Array, /) -> Array:
     return _incomplete(self, other, True).astype(self.dtype)
 
 
-def _density(g: Any, a: Any, x: Any) -> Any:
-    return g * exp((a - 1) * log(x) - x - lgamma(a))
+def _density(g: Any, self: Any, other: Any) -> Any:
+    return g * exp((self - 1) * log(other) - other - lgamma(self))
 
 
-igamma.grad(
-    self=no_derivative("igamma: input"),
-    other=lambda g, self, other: _density(g, self, other),
-)
+igamma.grad(self=no_derivative("igamma: input"), other=_density)
 igammac.grad(
     self=no_derivative("igammac: input"),
     other=lambda g, self, other: -_density(g, self, other),

@@ -25,6 +25,8 @@ DEMANDS.update(
     linspace=Demand(by_count=True, inside=True),
     logspace=Demand(by_count=True, inside=True),
     masked_select=Demand(apart=True),
+    median=Demand(dim=True),
+    nanmedian=Demand(dim=True),
     prod=Demand(dim=True, inside=True),
     stack=Demand(apart=True),
     sum=Demand(dim=True, inside=True),
@@ -38,7 +40,7 @@ _HISTOGRAM = (
     "{{result_c}} and {0} {{out_c}}{1}"
 )
 _REFUSALS: dict[str | tuple[str, ...], str] = {
-    (_EXPECTED, _EXPECTED): "max min",
+    (_EXPECTED, _EXPECTED): "max median min nanmedian",
     _EXPECTED: (
         "addmm addmv alias_copy aminmax argmax argmin as_strided_copy avg_pool2d avg_pool3d "
         "baddbmm bmm cholesky cholesky_ex cross cumprod cumsum diag diagonal_copy eigh eigvalsh "

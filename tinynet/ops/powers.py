@@ -24,6 +24,9 @@ def power(self: Array, exponent: Array, /) -> Array:
     """Return ``self`` to the power of a tensor."""
     if self.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    if self.dtype.kind == "i" and (negative := exponent < 0).any():  # 1 / n of whole numbers
+        found = np.power(self, np.where(negative, exponent & 1, exponent))
+        return np.where(negative & (np.abs(self) != 1), 0, found).astype(self.dtype)
     return np.power(self, exponent)
 
 
@@ -77,7 +80,7 @@ def power_of_number(self: Array, /, base: float) -> Array:
     kind = dtypes.result_type((self, base))
     if kind.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-    return np.power(dtypes.number(base, kind), self.astype(kind, copy=False))
+    return power.kernel(np.asarray(base).astype(kind), self.astype(kind, copy=False))
 
 
 def _slope_of_exponent(g: Any, result: Any, base: float) -> Any:

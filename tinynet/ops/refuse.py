@@ -70,6 +70,12 @@ def bad_dim(function: str, dim: Any, several: bool = True) -> TypeError:
     )
 
 
+def refuse_bool(name: str, value: Any) -> None:
+    """Raise TypeError for a truth value where a kernel takes an int."""
+    if value is True or value is False:
+        raise TypeError(f"argument '{name}' must be int, not bool")
+
+
 def no_derivative(name: str) -> Callable[[Any], Any]:
     """Return the formula of an operation that has no derivative, under PyTorch's name for it."""
 

@@ -22,6 +22,13 @@ from tinynet.ops.joining import cat, together
 
 def axis_of(dim: int, ndim: int) -> int:
     """Return a dimension counted from the front; IndexError if out of range."""
+    if dim.__class__ is int:
+        if 0 <= dim < ndim:
+            return dim
+        if -ndim <= dim < 0:
+            return dim + ndim
+    elif dim.__class__ is bool:
+        raise TypeError("argument 'dim' must be int, not bool")
     count = ndim or 1
     if not -count <= dim < count:
         raise errors.dim_range(dim, ndim)

@@ -10,7 +10,7 @@ from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.extrema import nonempty, pair, put_back, shared
-from tinynet.ops.refuse import refuse_kinds, refuse_others
+from tinynet.ops.refuse import refuse_bool, refuse_kinds, refuse_others
 from tinynet.ops.shape import axis_of
 
 # ---- all of them --------------------------------------------------------------------------------
@@ -131,6 +131,7 @@ def topk(
         tensor([3., 2.])
     """
     axis = axis_of(dim, self.ndim)
+    refuse_bool("k", k)
     if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
         raise RuntimeError("selected index k out of range")
     if self.dtype.kind == "b":
@@ -165,6 +166,7 @@ def kthvalue(self: Array, /, k: int, dim: int = -1, keepdim: bool = False) -> tu
         tensor(2.)
     """
     axis = axis_of(dim, self.ndim)
+    refuse_bool("k", k)
     refuse_kinds("kthvalue", "b", self)
     nonempty("kthvalue", self, dim)
     if not 1 <= k <= (self.shape[axis] if self.ndim else 1):
@@ -248,7 +250,7 @@ for _op in (kthvalue, median_dim, nanmedian_dim):
     )
 
 
-@public
+@public(out=True)
 def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median: of all elements, or (with their indices) along a dimension.
 
@@ -262,7 +264,7 @@ def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return median_all.function(self) if dim is None else median_dim.function(self, dim, keepdim)
 
 
-@public
+@public(out=True)
 def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median of what is not NaN: of all, or (with their indices) along a dimension.
 

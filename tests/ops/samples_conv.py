@@ -31,6 +31,7 @@ for _made in ("transposed", "strided", "expanded"):
     sample("correlate", getattr(_x, _made), getattr(_y, _made), _walk, 2)
 sample("convolve", f(0, 4, *_size), _w, _walk, 2)
 sample("spread", f(0, 2, *_walk.out), _w, _size, _walk, 2)
+sample("channel_sums", f(2, 3, 2), (0, 2))
 sample("correlate", f(0, 4, *_size), f(0, 2, *_walk.out), _walk, 2)
 
 for _walk, _size in WALKS.values():

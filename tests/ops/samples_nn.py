@@ -19,6 +19,8 @@ for _args in layouts(PIECEWISE):
 # A gradient, then what the operation's formula saves.
 G = f(2, 3)
 sample("tanh_backward sigmoid_backward", G, f(2, 3))
+sample("prelu_backward", G, PIECEWISE, f())
+sample("prelu_backward_of_weight", G, PIECEWISE)
 sample("leaky_relu_backward", G, PIECEWISE, 0.1)
 sample("hardtanh_backward", G, PIECEWISE, -1.0, 2.0)
 sample("hardswish_backward log_sigmoid_backward gelu_tanh_backward", G, PIECEWISE)

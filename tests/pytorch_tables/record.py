@@ -14,7 +14,7 @@ import torch
 
 import tinynet as tn
 
-from . import store, translate
+from . import nodes, store, translate
 from .compare import difference
 from .known import known
 from .left_out import VALUES_LEFT_OUT, fits
@@ -30,6 +30,7 @@ def main() -> None:
     translate.install()
     names = _names()
     recorded = {k: v for k, v in store.load().items() if not re.search(only, k.split("/")[0])}
+    named = {k: v for k, v in nodes.load().items() if not re.search(only, k.split("/")[0])}
     left = 0
     for rows_of_one in _samples(only):
         first = rows_of_one[0]
@@ -39,9 +40,13 @@ def main() -> None:
             sample = {"faces": {}}
             print(f"{first.op}: {error}"[:120])
         if sample["faces"]:
-            recorded[f"{first.op}/{first.dtype}/{first.number}"] = sample
+            name = f"{first.op}/{first.dtype}/{first.number}"
+            recorded[name] = sample
+            if "function" in sample["faces"] and (found := first.their_nodes()):
+                named[name] = found
         left += not sample["faces"]
     store.save(dict(sorted(recorded.items())))
+    nodes.save(named)
     count = sum(len(s["faces"]) for s in recorded.values())
     print(f"{count} answers to {len(recorded)} samples; {left} samples are compared live only")
 

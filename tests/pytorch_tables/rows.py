@@ -18,7 +18,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 import tinynet as tn
 
-from . import translate
+from . import nodes, translate
 from .compare import difference
 from .left_out import LEFT_OUT, VALUES_LEFT_OUT, fits
 from .outcomes import AbsentError, Call, tensors
@@ -73,6 +73,14 @@ class Row(Call):
         memo: dict[Any, Any] = {}
         args, kwargs = copied(self.args, memo), copied(self.kwargs, memo)
         return self.outcome(torch, self._under(torch), args, kwargs)
+
+    def their_nodes(self) -> list[str | None]:
+        """Return the names of PyTorch's nodes: see nodes.py; none where no second gradient is."""
+        if not self.second or self.face != "function":
+            return []
+        memo: dict[Any, Any] = {}
+        args, kwargs = copied(self.args, memo), copied(self.kwargs, memo)
+        return nodes.names(torch, self._under(torch), args, kwargs)
 
     def ours(self) -> dict[str, Any]:
         """Return tinynet's outcome.

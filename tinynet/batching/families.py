@@ -21,7 +21,6 @@ from tinynet.batching.rules import (
     permuted,
     repeated,
     squeezed,
-    summed_to,
     transposed,
 )
 
@@ -72,11 +71,11 @@ _enter(
     folded,
     """
     adaptive_avg_pool2d adaptive_avg_pool3d adaptive_avg_spread2d adaptive_avg_spread3d
-    adaptive_max_pool2d adaptive_max_pool3d affine_places affine_sums avg_pool2d avg_pool3d
-    avg_spread2d avg_spread3d col2im fractional_max_pool2d fractional_max_pool3d grid_sampler2d
-    grid_sampler3d grid_spread2d grid_spread3d im2col max_pool2d max_pool3d max_pool_halves
-    max_pool_values max_spread2d max_spread3d max_taken max_unpool2d max_unpool3d plane_mean
-    shuffled_channels
+    adaptive_max_pool2d adaptive_max_pool3d adaptive_max_spread2d adaptive_max_spread3d
+    affine_places affine_sums avg_pool2d avg_pool3d avg_spread2d avg_spread3d col2im
+    fractional_max_pool2d fractional_max_pool3d grid_sampler2d grid_sampler3d grid_spread2d
+    grid_spread3d im2col max_pool2d max_pool3d max_pool_halves max_pool_values max_spread2d
+    max_spread3d max_taken max_unpool2d max_unpool3d plane_mean shuffled_channels
     """,
 )
 _enter(of_all("sum_dims"), "sum_all")
@@ -88,7 +87,6 @@ _enter(of_all("median_dim"), "median_all")
 _enter(of_all("nanmedian_dim"), "nanmedian_all")
 _enter(expanded, "expand_to")
 _enter(repeated, "repeat_dims")
-_enter(summed_to, "sum_to")
 _enter(embedded, "embed")
 _enter(permuted, "permute_dims")
 _enter(transposed, "t")

@@ -17,7 +17,6 @@ import numpy as np
 from tinynet.batching.array import BatchedArray, full, is_batched, spread_out, spread_to, united
 from tinynet.core.operation import REGISTRY
 from tinynet.dtypes import Array
-from tinynet.sums import sums
 
 Rule = Callable[["Call"], Any]
 
@@ -263,16 +262,6 @@ def repeated(call: Call) -> Any:
     (x,), (repeats,) = call.tensors, call.args[1:]
     array, _ = spread_to(x, repeats)
     return call.kernel(array, (*(1,) * call.count, *repeats))
-
-
-def summed_to(call: Call) -> Any:
-    """Undo broadcasting."""
-    (x,), (shape,) = call.tensors, call.args[1:]
-    extra, count = x.ndim - len(shape), call.count
-    axes = [*range(extra)]
-    axes += [i + extra for i, n in enumerate(shape) if n == 1 and x.shape[i + extra] != 1]
-    made = sums(x.array, tuple(a + count for a in axes), True) if axes else x.array
-    return made.reshape(*call.batch, *shape)
 
 
 def embedded(call: Call) -> Any:

@@ -29,9 +29,14 @@ class Recorded:
 
 def sum_to(g: Array, shape: tuple[int, ...]) -> Array:
     """Undo broadcasting: sum ``g`` to ``shape``."""
-    extra = g.ndim - len(shape)
-    axes = [*range(extra)]
-    axes += [i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1]
+    axes = broadcast_axes(g.shape, shape)
     if axes:
-        g = sums(g, tuple(axes), True)
+        g = sums(g, axes, True)
     return g.reshape(shape)
+
+
+def broadcast_axes(wide: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the axes along which ``shape`` was repeated to become ``wide``."""
+    extra = len(wide) - len(shape)
+    repeated = [i + extra for i, n in enumerate(shape) if n == 1 and wide[i + extra] != 1]
+    return (*range(extra), *repeated)

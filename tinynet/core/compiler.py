@@ -143,10 +143,13 @@ NAMESPACE["first_call"] = first_call
 def compile_operation(op: Any, operator: bool) -> None:
     """Give a function of ``op`` its code, and make the node class."""
     if op.formulas is not None and f"{op.name}_node" not in NAMESPACE:
-        node = _node_class(op)
+        node = _node_class(op, op.node_name)
         NAMESPACE.update({k: widening.formula_of(f) for k, f in _formulas(op).items()})
         source = Backward(op).source()
         node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]
+        if op.number_node is not None:
+            node.by_number = _node_class(op, op.number_node)
+            node.by_number.backward = node.backward  # type: ignore[method-assign]
         NAMESPACE[f"{op.name}_node"] = node  # last: another thread may be on its way
     source = Forward(op).source()
     if operator:
@@ -220,7 +223,7 @@ def _execute(title: str, source: str) -> Any:
     return found["compiled"]
 
 
-def _node_class(op: Any) -> type[Node]:
+def _node_class(op: Any, title: str) -> type[Node]:
     slots = []
     for name in saved_arrays(op):
         slots += [f"saved_{name}", f"saved_{name}_version", f"saved_{name}_at"]
@@ -228,7 +231,7 @@ def _node_class(op: Any) -> type[Node]:
     shown = {f"_saved_{n}": _saved_property(n, n in saved_arrays(op)) for n in _names(op)}
     shown |= {f"_raw_saved_{n}": _raw_property(n) for n in saved_arrays(op)}
     return type(
-        op.node_name,
+        title,
         (Node,),
         {
             **shown,

@@ -23,12 +23,7 @@ class CopySlices(Node):
     __slots__ = ("chain", "freed", "inner", "order", "written")
 
     def __init__(
-        self,
-        base: Tensor,
-        before: Edge | None,
-        chain: Chain,
-        inner: Node | None,
-        site: Site | None,
+        self, base: Tensor, before: Edge | None, chain: Chain, inner: Node | None, site: Site | None
     ):
         self.sequence = count_nodes()
         self.edges = (before,) if inner is None else (before, *inner.edges[1:])

@@ -41,7 +41,8 @@ def derivative(
     arrays = {"g", "result", *op.tensors, *op.outputs, *op.hidden}
     count = sum(name in arrays for name in names)
     shown = [_SHOWN.get(name, name) for name in names]
-    declared = _renamed(formula, shown, f"{op.name}_backward", count)
+    by = "" if of == op.tensors[0] else f"_of_{of}"
+    declared = _renamed(formula, shown, f"{op.name}_backward{by}", count)
     declared.__doc__ = f"Return the gradient of the input of ``{op.name}``."
     kind = op.kind if op.kind == "pointwise" else "plain"
     second = Operation(declared, kind, None, node=node, methods=False)

@@ -122,6 +122,7 @@ class Node:
     )
     saved: tuple[str, ...] = ()  # names of the saved arrays
     inputs: tuple[str, ...] = ()  # names of the tensor inputs, as formulas use them
+    by_number: type[Node] | None = None  # the class where PyTorch multiplies with a C++ number
     multiple = False  # several outputs: gradients arrive as a list, shape and dtype are tuples
     takes_missing = False  # runs also where no gradient arrives, as an autograd.Function does
     gives_fresh = False  # gradients are new arrays, the incoming one, or views of it; nothing saved

@@ -51,6 +51,7 @@ class Operation:
 
     writes = False  # see core/observe.py
     opmath = False  # where True, a number beside float16 stays in float32: see widening.py
+    number_node: str | None = None  # the node's name in a formula that multiplies with a number
     too_large = staticmethod(errors.output_shape)  # for what it is to be written to in place
 
     def __init__(
@@ -369,11 +370,7 @@ def public(
     *, as_method: bool = ..., out: bool = ..., autocast: str | None = ...
 ) -> Callable[[Any], Any]: ...
 def public(
-    function: Any = None,
-    *,
-    as_method: bool = True,
-    out: bool = False,
-    autocast: str | None = None,
+    function: Any = None, *, as_method: bool = True, out: bool = False, autocast: str | None = None
 ) -> Any:
     """Declare a composite: a function on tensors built from operations, and a Tensor method.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from tinynet.core.node import Edge, Freed, Guard, gone, restore
+from tinynet.core.node import Edge, Freed, Guard, count_nodes, gone, restore
 from tinynet.core.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.version import NUMBER
 from tinynet.core.views import NO_GRAD, View
@@ -60,7 +61,7 @@ def tensor_at(array: Any, version: Any, edge: Edge | None) -> Tensor:
 
 def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
     """Apply the formulas of a node to tensors."""
-    op = node.op
+    op, before = node.op, count_nodes()
     values: dict[str, Any] = {}
     for slot in type(node).__slots__:
         name = slot.removeprefix("saved_")
@@ -89,15 +90,33 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
             _of_input(op, t, g, values) if needed and t in op.formulas else None
             for t, needed in zip(op.tensors, needs, strict=True)
         )
+    _show_numbers(results, node, before)
     if freed is not None:
-        for name in values:
-            if getattr(node, f"saved_{name}_version", None) is not None:
-                setattr(node, f"saved_{name}", None)
-                setattr(node, f"saved_{name}_version", freed)
-                setattr(node, f"saved_{name}_at", 0)
-            elif name in op.frees:
-                setattr(node, f"saved_{name}", freed)
+        _free(node, values, freed)
     return results  # type: ignore[no-any-return]
+
+
+def _free(node: Any, names: Iterable[str], freed: Freed) -> None:
+    for name in names:
+        if getattr(node, f"saved_{name}_version", None) is not None:
+            setattr(node, f"saved_{name}", None)
+            setattr(node, f"saved_{name}_version", freed)
+            setattr(node, f"saved_{name}_at", 0)
+        elif name in node.op.frees:
+            setattr(node, f"saved_{name}", freed)
+
+
+def _show_numbers(results: Iterable[Any], node: Any, before: int) -> None:
+    """Name products with a formula's own numbers as PyTorch does; users' numbers are tensors."""
+    for r in results:
+        made: Any = r._edge[0] if isinstance(r, Tensor) and r._edge else None
+        if getattr(made, "by_number", None) and made.sequence > before:
+            if _second_is_number(made) and not _second_is_number(node):
+                made.__class__ = made.by_number
+
+
+def _second_is_number(node: Any) -> bool:
+    return getattr(node, f"saved_{node.inputs[-1]}_version", None) is NUMBER
 
 
 def _of_input(op: Any, name: str, g: Any, values: dict[str, Any]) -> Any:

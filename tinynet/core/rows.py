@@ -33,12 +33,7 @@ class Rows:
     __slots__ = ("coalesced", "distinct", "index", "lazy", "shape", "values")
 
     def __init__(
-        self,
-        index: Array,
-        values: Array,
-        count: int,
-        coalesced: bool = False,
-        lazy: bool = False,
+        self, index: Array, values: Array, count: int, coalesced: bool = False, lazy: bool = False
     ):
         self.distinct = coalesced
         self.lazy = lazy

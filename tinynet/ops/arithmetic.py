@@ -90,10 +90,9 @@ def div(self: Array, other: Array, /) -> Array:
 
 
 div.grad(
-    self=lambda g, other: g / other,
-    other=lambda g, self, other: -g * ((self / other) / other),
+    self=lambda g, other: g / other, other=lambda g, self, other: -g * ((self / other) / other)
 )
-
+mul.number_node, div.number_node = "MulBackward1", "DivBackward1"
 
 for _op in (mul, div, floor_divide, quotient_rounded):
     _op.opmath = True

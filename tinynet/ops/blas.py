@@ -175,8 +175,8 @@ def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: fl
 
 addr.grad(
     self=lambda g, beta: times(g, beta),
-    vec1=lambda g, vec2, alpha: times((g * vec2).sum(1), alpha),
-    vec2=lambda g, vec1, alpha: times((g * vec1[:, None]).sum(0), alpha),
+    vec1=lambda g, vec2, alpha: times(mv(g, vec2), alpha),
+    vec2=lambda g, vec1, alpha: times(mv(g.T, vec1), alpha),
 )
 
 # ---- batches ------------------------------------------------------------------------------------

@@ -197,7 +197,7 @@ def blocks(tensors: list[Array], /) -> Array:
 blocks.function.arrays = stack.function.arrays  # type: ignore[attr-defined]
 blocks.grad(
     tensors=lambda g, tensors_shapes: tuple(
-        reshape(g[place], shape)
+        g[place] if len(shape) == 2 else reshape(g[place], shape)
         for place, shape in zip(_corners(tensors_shapes), tensors_shapes, strict=True)
     )
 )
@@ -245,12 +245,7 @@ def _indices(name: str, find: Any, row: int, col: int, offset: int, dtype: Any) 
 
 
 def tril_indices(
-    row: int,
-    col: int,
-    offset: int = 0,
-    *,
-    dtype: DtypeLike = None,
-    device: DeviceLike = None,
+    row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
 ) -> Tensor:
     """Return where the elements on and below a diagonal stand: ``[2, count]``, rows and columns.
 
@@ -275,12 +270,7 @@ def tril_indices(
 
 
 def triu_indices(
-    row: int,
-    col: int,
-    offset: int = 0,
-    *,
-    dtype: DtypeLike = None,
-    device: DeviceLike = None,
+    row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
 ) -> Tensor:
     """Return where the elements on and above a diagonal stand: ``[2, count]``, rows and columns.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tinynet.core.operation import pointwise
 from tinynet.dtypes import Array
+from tinynet.ops.picking import zeros_for
 from tinynet.ops.refuse import no_derivative, refuse_kinds
 from tinynet.widening import HALF, Single, in_single
 
@@ -57,7 +58,7 @@ def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> A
     return np.floor_divide(self, other) if rounding == "floor" else np.trunc(self / other)
 
 
-quotient_rounded.grad(self=lambda g: g * 0, other=lambda g: g * 0)
+quotient_rounded.grad(self=zeros_for, other=zeros_for)
 
 
 @pointwise(operator="mod", inplace=True, node="RemainderBackward1")
@@ -72,8 +73,7 @@ def remainder(self: Array, other: Array, /) -> Array:
 
 
 remainder.grad(
-    self=lambda g: g,
-    other=lambda g, self, other: -g * quotient_rounded(self, other, "floor"),
+    self=lambda g: g, other=lambda g, self, other: -g * quotient_rounded(self, other, "floor")
 )
 
 
@@ -89,8 +89,7 @@ def fmod(self: Array, other: Array, /) -> Array:
 
 
 fmod.grad(
-    self=lambda g: g,
-    other=lambda g, self, other: -g * quotient_rounded(self, other, "trunc"),
+    self=lambda g: g, other=lambda g, self, other: -g * quotient_rounded(self, other, "trunc")
 )
 
 # ---- common divisors ----------------------------------------------------------------------------

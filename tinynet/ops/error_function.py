@@ -170,4 +170,4 @@ def log_ndtr(self: Array, /) -> Array:
 
 ndtr.grad(self=lambda g, self: g * (exp(-0.5 * (self * self)) / math.sqrt(2 * math.pi)))
 ndtri.grad(self=lambda g, result: g * (exp(0.5 * (result * result)) * math.sqrt(2 * math.pi)))
-log_ndtr.grad(self=lambda g, self: g * math.sqrt(2 / math.pi) / erfcx(self * -_ROOT))
+log_ndtr.grad(self=lambda g, self: g * (math.sqrt(2 / math.pi) / erfcx(self * -_ROOT)))

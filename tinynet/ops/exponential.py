@@ -15,6 +15,7 @@ from tinynet.core.operation import pointwise, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import activations
+from tinynet.ops.picking import zeros_for
 from tinynet.widening import HALF, in_single
 
 # ---- exponentials and logarithms ----------------------------------------------------------------
@@ -220,7 +221,7 @@ def sign(self: Array, /) -> Array:
     return np.sign(self)
 
 
-sign.grad(self=lambda g: g * 0)
+sign.grad(self=zeros_for)
 
 
 @pointwise(operator="abs", inplace=True)
@@ -320,10 +321,7 @@ def _in_parts(work: Callable[[slice], None], size: int) -> None:
     threads.in_turn(work, threads.slices(size, _PART))
 
 
-relu_backward.grad(
-    self=lambda g, result: relu_backward(g, result),
-    result=lambda g: g * 0,
-)
+relu_backward.grad(self=lambda g, result: relu_backward(g, result), result=zeros_for)
 
 
 @pointwise(inplace=True)

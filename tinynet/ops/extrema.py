@@ -11,9 +11,10 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops import limits
 from tinynet.ops.conversion import converted
-from tinynet.ops.gathering import gather_sum
+from tinynet.ops.gathering import gather_sum, scatter_source
 from tinynet.ops.reduction import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.refuse import bad_dim, refuse_others
+from tinynet.ops.selecting import masked_by
 from tinynet.ops.shape import axis_of, unsqueeze
 
 # ---- what they share ----------------------------------------------------------------------------
@@ -96,12 +97,16 @@ def min_all(self: Array, /) -> Array:
     return smallest(self, axis=None)
 
 
-max_all.grad(
-    self=lambda g, self, self_shape, result: shared(g, self, self_shape, result, None, False)
-)
-min_all.grad(
-    self=lambda g, self, self_shape, result: shared(g, self, self_shape, result, None, False)
-)
+def shared_by_all(g: Any, self: Any, self_shape: tuple[int, ...], result: Any) -> Any:
+    """Share a gradient equally between all elements that equal the result."""
+    if not isinstance(g, Tensor):
+        return shared(g, self, self_shape, result, None, False)
+    mask = (self == result) | ((self != self) & (result != result))
+    return masked_by.function(g.new_zeros(self_shape), mask, g / mask.sum())
+
+
+max_all.grad(self=shared_by_all)
+min_all.grad(self=shared_by_all)
 
 # ---- values and indices -------------------------------------------------------------------------
 
@@ -139,6 +144,8 @@ def put_back(
     if self_shape and not keepdim:
         axis = axis_of(dim, len(self_shape))
         g, indices = unsqueeze(g, axis), unsqueeze(indices, axis)
+    if isinstance(g, Tensor):
+        return scatter_source.function(g.new_zeros(self_shape), indices, g, dim)
     return gather_sum(g, indices, self_shape, dim)
 
 

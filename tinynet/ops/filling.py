@@ -11,6 +11,7 @@ from tinynet.core.inplace import run_inplace
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.ops.picking import zeros_for
 
 
 @operation(methods=False)
@@ -77,7 +78,7 @@ def fill(self: Array, /, value: float) -> Array:
     return np.full(self.shape, value, self.dtype)
 
 
-fill.grad(self=lambda g: g * 0)
+fill.grad(self=zeros_for)
 
 
 @public

@@ -69,7 +69,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1)
 
 addcdiv.grad(
     self=lambda g: g,
-    tensor1=lambda g, tensor2, value: times(g / tensor2, value),
+    tensor1=lambda g, tensor2, value: g * (value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: times(-g * (tensor1 / tensor2 / tensor2), value),
 )
 
@@ -95,8 +95,7 @@ def lerp_number(self: Array, end: Array, /, weight: float) -> Array:
 
 
 lerp_number.grad(
-    self=lambda g, weight: times(g, 1 - weight),
-    end=lambda g, weight: times(g, weight),
+    self=lambda g, weight: times(g, 1 - weight), end=lambda g, weight: times(g, weight)
 )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tinynet.core.broadcasting import Recorded
-from tinynet.core.broadcasting import sum_to as summed
+from tinynet.core.broadcasting import Recorded, broadcast_axes
 from tinynet.core.operation import operation
-from tinynet.core.tensor import dense_copy
+from tinynet.core.tensor import Tensor, dense_copy
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import add
 from tinynet.ops.conversion import cast
-from tinynet.ops.shape import expand
+from tinynet.ops.reduction import sum_all, sum_dims
+from tinynet.ops.shape import view_as_shape
 
 
 @operation(methods=False, node="CopyBackwards")
@@ -21,15 +21,16 @@ def kept(self: Array, /) -> Array:
 kept.grad(self=lambda g: g)
 
 
-@operation(methods=False, node="SumBackward1")
-def sum_to(self: Array, /, shape: tuple[int, ...]) -> Array:
+def sum_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Return the sum to ``shape``: broadcasting undone."""
-    return summed(self, shape)
+    if not shape:
+        return sum_all.function(x)
+    axes = broadcast_axes(x.shape, shape)
+    summed = sum_dims.function(x, axes, True) if axes else x
+    return view_as_shape.function(summed, shape) if x.ndim > len(shape) else summed
 
-
-sum_to.grad(self=lambda g, self_shape: expand(g, self_shape))
 
 Recorded.add = staticmethod(add.function)
 Recorded.clone = staticmethod(kept.function)
-Recorded.sum_to = staticmethod(sum_to.function)
+Recorded.sum_to = staticmethod(sum_to)
 Recorded.cast = staticmethod(cast.function)

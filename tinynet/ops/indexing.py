@@ -76,7 +76,7 @@ index.grad(self=lambda g, self_shape, indices: index_sum(g, self_shape, indices)
 index_sum.grad(self=lambda g, indices: index(g, indices))
 
 
-@operation(methods=False)
+@operation(methods=False, node="IndexPutBackward0")
 def cleared(self: Array, /, indices: Indices) -> Array:
     """Return a copy with zeros at the indices."""
     whole = self.copy()

@@ -13,6 +13,7 @@ from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
+from tinynet.ops.selecting import masked_number
 
 # ---- maximum and minimum -------------------------------------------------------------------------
 
@@ -33,8 +34,8 @@ def _halved(g: Any, x: Any, y: Any) -> Any:
 
 
 maximum.grad(
-    self=lambda g, self, other: where(self < other, 0.0, _halved(g, self, other)),
-    other=lambda g, self, other: where(self > other, 0.0, _halved(g, self, other)),
+    self=lambda g, self, other: masked_number(_halved(g, self, other), self < other, 0),
+    other=lambda g, self, other: masked_number(_halved(g, self, other), self > other, 0),
 )
 
 
@@ -49,8 +50,8 @@ def minimum(self: Array, other: Array, /) -> Array:
 
 
 minimum.grad(
-    self=lambda g, self, other: where(self > other, 0.0, _halved(g, self, other)),
-    other=lambda g, self, other: where(self < other, 0.0, _halved(g, self, other)),
+    self=lambda g, self, other: masked_number(_halved(g, self, other), self > other, 0),
+    other=lambda g, self, other: masked_number(_halved(g, self, other), self < other, 0),
 )
 
 
@@ -75,12 +76,12 @@ def fmin(self: Array, other: Array, /) -> Array:
 
 
 fmax.grad(
-    self=lambda g, self, other: where((self >= other) | (other != other), g, 0.0),
-    other=lambda g, self, other: where((self >= other) | (other != other), 0.0, g),
+    self=lambda g, self, other: masked_number(g, ~((self >= other) | (other != other)), 0),
+    other=lambda g, self, other: masked_number(g, (self >= other) | (other != other), 0),
 )
 fmin.grad(
-    self=lambda g, self, other: where((self <= other) | (other != other), g, 0.0),
-    other=lambda g, self, other: where((self <= other) | (other != other), 0.0, g),
+    self=lambda g, self, other: masked_number(g, ~((self <= other) | (other != other)), 0),
+    other=lambda g, self, other: masked_number(g, (self <= other) | (other != other), 0),
 )
 
 # ---- in the place of what is not finite ---------------------------------------------------------

@@ -12,6 +12,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import exp, exp2, log
 from tinynet.ops.refuse import refuse_whole
+from tinynet.ops.selecting import masked_number
 
 # ---- of sums ------------------------------------------------------------------------------------
 
@@ -79,8 +80,8 @@ def xlogy(self: Array, other: Array, /) -> Array:
 
 
 xlogy.grad(
-    self=lambda g, self, other: where((self == 0) & (other <= 0), 0.0, g * _log_of(other)),
-    other=lambda g, self, other: g * (self / other),
+    self=lambda g, self, other: masked_number(g * _log_of(other), (self == 0) & (other <= 0), 0),
+    other=lambda g, self, other: g * self / other,
 )
 
 
@@ -96,8 +97,10 @@ def xlog1py(self: Array, other: Array, /) -> Array:
 
 
 xlog1py.grad(
-    self=lambda g, self, other: where((self == 0) & (other <= -1), 0.0, g * _log_of(other + 1)),
-    other=lambda g, self, other: g * (self / (other + 1)),
+    self=lambda g, self, other: masked_number(
+        g * _log_of(other + 1), (self == 0) & (other <= -1), 0
+    ),
+    other=lambda g, self, other: g * self / (other + 1),
 )
 
 # ---- of odds ------------------------------------------------------------------------------------

@@ -312,4 +312,4 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
         fits = False
     if not fits:
         raise RuntimeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(own)}}}.")
-    return self if wanted == own else sum_to.function(self, wanted)
+    return self if wanted == own else sum_to(self, wanted)

@@ -1,4 +1,4 @@
-"""Choosing between two arrays, element by element."""
+"""Choosing between two arrays, element by element; zeros for the gradient of a choice."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 
 _BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _SMALL = 8192
+
+
+def zeros_for(g: Any) -> Any:
+    """Return zeros without history, the gradient of what is constant between its jumps."""
+    return wrap(np.zeros(g.shape, g._array.dtype)) if isinstance(g, Tensor) else np.zeros_like(g)
 
 
 def pick(condition: Any, one: Any, other: Any) -> Array:

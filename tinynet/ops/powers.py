@@ -15,6 +15,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import reflected, where
 from tinynet.ops.conversion import converted
 from tinynet.ops.exponential import exp2, log
+from tinynet.ops.picking import zeros_for
 from tinynet.ops.refuse import name_of, refuse_kinds
 from tinynet.widening import HALF, in_single
 
@@ -69,7 +70,7 @@ def _power(x: Any, exponent: float) -> Any:
 
 power_number.grad(
     self=lambda g, self, exponent: (
-        g * (exponent * _power(self, exponent - 1)) if exponent != 0 else g * 0
+        g * (exponent * _power(self, exponent - 1)) if exponent != 0 else zeros_for(g)
     )
 )
 
@@ -189,10 +190,7 @@ def ldexp(self: Array, other: Array, /) -> Array:
     return self * np.exp2(other)
 
 
-ldexp.grad(
-    self=lambda g, other: g * exp2(other),
-    other=lambda g, result: g * result * math.log(2),
-)
+ldexp.grad(self=lambda g, other: g * exp2(other), other=lambda g, result: g * result * math.log(2))
 
 
 class Frexp(NamedTuple):

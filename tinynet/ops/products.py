@@ -66,10 +66,7 @@ def mm(self: Array, mat2: Array, /) -> Array:
     return gemm.dot(self, mat2)
 
 
-mm.grad(
-    self=lambda g, mat2: mm(g, mat2.T),
-    mat2=lambda g, self: mm(self.T, g),
-)
+mm.grad(self=lambda g, mat2: mm(g, mat2.T), mat2=lambda g, self: mm(self.T, g))
 
 
 @operation(autocast="lower")
@@ -104,10 +101,7 @@ def _solid(x: Array) -> Array:
     return np.ascontiguousarray(x) if 0 in x.strides[1:] else x
 
 
-bmm.grad(
-    self=lambda g, mat2: bmm(g, mat2.mT),
-    mat2=lambda g, self: bmm(self.mT, g),
-)
+bmm.grad(self=lambda g, mat2: bmm(g, mat2.mT), mat2=lambda g, self: bmm(self.mT, g))
 
 
 @operation()
@@ -133,10 +127,7 @@ def mv(self: Array, vec: Array, /) -> Array:
     return np.dot(self, vec)
 
 
-mv.grad(
-    self=lambda g, vec: g[:, None] * vec,
-    vec=lambda g, self: mv(self.T, g),
-)
+mv.grad(self=lambda g, vec: g[:, None] * vec, vec=lambda g, self: mv(self.T, g))
 
 
 @operation(node="SqueezeBackward4", methods=False)
@@ -147,10 +138,7 @@ def row_product(self: Array, mat2: Array, /) -> Array:
     return np.dot(self, mat2)
 
 
-row_product.grad(
-    self=lambda g, mat2: mv(mat2, g),
-    mat2=lambda g, self: self[:, None] * g,
-)
+row_product.grad(self=lambda g, mat2: mv(mat2, g), mat2=lambda g, self: self[:, None] * g)
 
 
 @operation()

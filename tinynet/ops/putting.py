@@ -12,6 +12,7 @@ from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops import index_key, indexing
+from tinynet.ops.gathering import as_source
 from tinynet.ops.refuse import name_of, refuse_others
 from tinynet.ops.selecting import masked_number, masked_select, select_slices, slices_filled
 from tinynet.ops.shape import axis_of, embed, reshape
@@ -182,7 +183,9 @@ def slices_copied(self: Array, index: Array, source: Array, /, dim: int) -> Arra
 
 slices_copied.grad(
     self=lambda g, index, dim: slices_filled(g, index, dim, 0),
-    source=lambda g, index, source_shape, dim: reshape(select_slices(g, index, dim), source_shape),
+    source=lambda g, index, source_shape, dim: as_source(
+        select_slices(g, index, dim), source_shape
+    ),
 )
 
 

@@ -14,6 +14,7 @@ from tinynet.core.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation import float_kind, shape_of
 from tinynet.ops.grids import broadcast_tensors
+from tinynet.ops.picking import zeros_for
 from tinynet.ops.refuse import c_name, refuse_others
 from tinynet.ops.shape import Ints
 from tinynet.random import Generator, numbers_of
@@ -180,7 +181,7 @@ def values_op(name: str, node: str) -> Any:
         return values.astype(self.dtype)
 
     declared.__name__ = declared.__qualname__ = name
-    return operation(methods=False, node=node)(declared).grad(self=lambda g: g * 0)
+    return operation(methods=False, node=node)(declared).grad(self=zeros_for)
 
 
 bernoulli_values = values_op("bernoulli_values", "BernoulliBackward0")
@@ -196,7 +197,7 @@ def normal_placed(mean: Array, std: Array, /, values: Array) -> Array:
     return values
 
 
-normal_placed.grad(mean=lambda g: g * 0, std=lambda g: g * 0)
+normal_placed.grad(mean=zeros_for, std=zeros_for)
 
 
 @errors.allocating

@@ -156,6 +156,12 @@ mean_dims.grad(
         g / max(count_of(self_shape, dim), 1), self_shape, dim, keepdim
     )
 )
+mean_dims.recorded["self"] = (
+    lambda g, self_shape, dim, keepdim: (
+        spread(g, self_shape, dim, keepdim) / max(count_of(self_shape, dim), 1)
+    ),
+    ("self_shape", "dim", "keepdim"),
+)
 
 
 @public(out=True)

@@ -10,6 +10,7 @@ from tinynet.core.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import sign
+from tinynet.ops.picking import zeros_for
 from tinynet.ops.refuse import no_derivative, refuse_whole
 
 
@@ -30,7 +31,7 @@ def floor(self: Array, /) -> Array:
     return _whole_part("floor", np.floor, self)
 
 
-floor.grad(self=lambda g: g * 0)
+floor.grad(self=zeros_for)
 
 
 @pointwise(inplace=True)
@@ -44,7 +45,7 @@ def ceil(self: Array, /) -> Array:
     return _whole_part("ceil", np.ceil, self)
 
 
-ceil.grad(self=lambda g: g * 0)
+ceil.grad(self=zeros_for)
 
 
 @pointwise(inplace=True)
@@ -58,7 +59,7 @@ def trunc(self: Array, /) -> Array:
     return _whole_part("trunc", np.trunc, self)
 
 
-trunc.grad(self=lambda g: g * 0)
+trunc.grad(self=zeros_for)
 
 
 @pointwise(inplace=True)
@@ -74,7 +75,7 @@ def round(self: Array, /, *, decimals: int = 0) -> Array:
     return np.round(self, decimals)
 
 
-round.grad(self=lambda g: g * 0)
+round.grad(self=zeros_for)
 
 
 @pointwise(inplace=True)
@@ -114,7 +115,7 @@ def sgn(self: Array, /) -> Array:
     return sign.kernel(self)
 
 
-sgn.grad(self=lambda g: g * 0)
+sgn.grad(self=zeros_for)
 
 
 @pointwise(inplace=True, node="CopysignBackward0", ints="float", numbers="other")
@@ -133,7 +134,7 @@ def _flipped(g: Any, self: Any, result: Any) -> Any:
     return g * where(self == 0, 0.0, result / self)
 
 
-copysign.grad(self=lambda g, self, result: _flipped(g, self, result), other=lambda g: g * 0)
+copysign.grad(self=lambda g, self, result: _flipped(g, self, result), other=zeros_for)
 
 
 def _one_kind(a: Array, b: Array) -> None:
@@ -168,4 +169,4 @@ def nextafter(self: Array, other: Array, /) -> Array:
     return np.nextafter(self, other)
 
 
-nextafter.grad(self=lambda g: g, other=lambda g: g * 0)
+nextafter.grad(self=lambda g, self, other: where(self != other, g, 0.0), other=zeros_for)

@@ -11,23 +11,12 @@ from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
-from tinynet.ops.gathering import (
-    as_source,
-    gather_along,
-    scatter_number,
-    scatter_sum,
-    scattered,
-)
+from tinynet.ops.gathering import as_source, gather_along, scatter_number, scatter_sum, scattered
 from tinynet.ops.refuse import name_of, refuse_others
+from tinynet.ops.selecting import slices_filled
 from tinynet.ops.shape import axis_of, expand, reshape
 
-_WAYS = {
-    "sum": np.add,
-    "mean": np.add,
-    "prod": np.multiply,
-    "amax": np.maximum,
-    "amin": np.minimum,
-}
+_WAYS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
 
 def _neutral(kind: np.dtype[Any], reduce: str) -> Any:
@@ -108,7 +97,7 @@ def _slopes(
     elif reduce == "mean":
         count = _counts(g, index, src * 0 + 1, dim, include_self)
         of_self = g / count
-        of_src = gather_along(of_self, index, dim)
+        of_src = gather_along(g, index, dim) / gather_along(count, index, dim)
     else:
         mine = g * 0 + (x == result)
         theirs = src * 0 + (src == gather_along(result, index, dim))
@@ -116,7 +105,7 @@ def _slopes(
         count = scatter_sum(start, index, theirs, dim)
         share = g / where(count == 0, count * 0 + 1, count)
         of_self, of_src = mine * share, theirs * gather_along(share, index, dim)
-    return (of_self if include_self else scatter_number(of_self, index, dim, 0)), of_src
+    return of_self, of_src
 
 
 # ---- by an index for each element ---------------------------------------------------------------
@@ -143,7 +132,8 @@ def _scatter_slopes(
 ) -> Any:
     part = _part(src, index)
     of_self, of_src = _slopes(g, self, index, part, result, dim, reduce, include_self)
-    return of_self, None, as_source(of_src, src_shape)
+    kept = of_self if include_self else scatter_number(of_self, index, dim, 0)
+    return kept, None, as_source(of_src, src_shape)
 
 
 scatter_reduced.grads(_scatter_slopes)
@@ -268,7 +258,8 @@ def _slice_slopes(
     else:
         wide = reshape(index, ())
     of_self, of_source = _slopes(g, self, wide, source, result, dim, reduce, include_self)
-    return of_self, None, of_source
+    kept = of_self if include_self else slices_filled(of_self, index, dim, 0)
+    return kept, None, of_source
 
 
 slices_reduced.grads(_slice_slopes)

@@ -13,9 +13,9 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.adding import add_slices
 from tinynet.ops.arithmetic import where
-from tinynet.ops.gathering import number_as
+from tinynet.ops.gathering import as_source, number_as
 from tinynet.ops.refuse import c_name, name_of, refuse_others, refuse_outside
-from tinynet.ops.shape import axis_of, reshape
+from tinynet.ops.shape import axis_of
 from tinynet.widening import HALF, in_single
 
 # ---- slices -------------------------------------------------------------------------------------
@@ -132,8 +132,8 @@ def slices_added(self: Array, index: Array, source: Array, /, dim: int, alpha: f
 
 slices_added.grad(
     self=lambda g: g,
-    source=lambda g, index, source_shape, dim, alpha: reshape(
-        select_slices(g, index, dim) * alpha, source_shape
+    source=lambda g, index, source_shape, dim, alpha: (
+        as_source(select_slices(g, index, dim), source_shape) * alpha
     ),
 )
 

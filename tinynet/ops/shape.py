@@ -232,6 +232,17 @@ def expand(x: Any, shape: tuple[int, ...]) -> Any:
     return expand_to(x, shape) if isinstance(x, Tensor) else np.broadcast_to(x, shape)
 
 
+def _with_ones(g: Any, self_shape: tuple[int, ...]) -> Any:
+    """Return ``g`` with the dimensions of length 1 of a shape, and no others."""
+    if not isinstance(g, Tensor):
+        return g.reshape(self_shape)
+    for d, n in enumerate(self_shape):
+        if g.shape[d : d + 1] != (n,) and g.ndim < len(self_shape):
+            g = unsqueeze(g, d)
+    extra = [d for d, n in enumerate(g.shape) if self_shape[d : d + 1] != (n,)]
+    return squeeze_dim(g, extra[0]) if g.ndim > len(self_shape) else g
+
+
 @view()
 def unsqueeze(self: Array, /, dim: int) -> Array:
     """Return a view with a new dimension of length 1 at ``dim``.
@@ -243,7 +254,7 @@ def unsqueeze(self: Array, /, dim: int) -> Array:
     return np.expand_dims(self, axis_of(dim, self.ndim + 1))
 
 
-unsqueeze.grad(self=lambda g, self_shape: reshape(g, self_shape))
+unsqueeze.grad(self=_with_ones)
 
 
 @view(methods=False, node="SqueezeBackward0")
@@ -252,7 +263,7 @@ def squeeze_all(self: Array, /) -> Array:
     return np.squeeze(self)[...]
 
 
-squeeze_all.grad(self=lambda g, self_shape: reshape(g, self_shape))
+squeeze_all.grad(self=_with_ones)
 
 
 @view(methods=False, node="SqueezeBackward1")
@@ -262,7 +273,7 @@ def squeeze_dim(self: Array, /, dim: int) -> Array:
     return np.squeeze(self, axis) if self.ndim and self.shape[axis] == 1 else self[...]
 
 
-squeeze_dim.grad(self=lambda g, self_shape: reshape(g, self_shape))
+squeeze_dim.grad(self=_with_ones)
 
 
 @view(methods=False, node="SqueezeBackward2")
@@ -272,7 +283,7 @@ def squeeze_dims(self: Array, /, dim: tuple[int, ...]) -> Array:
     return np.squeeze(self, tuple(a for a in axes if self.ndim and self.shape[a] == 1))[...]
 
 
-squeeze_dims.grad(self=lambda g, self_shape: reshape(g, self_shape))
+squeeze_dims.grad(self=_with_ones)
 
 
 @view()
@@ -301,9 +312,7 @@ select.grad(
     )
 )
 derivative(
-    select,
-    "SelectBackwardBackward0",
-    grad_output=lambda g, dim, index: select(g, dim, index),
+    select, "SelectBackwardBackward0", grad_output=lambda g, dim, index: select(g, dim, index)
 )
 
 
@@ -365,7 +374,7 @@ def squeezed(self: Array, /) -> Array:
     return squeeze_all.kernel(self)
 
 
-squeezed.grad(self=lambda g, self_shape: reshape(g, self_shape))
+squeezed.grad(self=_with_ones)
 
 
 @view(methods=False, node="SqueezeBackward4")
@@ -374,4 +383,4 @@ def squeezed_dim(self: Array, /, dim: int) -> Array:
     return squeeze_dim.kernel(self, dim)
 
 
-squeezed_dim.grad(self=lambda g, self_shape: reshape(g, self_shape))
+squeezed_dim.grad(self=_with_ones)

@@ -9,7 +9,7 @@ import numpy as np
 from tinynet.core.operation import operation, public
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.extrema import nonempty, pair, put_back, shared
+from tinynet.ops.extrema import nonempty, pair, put_back, shared_by_all
 from tinynet.ops.refuse import refuse_bool, refuse_kinds, refuse_others
 from tinynet.ops.shape import axis_of
 
@@ -114,12 +114,7 @@ def _some(self: Array, axis: int, k: int, largest: bool) -> Array:
 
 @operation(outputs=("values", "indices"), node="TopkBackward0", result=pair("topk"))
 def topk(
-    self: Array,
-    /,
-    k: int,
-    dim: int = -1,
-    largest: bool = True,
-    sorted: bool = True,
+    self: Array, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Array, Array]:
     """Return the ``k`` largest (or smallest) elements along a dimension, in order; their indices.
 
@@ -239,9 +234,7 @@ def nanmedian_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Arra
 
 
 for _op in (median_all, nanmedian_all):
-    _op.grad(
-        self=lambda g, self, self_shape, result: shared(g, self, self_shape, result, None, False)
-    )
+    _op.grad(self=shared_by_all)
 for _op in (kthvalue, median_dim, nanmedian_dim):
     _op.grad(
         self=lambda g, self_shape, indices, dim, keepdim: put_back(

@@ -84,8 +84,8 @@ def mvlgamma(self: Array, /, p: int) -> Array:
 
 
 mvlgamma.grad(
-    self=lambda g, self, p: sum(
-        (g * gamma.digamma(self - h) for h in _halves(p)[1:]), g * gamma.digamma(self)
+    self=lambda g, self, p: (
+        g * sum((gamma.digamma(self - h) for h in _halves(p)[1:]), gamma.digamma(self))
     )
 )
 

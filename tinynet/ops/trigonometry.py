@@ -126,8 +126,8 @@ def hypot(self: Array, other: Array, /) -> Array:
 
 
 hypot.grad(
-    self=lambda g, self, result: g * (self / result),
-    other=lambda g, other, result: g * (other / result),
+    self=lambda g, self, result: g * self / result,
+    other=lambda g, other, result: g * other / result,
 )
 
 # ---- hyperbolic ---------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def sinc(self: Array, /) -> Array:
 
 def _sinc_slope(g: Any, x: Any) -> Any:
     angle = x * math.pi
-    return g * where(x == 0, 0.0, (cos(angle) * angle - sin(angle)) / (angle * x))
+    return where(x == 0, 0.0, g * ((cos(angle) * angle - sin(angle)) / (angle * x)))
 
 
 sinc.grad(self=lambda g, self: _sinc_slope(g, self))

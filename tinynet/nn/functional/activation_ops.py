@@ -18,7 +18,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import exp, sigmoid, tanh
 from tinynet.ops.joining import cat
-from tinynet.ops.picking import pick
+from tinynet.ops.picking import pick, zeros_for
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import cut
 from tinynet.widening import HALF, in_single
@@ -39,7 +39,7 @@ def _zero(x: Array) -> Array:
 
 def _flat(g: Any) -> Any:
     """Return the second derivative of what is made of straight pieces."""
-    return g * 0
+    return zeros_for(g)
 
 
 # ---- made of straight pieces --------------------------------------------------------------------
@@ -69,6 +69,18 @@ def prelu(self: Array, weight: Array, /) -> Array:
 prelu.grad(
     self=lambda g, self, weight: where(self > 0, g, g * weight),
     weight=lambda g, self: where(self > 0, 0.0, g * self),
+)
+derivative(
+    prelu,
+    "PreluKernelBackwardBackward0",
+    self=_flat,
+    weight=lambda g, grad_output, self: where(self > 0, 0.0, g * grad_output),
+)
+derivative(
+    prelu,
+    "PreluKernelBackwardBackward0",
+    "weight",
+    self=lambda g, grad_output, self: where(self > 0, 0.0, g * grad_output),
 )
 
 

@@ -19,13 +19,14 @@ from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
 from tinynet.nn.functional.loss_ops import likelihood, likelihood_of_places
+from tinynet.nn.functional.recorded import batched
 from tinynet.numba_kernels import powers as compiled
 from tinynet.ops.arithmetic import where
 from tinynet.ops.gathering import gather
 from tinynet.ops.reduction import largest, smallest
 from tinynet.ops.refuse import name_of
 from tinynet.ops.shape import reshape
-from tinynet.ops.softmaxes import SAFE, log_softmax, softmax
+from tinynet.ops.softmaxes import SAFE, log_softmax, log_softmax_backward, softmax
 from tinynet.sums import ones
 
 # ---- cross-entropy of rows of logits, as an operation -------------------------------------------
@@ -114,9 +115,20 @@ def indexed_cross_entropy(
 
 
 def _indexed_grad(
-    g: Any, logits: Any, target: Any, powers: Any, totals: Any, counted: Any, reduction: str
+    g: Any,
+    logits: Any,
+    target: Any,
+    powers: Any,
+    totals: Any,
+    counted: Any,
+    ignore_index: int,
+    reduction: str,
 ) -> Any:
     """Return ``(softmax - one_hot) * g``."""
+    if isinstance(g, Tensor) and not batched(g, logits):  # by PyTorch's operations
+        back, _ = likelihood.recorded["input"]
+        slope = back(g, target, logits.shape, ignore_index, reduction)
+        return log_softmax_backward(slope, log_softmax(logits, 1), 1)
     rows = len(powers)
     if reduction == "mean":
         g = g / (rows if counted is None else _number(counted.sum()))

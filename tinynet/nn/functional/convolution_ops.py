@@ -31,6 +31,7 @@ from tinynet.core.operation import operation
 from tinynet.dtypes import Array
 from tinynet.nn.functional import banded, convolution_compiled, strided, winograd
 from tinynet.nn.functional.sliding import BLOCK, Walk, added, columns
+from tinynet.ops.reduction import spread as spread_back
 from tinynet.ops.reduction import sum_dims
 
 Ints = tuple[int, ...]
@@ -286,8 +287,17 @@ def _of_convolve(g: Any, weight: Any, input_shape: Ints, walk: Walk, groups: int
     return spread(g, weight, input_shape[2:], walk, groups)
 
 
+@operation(methods=False, node="ConvolutionBackwardBackward0")
+def channel_sums(self: Array, /, dim: Ints) -> Array:
+    """Return the gradient of a bias, from that of the output."""
+    return sum_dims.kernel(self, dim)
+
+
+channel_sums.grad(self=lambda g, self_shape, dim: spread_back(g, self_shape, dim, False))
+
+
 def _by_channel(g: Any) -> Any:
-    return sum_dims(g, (0, *range(2, g.ndim)))
+    return channel_sums(g, (0, *range(2, g.ndim)))
 
 
 convolve.grad(

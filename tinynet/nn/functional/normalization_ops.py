@@ -24,6 +24,7 @@ from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.blocks import Blocks, Columns, Rows, seen_as, wide
 from tinynet.nn.functional.normalization_compiled import compiled_rows
+from tinynet.nn.functional.recorded import one_node
 from tinynet.ops.exponential import rsqrt
 from tinynet.ops.reduction import mean_dims, sum_dims
 from tinynet.ops.shape import reshape
@@ -199,6 +200,30 @@ def shaped(grads: Grads, weight: Any, bias_shape: tuple[int, ...], needs: Any) -
     )
 
 
+_BATCH_NORM = "NativeBatchNormBackwardBackward0"
+
+
+def recorded_slopes(
+    node: str,
+    g: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    blocks: Blocks,
+    eps: float,
+    bias_shape: tuple[int, ...],
+    needs: tuple[bool, ...],
+) -> Grads:
+    """Return the gradients by input, weight and bias, as what one node gave."""
+    found: Grads = one_node(
+        node,
+        lambda g, x, w: shaped(slopes(g, x, w, blocks, eps), w, bias_shape, needs),
+        g,
+        input,
+        weight,
+    )
+    return found
+
+
 @operation(node="NativeBatchNormBackward0", outputs=("output", "mean", "var"), methods=False)
 def batch_normalized(
     input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
@@ -220,7 +245,7 @@ def _batch_slopes(
     needs: tuple[bool, ...],
 ) -> Grads:
     if isinstance(g, Tensor):
-        return shaped(slopes(g, input, weight, blocks, eps), weight, bias_shape, needs)
+        return recorded_slopes(_BATCH_NORM, g, input, weight, blocks, eps, bias_shape, needs)
     mean, var = (m.reshape(1, -1, 1) for m in (mean, var))
     found = _moving_slopes(g, input, weight, mean, var, blocks, eps, needs)
     return shaped(found, weight, bias_shape, needs)
@@ -266,16 +291,22 @@ def _batch_scaled_slopes(
     needs: tuple[bool, ...],
 ) -> Grads:
     wanted = (needs[0], *needs[3:])
-    if isinstance(g, Tensor):
+
+    def steps(g: Any, input: Any, mean: Any, var: Any, weight: Any) -> Grads:
         shape, small = blocks[:4], (1, blocks.groups, 1, 1)
         r = rsqrt(reshape(var, small) + eps)
         g4, h = reshape(g, shape), (reshape(input, shape) - reshape(mean, small)) * r
         dx = reshape(g4 * (reshape(weight, small) * r), g.shape)
-        found: Grads = dx, sum_dims(g4 * h, (0, 3)), sum_dims(g4, (0, 3))
+        found = dx, sum_dims(g4 * h, (0, 3)), sum_dims(g4, (0, 3))
+        return shaped(found, weight, bias_shape, wanted)
+
+    if isinstance(g, Tensor):
+        found: Grads = one_node(_BATCH_NORM, steps, g, input, mean, var, weight)
     else:
         m, v = _vectors(blocks, mean, var)
         found = _normalized_slopes(g, input, weight, m, v, blocks, eps, wanted, constant=True)
-    dx, by_weight, by_bias = shaped(found, weight, bias_shape, wanted)
+        found = shaped(found, weight, bias_shape, wanted)
+    dx, by_weight, by_bias = found
     return dx, None, None, by_weight, by_bias
 
 

@@ -210,6 +210,11 @@ def max_spread(self: Array, indices: Array, /, sizes: Ints, disjoint: bool) -> A
     return whole.reshape(*lead, *sizes)
 
 
+def adaptive_max_spread(self: Array, indices: Array, /, sizes: Ints, disjoint: bool) -> Array:
+    """Return what ``max_spread`` does, as the derivative of another operation."""
+    return max_spread(self, indices, sizes, disjoint)
+
+
 @operation(node="GatherBackward0", methods=False)
 def max_taken(self: Array, indices: Array, /, rank: int) -> Array:
     """Return the elements of each plane that the indices point to."""
@@ -236,6 +241,7 @@ adaptive_max_pools = by_rank(adaptive_max_pool, "AdaptiveMaxPool{}DBackward0", R
 fractional_max_pools = by_rank(fractional_max_pool, "FractionalMaxPool{}DBackward0", RANKS, **PEAKS)
 max_unpools = by_rank(max_unpool, "MaxUnpool{}DBackward0", RANKS)
 max_spreads = by_rank(max_spread, "MaxPool{}DWithIndicesBackwardBackward0", RANKS)
+adaptive_max_spreads = by_rank(adaptive_max_spread, "AdaptiveMaxPool{}DBackwardBackward0", RANKS)
 
 
 def _spread(g: Any, indices: Any, shape: Ints, rank: int, disjoint: bool) -> Any:
@@ -249,8 +255,9 @@ def _max_back(g: Any, indices: Any, input_shape: Ints, options: Options) -> Any:
 
 def _adaptive_max_back(g: Any, indices: Any, input_shape: Ints, output_size: Ints) -> Any:
     rank = len(output_size)
-    disjoint = adaptive(spatial(input_shape, rank), output_size).disjoint
-    return _spread(g, indices, input_shape, rank, disjoint)
+    sizes = spatial(input_shape, rank)
+    disjoint = adaptive(sizes, output_size).disjoint
+    return adaptive_max_spreads[rank](g, indices, sizes, disjoint)
 
 
 for _rank in RANKS:
@@ -264,7 +271,8 @@ for _rank in RANKS:
     max_unpools[_rank].grad(
         input=lambda g, indices, output_size: max_taken(g, indices, len(output_size))
     )
-    max_spreads[_rank].grad(self=lambda g, indices, sizes: max_taken(g, indices, len(sizes)))
+    for _op in (max_spreads[_rank], adaptive_max_spreads[_rank]):
+        _op.grad(self=lambda g, indices, sizes: max_taken(g, indices, len(sizes)))
 max_pool_halves.grad(input=lambda g, offsets, input_shape: halves_spread(g, offsets, input_shape))
 halves_spread.grad(
     self=lambda g, offsets, shape: max_taken(g, halves_places(offsets, shape[-2:]), 2)

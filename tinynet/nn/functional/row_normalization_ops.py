@@ -18,11 +18,12 @@ from tinynet.core.operation import operation
 from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.blocks import Blocks, wide
-from tinynet.nn.functional.normalization_ops import Grads, shaped, slopes
+from tinynet.nn.functional.normalization_ops import Grads, recorded_slopes, shaped, slopes
 from tinynet.numba_kernels import rows, sharing
 from tinynet.sums import column_sums, ones, row_dots, row_sums, weighted_column_sums
 
 _NONE = np.empty(0)
+_LAYER_NORM = "NativeLayerNormBackwardBackward0"
 _BLOCK = 32768  # numbers that are worked on at once in a larger input: they stay in the cache
 _LARGE = 8 * _BLOCK
 
@@ -176,9 +177,9 @@ def _layer_slopes(
     needs: tuple[bool, ...],
 ) -> Grads:
     if isinstance(g, Tensor):
-        found: Grads = slopes(g, input, weight, _row_blocks(input, length), eps)
-    else:
-        found = _row_slopes(g, input, weight, mean, inverse, length, True)
+        blocks = _row_blocks(input, length)
+        return recorded_slopes(_LAYER_NORM, g, input, weight, blocks, eps, bias_shape, needs)
+    found = _row_slopes(g, input, weight, mean, inverse, length, True)
     return shaped(found, weight, bias_shape, needs)
 
 

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.polynomial import polynomial
 
 from tinynet.core.operation import operation
+from tinynet.core.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.ranks import Ints, by_rank
+from tinynet.nn.functional.recorded import one_node
 from tinynet.ops.joining import stack
 from tinynet.ops.reduction import sum_dims
 
@@ -141,11 +143,17 @@ spreads = by_rank(grid_spread, "GridSampler{}DBackwardBackward0", (2, 3))
 def _by_grid(g: Any, input: Any, grid: Any, how: Warp, orders: Ints) -> Any:
     """Return the derivative of ``sum(g * samples)`` by the grid."""
     rank = len(orders)
-    parts = []
-    for d in reversed(range(rank)):  # the grid names the last dimension first
-        raised = (*orders[:d], orders[d] + 1, *orders[d + 1 :])
-        parts.append(sum_dims(g * samplers[rank](input, grid, how, raised), (1,), False))
-    return stack(parts, -1)
+
+    def steps(g: Any, input: Any, grid: Any) -> Any:
+        parts = []
+        for d in reversed(range(rank)):  # the grid names the last dimension first
+            raised = (*orders[:d], orders[d] + 1, *orders[d + 1 :])
+            parts.append(sum_dims(g * samplers[rank](input, grid, how, raised), (1,), False))
+        return stack(parts, -1)
+
+    if not isinstance(g, Tensor):
+        return steps(g, input, grid)
+    return one_node(f"GridSampler{rank}DBackwardBackward0", steps, g, input, grid)
 
 
 for _rank in (2, 3):

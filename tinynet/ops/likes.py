@@ -12,15 +12,7 @@ from tinynet.core.device import DeviceLike, require_cpu
 from tinynet.core.subclasses import alike
 from tinynet.core.tensor import Tensor, method
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.creation import (
-    empty,
-    finish,
-    full,
-    ones,
-    refuse_no_number,
-    shape_of,
-    tensor,
-)
+from tinynet.ops.creation import empty, finish, full, ones, refuse_no_number, shape_of, tensor
 from tinynet.ops.random import rand, randint, randn
 from tinynet.ops.shape import Ints
 from tinynet.random import Generator

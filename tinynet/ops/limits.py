@@ -13,7 +13,7 @@ from tinynet.core.operation import operation, pointwise, public
 from tinynet.core.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
-from tinynet.ops.selecting import masked_number
+from tinynet.ops.selecting import without
 
 # ---- maximum and minimum -------------------------------------------------------------------------
 
@@ -34,8 +34,8 @@ def _halved(g: Any, x: Any, y: Any) -> Any:
 
 
 maximum.grad(
-    self=lambda g, self, other: masked_number(_halved(g, self, other), self < other, 0),
-    other=lambda g, self, other: masked_number(_halved(g, self, other), self > other, 0),
+    self=lambda g, self, other: without(_halved(g, self, other), self < other),
+    other=lambda g, self, other: without(_halved(g, self, other), self > other),
 )
 
 
@@ -50,8 +50,8 @@ def minimum(self: Array, other: Array, /) -> Array:
 
 
 minimum.grad(
-    self=lambda g, self, other: masked_number(_halved(g, self, other), self > other, 0),
-    other=lambda g, self, other: masked_number(_halved(g, self, other), self < other, 0),
+    self=lambda g, self, other: without(_halved(g, self, other), self > other),
+    other=lambda g, self, other: without(_halved(g, self, other), self < other),
 )
 
 
@@ -76,12 +76,12 @@ def fmin(self: Array, other: Array, /) -> Array:
 
 
 fmax.grad(
-    self=lambda g, self, other: masked_number(g, ~((self >= other) | (other != other)), 0),
-    other=lambda g, self, other: masked_number(g, (self >= other) | (other != other), 0),
+    self=lambda g, self, other: without(g, ~((self >= other) | (other != other))),
+    other=lambda g, self, other: without(g, (self >= other) | (other != other)),
 )
 fmin.grad(
-    self=lambda g, self, other: masked_number(g, ~((self <= other) | (other != other)), 0),
-    other=lambda g, self, other: masked_number(g, (self <= other) | (other != other), 0),
+    self=lambda g, self, other: without(g, ~((self <= other) | (other != other))),
+    other=lambda g, self, other: without(g, (self <= other) | (other != other)),
 )
 
 # ---- in the place of what is not finite ---------------------------------------------------------

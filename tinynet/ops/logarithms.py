@@ -12,7 +12,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.arithmetic import where
 from tinynet.ops.exponential import exp, exp2, log
 from tinynet.ops.refuse import refuse_whole
-from tinynet.ops.selecting import masked_number
+from tinynet.ops.selecting import without
 
 # ---- of sums ------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ def xlogy(self: Array, other: Array, /) -> Array:
 
 
 xlogy.grad(
-    self=lambda g, self, other: masked_number(g * _log_of(other), (self == 0) & (other <= 0), 0),
+    self=lambda g, self, other: without(g * _log_of(other), (self == 0) & (other <= 0)),
     other=lambda g, self, other: g * self / other,
 )
 
@@ -97,9 +97,7 @@ def xlog1py(self: Array, other: Array, /) -> Array:
 
 
 xlog1py.grad(
-    self=lambda g, self, other: masked_number(
-        g * _log_of(other + 1), (self == 0) & (other <= -1), 0
-    ),
+    self=lambda g, self, other: without(g * _log_of(other + 1), (self == 0) & (other <= -1)),
     other=lambda g, self, other: g * self / (other + 1),
 )
 

@@ -253,6 +253,11 @@ def masked_number(self: Array, mask: Array, /, value: float) -> Array:
 masked_number.grad(self=lambda g, mask: masked_number(g, mask, 0))
 
 
+def without(g: Any, mask: Any) -> Any:
+    """Return a gradient with zeros where the mask is True."""
+    return masked_number.function(g, mask, 0) if isinstance(g, Tensor) else where(mask, 0.0, g)
+
+
 @operation(node="MaskedFillBackward1", methods=False)
 def masked_by(self: Array, mask: Array, value: Array, /) -> Array:
     """Return a copy with the value of a 0-d tensor where the mask is True."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tinynet.core.engine import Task
 
 
 def leaf(*values):
@@ -317,3 +318,25 @@ def test_grad_mode_inside_and_after_a_pass():
     with tn.no_grad():
         b.backward(tn.ones(3))
         assert not tn.is_grad_enabled()
+
+
+def test_a_pass_to_a_late_tensor_leaves_out_what_is_older():
+    """Else a derivative within each of n steps takes time n * n (ODE solvers, physics losses)."""
+    x = tn.ones(2, requires_grad=True)
+    late = x
+    for _ in range(9):
+        late = late * 2
+    y = (late * late).sum()
+    assert len(Task([y.edge], [tn.tensor(1.0)], True, False, [late.edge]).order) == 3
+    assert len(Task([y.edge], [tn.tensor(1.0)], True, False, [late.edge, x.edge]).order) == 11
+
+
+def test_a_pass_to_a_late_tensor_and_a_leaf_that_was_moved():
+    a = tn.ones(2, requires_grad=True)
+    a[:] = 0
+    late = a * 2
+    y = (late * late).sum()
+    assert tn.autograd.grad(y, late, retain_graph=True)[0].tolist() == [0, 0]
+    x = tn.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="leaf variable has been moved into the graph interior"):
+        ((a * x).sum() + y).backward()

@@ -22,7 +22,7 @@ from tinynet.core.node import Edge, Freed, Hooks, Node, check_replaced
 from tinynet.core.rows import Rows
 from tinynet.core.sparse import sparse
 from tinynet.core.tensor import Tensor, counter_of, wrap
-from tinynet.core.traversal import reachable
+from tinynet.core.traversal import leading_to, reachable
 
 FLOOR = 32  # passes within passes that share a stack: Python's recursion limit is a thread's
 
@@ -57,22 +57,15 @@ class Task:
         self.inputs = None if accumulate else inputs
         self.accumulate = accumulate
         self.pending: dict[Node, Any] = {}  # its gradient so far
-        self.order, self.leaves = reachable([edge[0] for edge in edges])
+        ends = {edge[0] for edge in inputs or ()}
+        self.order, self.leaves = reachable([edge[0] for edge in edges], ends)
         self.batched = Recorded.batched is not None and Recorded.batched(self.order)
         self.recorded = create_graph or self.batched  # formulas run on tensors
         self.watched = False  # see core/passes.py
-        self.wanted = None if inputs is None else self._wanted({edge[0] for edge in inputs})
+        self.wanted = None if inputs is None else leading_to(ends, self.order)
         self.asked = {edge[0] for edge in self.inputs or ()}
         self.callbacks: list[Callable[[], Any]] = []  # run at the end of the pass
         self.depth = 0 if mode.task is None else mode.task.depth + 1  # passes within passes
-
-    def _wanted(self, targets: set[Any]) -> set[Any]:
-        """Return the nodes and leaves that lie on a path to one of ``targets``."""
-        wanted = set(targets)
-        for node in reversed(self.order):
-            if any(edge and edge[0] in wanted for edge in node.edges):
-                wanted.add(node)
-        return wanted
 
     def run(self) -> None:
         """Do the pass: gradients of leaves are accumulated, or those of inputs captured."""

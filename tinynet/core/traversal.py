@@ -13,8 +13,12 @@ from tinynet.core.tensor import Tensor
 _newest_first = operator.attrgetter("sequence")
 
 
-def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[int, Leaf]]:
-    """Return the nodes behind ``roots``, newest first, and the leaves by their id."""
+def reachable(roots: Sequence[Any], targets: Any = ()) -> tuple[list[Node], dict[int, Leaf]]:
+    """Return the nodes behind ``roots``, newest first, and the leaves by their id.
+
+    What is older than all ``targets`` is left out: it cannot lead there. To leaves, anything may.
+    """
+    oldest = min((-1 if isinstance(t, Tensor) else t.sequence for t in targets), default=-1)
     order: list[Node] = []
     leaves: dict[int, Leaf] = {}
     seen: set[Any] = set()
@@ -38,8 +42,18 @@ def reachable(roots: Sequence[Any]) -> tuple[list[Node], dict[int, Leaf]]:
                 if leaf is None:
                     leaf = leaves[id(target)] = Leaf(target)
                 leaf.left += 1
-            elif target not in seen:
+            elif target not in seen and target.sequence >= oldest:
                 reach(target)
                 push(target)
     order.sort(key=_newest_first, reverse=True)
     return order, leaves
+
+
+def leading_to(targets: set[Any], order: Sequence[Node]) -> set[Any]:
+    """Return the nodes of ``order`` and the leaves that lie on a way to one of ``targets``."""
+    wanted = set(targets)
+    for node in reversed(order):
+        for edge in node.edges:
+            if edge and edge[0] in wanted:
+                wanted.add(node)
+    return wanted

@@ -4,6 +4,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.core.observe import observing
+from tinynet.core.operation import REGISTRY
 
 
 def leaf(*values):
@@ -140,3 +141,54 @@ def test_kernels_that_are_no_ufunc_write_in_place_too():
         x = tn.tensor([0.5, 2.0])
         expected = getattr(x, name)().tolist()
         assert getattr(x, f"{name}_")() is x and x.tolist() == expected and x._version == 1
+
+
+WRITES = {
+    "index_add_": (lambda x, i, v: x.index_add_(0, i, v), "slices_added"),
+    "index_copy_": (lambda x, i, v: x.index_copy_(0, i, v), "slices_copied"),
+    "index_fill_": (lambda x, i, v: x.index_fill_(0, i, 7), "slices_filled"),
+    "index_put_": (lambda x, i, v: x.index_put_((i,), v), "index_set"),
+    "accumulate": (lambda x, i, v: x.index_put_((i,), v, accumulate=True), "index_set"),
+    "__setitem__": (lambda x, i, v: x.__setitem__(i, v), "index_set"),
+    "scatter_": (lambda x, i, v: x.scatter_(0, i[:, None].expand(2, 3), v), "scatter_source"),
+    "scatter_add_": (lambda x, i, v: x.scatter_add_(0, i[:, None].expand(2, 3), v), "scatter_sum"),
+}
+
+
+@pytest.mark.parametrize("kind", [tn.float32, tn.int64, tn.float16])
+@pytest.mark.parametrize("name", WRITES)
+def test_writes_to_some_places_copy_nothing_else(name, kind, monkeypatch):
+    write, op = WRITES[name]
+    index, values = tn.tensor([2, 0]), tn.tensor([[1, 2, 3], [4, 5, 6]], dtype=kind)
+    whole = tn.arange(24).reshape(8, 3).to(kind)
+    recorded = whole.double().requires_grad_().clone()  # goes the long way
+    write(recorded, index, values.double())
+    rest, alias = whole.t(), whole.view(-1)
+    if kind is not tn.float16:
+        monkeypatch.setattr(REGISTRY[op].function, "__code__", (lambda *_: 1 / 0).__code__)
+    write(whole, index, values)
+    assert whole.tolist() == recorded.tolist() == rest.t().tolist()
+    assert whole._version == alias._version == 1
+
+
+def test_writes_to_some_places_read_before_they_write():
+    x = tn.arange(6.0)
+    x[tn.tensor([1, 2, 3])] = x[::2]
+    assert x.tolist() == [0, 0, 2, 4, 4, 5]
+    k = tn.tensor([2, 0, 1])
+    k[k] = k
+    assert k.tolist() == [0, 1, 2]
+
+
+def test_a_refused_write_to_some_places_writes_nothing():
+    x = tn.zeros(3, 2)
+    for write in (
+        lambda: x.index_add_(0, tn.tensor([0, 3]), tn.ones(2, 2)),
+        lambda: x.index_copy_(0, tn.tensor([0, 3]), tn.ones(2, 2)),
+        lambda: x.index_fill_(0, tn.tensor([0, 3]), 1),
+        lambda: x.__setitem__(tn.tensor([0, 3]), 1.0),
+        lambda: x.scatter_(0, tn.tensor([[0, 3]]), 1.0),
+    ):
+        with pytest.raises((IndexError, RuntimeError)):
+            write()
+    assert x.sum() == 0 and x._version == 0

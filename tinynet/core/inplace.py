@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.broadcasting import Recorded
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.copy_slices import CopySlices
 from tinynet.core.messages import leaf_moved_error, leaf_write_error
@@ -249,10 +250,16 @@ def _any_requires_grad(t: Tensor, args: tuple[Any, ...]) -> bool:
 
 
 def _directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
-    """Let numpy write a plain ufunc's result where it belongs; False if it is not that simple."""
+    """Write a plain result where it belongs, without a copy; False if it is not that simple."""
+    operands = [a._array if isinstance(a, Tensor) else a for a in args]
+    if op.into is not None:
+        if array.dtype.itemsize == 2 or not array.flags.c_contiguous or Recorded.batched:
+            return False  # kernels compute what has two bytes in float32
+        shared = [isinstance(x, np.ndarray) and np.may_share_memory(x, array) for x in operands]
+        op.into(array, *(x.copy() if s else x for x, s in zip(operands, shared, strict=True)))
+        return True
     if op.ufunc is None or array.dtype.kind != "f" or 0 in array.strides:
         return False
-    operands = [a._array if isinstance(a, Tensor) else a for a in args]
     for x in operands:
         if isinstance(x, np.ndarray):
             if x.dtype != array.dtype or (x.ndim and x.shape != array.shape):

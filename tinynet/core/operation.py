@@ -53,6 +53,7 @@ class Operation:
     opmath = False  # where True, a number beside float16 stays in float32: see widening.py
     number_node: str | None = None  # the node's name in a formula that multiplies with a number
     too_large = staticmethod(errors.output_shape)  # for what it is to be written to in place
+    into: Callable[..., None] | None = None  # writes the result over the first argument
 
     def __init__(
         self,

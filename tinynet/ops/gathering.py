@@ -170,21 +170,33 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
 def scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:
     """Return a copy after ``write(flat copy, positions, part of src)``."""
     whole = np.array(self, order="C")
-    if src is not None and src.dtype != self.dtype:
+    _scatter(whole, index, dim, src, write)
+    return whole
+
+
+def _scatter(whole: Array, index: Array, dim: int, src: Array | None, write: Any) -> None:
+    if src is not None and src.dtype != whole.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if index.size:
-        found, axis = _checked("scatter", self, index, dim, src)
+        found, axis = _checked("scatter", whole, index, dim, src)
         part = None if src is None else src.reshape(src.shape or (1,))
         if part is not None:
             part = part[tuple(slice(n) for n in found.shape)]
-        write(whole.reshape(-1), positions(found, self.shape or (1,), axis), part)
-    return whole
+        write(whole.reshape(-1), positions(found, whole.shape or (1,), axis), part)
+
+
+def _set(whole: Array, at: Array, part: Any) -> None:
+    whole[at] = part
+
+
+def _add(whole: Array, at: Array, part: Array) -> None:
+    np.add.at(whole, at.ravel(), part.ravel())
 
 
 @operation(node="ScatterBackward0", methods=False)
 def scatter_source(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements of ``src`` at the indices."""
-    return scattered(self, index, dim, src, lambda whole, at, part: whole.__setitem__(at, part))
+    return scattered(self, index, dim, src, _set)
 
 
 @operation(node="ScatterBackward1", methods=False)
@@ -194,6 +206,7 @@ def scatter_number(self: Array, index: Array, /, dim: int, value: float) -> Arra
     return scattered(self, index, dim, None, lambda whole, at, _: whole.__setitem__(at, number))
 
 
+scatter_source.into = lambda whole, index, src, dim: _scatter(whole, index, dim, src, _set)
 scatter_source.grad(
     self=lambda g, index, dim: scatter_number(g, index, dim, 0),
     src=lambda g, index, src_shape, dim: as_source(gather_along(g, index, dim), src_shape),
@@ -206,11 +219,10 @@ def scatter_sum(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements of ``src`` added at the indices."""
     if self.dtype is HALF and src.dtype is HALF:
         return in_single(scatter_sum, self, index, src, dim)
-    return scattered(
-        self, index, dim, src, lambda whole, at, part: np.add.at(whole, at.ravel(), part.ravel())
-    )
+    return scattered(self, index, dim, src, _add)
 
 
+scatter_sum.into = lambda whole, index, src, dim: _scatter(whole, index, dim, src, _add)
 scatter_sum.grad(
     self=lambda g: g,
     src=lambda g, index, src_shape, dim: as_source(gather_along(g, index, dim), src_shape),

@@ -87,15 +87,13 @@ def cleared(self: Array, /, indices: Indices) -> Array:
 cleared.grad(self=lambda g, indices: cleared(g, indices))
 
 
-@operation(methods=False, node="IndexPutBackward0", frees=("indices",))
-def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
-    """Return a copy with ``values`` at the indices."""
-    if values.dtype != self.dtype and not _fills(indices, values):
+def _put(whole: Array, values: Array, indices: Indices, accumulate: bool) -> None:
+    """Write, or add, ``values`` at the indices."""
+    if values.dtype != whole.dtype and not _fills(indices, values):
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
-            f"{name_of(self)} for the destination and {name_of(values)} for the source."
+            f"{name_of(whole)} for the destination and {name_of(values)} for the source."
         )
-    whole = self.copy()
     key = _numpy_key(indices)
     try:
         if accumulate:
@@ -105,10 +103,17 @@ def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool)
     except (ValueError, TypeError):
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
-            f"indexing result of shape {list(self[key].shape)}"
+            f"indexing result of shape {list(whole[key].shape)}"
         ) from None
     except IndexError as error:
         raise IndexError(_out_of_bounds(error)) from None
+
+
+@operation(methods=False, node="IndexPutBackward0", frees=("indices",))
+def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
+    """Return a copy with ``values`` at the indices."""
+    whole = self.copy()
+    _put(whole, values, indices, accumulate)
     return whole
 
 
@@ -129,6 +134,7 @@ def _squeezed(values: Array, whole: Array, key: tuple[Any, ...]) -> Array:
     return values
 
 
+index_set.into = _put
 index_set.grad(
     self=lambda g, indices, accumulate: g if accumulate else cleared(g, indices),
     values=lambda g, indices: index(g, indices),

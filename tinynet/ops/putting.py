@@ -169,18 +169,22 @@ def _check_copy(self: Array, index: Array, source: Array, axis: int) -> None:
         )
 
 
+def _copy(whole: Array, index: Array, source: Array, dim: int) -> None:
+    axis = axis_of(dim, whole.ndim)
+    _check_copy(whole, index, source, axis)
+    places = (slice(None),) * axis + (index.reshape(-1),)
+    whole.reshape(whole.shape or (1,))[places] = source.reshape(source.shape or (1,))
+
+
 @operation(node="IndexCopyBackward0", methods=False)
 def slices_copied(self: Array, index: Array, source: Array, /, dim: int) -> Array:
     """Return a copy with the slices of ``source`` in the places that ``index`` names."""
-    axis = axis_of(dim, self.ndim)
-    _check_copy(self, index, source, axis)
-    if self.ndim == 0:
-        return source.reshape(()).copy()
     whole = self.copy()
-    whole[(slice(None),) * axis + (index.reshape(-1),)] = source.reshape(source.shape or (1,))
+    _copy(whole, index, source, dim)
     return whole
 
 
+slices_copied.into = _copy
 slices_copied.grad(
     self=lambda g, index, dim: slices_filled(g, index, dim, 0),
     source=lambda g, index, source_shape, dim: as_source(

@@ -123,13 +123,18 @@ def slices_added(self: Array, index: Array, source: Array, /, dim: int, alpha: f
     """Return a copy with the slices of ``source``, times ``alpha``, added at the indices."""
     if self.dtype is HALF and source.dtype is HALF:
         return in_single(slices_added, self, index, source, dim, number_as(alpha, HALF))
-    axis = _check_source(self, index, source, dim)
     whole = np.array(self, order="C")
-    added = source if alpha == 1 else source * number_as(alpha, source.dtype)
-    add_slices(whole.reshape(self.shape or (1,)), axis, index.reshape(-1), added)
+    _add(whole, index, source, dim, alpha)
     return whole
 
 
+def _add(whole: Array, index: Array, source: Array, dim: int, alpha: float) -> None:
+    axis = _check_source(whole, index, source, dim)
+    added = source if alpha == 1 else source * number_as(alpha, source.dtype)
+    add_slices(whole.reshape(whole.shape or (1,)), axis, index.reshape(-1), added)
+
+
+slices_added.into = _add
 slices_added.grad(
     self=lambda g: g,
     source=lambda g, index, source_shape, dim, alpha: (
@@ -164,27 +169,29 @@ def index_add_(
     )
 
 
-def _filled(self: Array, index: Array, dim: int, value: Any) -> Array:
+def _fill(whole: Array, index: Array, dim: int, value: Any) -> None:
     if index.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
-    axis = axis_of(dim, self.ndim)
-    n = self.shape[axis] if self.ndim else 1
+    axis = axis_of(dim, whole.ndim)
+    n = whole.shape[axis] if whole.ndim else 1
     if index.size and (index.min() < -n or index.max() >= n):
         wrong = index[(index < -n) | (index >= n)].flat[0]
         raise IndexError(f"index {wrong} is out of bounds for dimension {axis} with size {n}")
-    whole = self.reshape(self.shape or (1,)).copy()
-    whole[(slice(None),) * axis + (index.reshape(-1),)] = number_as(value, self.dtype)
-    return whole.reshape(self.shape)
+    places = (slice(None),) * axis + (index.reshape(-1),)
+    whole.reshape(whole.shape or (1,))[places] = number_as(value, whole.dtype)
 
 
 @operation(node="IndexFillBackward0", methods=False)
 def slices_filled(self: Array, index: Array, /, dim: int, value: float) -> Array:
     """Return a copy with a number in the slices that ``index`` names."""
-    return _filled(self, index, dim, value)
+    whole = self.copy()
+    _fill(whole, index, dim, value)
+    return whole
 
 
+slices_filled.into = _fill
 slices_filled.grad(self=lambda g, index, dim: slices_filled(g, index, dim, 0))
 
 
@@ -196,7 +203,7 @@ def slices_filled_by(self: Array, index: Array, value: Array, /, dim: int) -> Ar
             "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    return _filled(self, index, dim, value)
+    return slices_filled.kernel(self, index, dim, value)
 
 
 slices_filled_by.grad(

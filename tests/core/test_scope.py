@@ -6,9 +6,9 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
-from tinynet.core import engine, scope
+from tinynet.core import scope
 from tinynet.core.modes import mode
-from tinynet.core.passes import observing_backward
+from tinynet.core.passes import observing_backward, passes
 from tinynet.core.scope import following
 
 
@@ -44,7 +44,7 @@ class Fails(nn.Module):
 
 
 def swapped():
-    return scope.enter, scope.leave, engine.Task.run
+    return [*passes.listeners], [*scope.calls.listeners]
 
 
 @pytest.fixture(autouse=True)

@@ -19,6 +19,7 @@ from tinynet.core.inplace import moved
 from tinynet.core.leaves import Leaf, accumulate
 from tinynet.core.modes import mode, on_a_new_stack
 from tinynet.core.node import Edge, Freed, Hooks, Node, check_replaced
+from tinynet.core.passes import passes, witnessed
 from tinynet.core.rows import Rows
 from tinynet.core.sparse import sparse
 from tinynet.core.tensor import Tensor, counter_of, wrap
@@ -69,12 +70,18 @@ class Task:
 
     def run(self) -> None:
         """Do the pass: gradients of leaves are accumulated, or those of inputs captured."""
-        if self.depth % FLOOR == FLOOR - 1:
-            on_a_new_stack(self._run)
+        if passes.listeners:
+            witnessed(self, self._run)
         else:
             self._run()
 
     def _run(self) -> None:
+        if self.depth % FLOOR == FLOOR - 1:
+            on_a_new_stack(self._walk)
+        else:
+            self._walk()
+
+    def _walk(self) -> None:
         before, on, outer, watcher = mode.grad, mode.on, mode.task, mode.watcher
         mode.grad = self.create_graph and mode.on
         mode.task = self

@@ -28,9 +28,11 @@ class _Modes(threading.local):
     plain: bool = False  # results are plain tensors, also of subclasses, see core/subclasses.py
     task: Any = None  # the backward pass that runs
     watcher: Any = None  # goes with a backward pass in anomaly mode, see autograd/anomaly.py
+    thread: int  # which thread this is; one made by `on_a_new_stack` counts as its maker
     scope: Any = None  # the modules that run, see core/scope.py; nodes and writes remember it
 
     def __init__(self) -> None:  # runs in each thread that comes here
+        self.thread = threading.get_ident()
         floating.install()
 
 

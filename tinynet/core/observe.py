@@ -6,20 +6,17 @@ that namespace for ones that report; nothing is checked per call otherwise.
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
+from tinynet.core.trace import Channel
 from tinynet.dtypes import Array
 
 Callback = Callable[..., None]
-
-observers: list[tuple[int, Callback]] = []  # thread, what to call; the times come as a fifth
-_lock = threading.Lock()
 
 
 class Observable:
@@ -56,6 +53,8 @@ class Observable:
 
 
 observable = Observable()
+_operations: Channel[Callback] = Channel(observable.refresh)
+observers = _operations.listeners
 
 
 class Write:
@@ -76,10 +75,8 @@ def report_write(
     times: tuple[int, int] | None = None,
 ) -> None:
     """Tell the observers of this thread that ``sources`` were written to ``array``."""
-    me = threading.get_ident()
-    for thread, callback in [*observers]:
-        if thread == me:
-            callback(Write(what), [array, *sources], [array], attributes or {}, times)
+    for callback in _operations.here():
+        callback(Write(what), [array, *sources], [array], attributes or {}, times)
 
 
 def _reporting(op: Any) -> Callable[..., Any]:
@@ -90,8 +87,7 @@ def _reporting(op: Any) -> Callable[..., Any]:
         began = time.perf_counter_ns()
         result = kernel(*args, **kwargs)
         times = began, time.perf_counter_ns()
-        me = threading.get_ident()
-        watching = [callback for thread, callback in observers if thread == me]
+        watching = _operations.here()
         if not watching:
             return result
         if op.multiple:
@@ -126,8 +122,7 @@ def _without_times(callback: Callback) -> Callback:
     return tell
 
 
-@contextlib.contextmanager
-def observing(callback: Callback, timed: bool = False) -> Iterator[None]:
+def observing(callback: Callback, timed: bool = False) -> AbstractContextManager[None]:
     """Call ``callback(op, inputs, outputs, attributes)`` for each operation of this thread.
 
     Inputs and outputs are the numpy arrays that go into and come out of the kernel, so ``id()``
@@ -139,15 +134,4 @@ def observing(callback: Callback, timed: bool = False) -> Iterator[None]:
         timed: also pass when the kernel began and ended, as nanoseconds of
             ``time.perf_counter_ns``; None for most writes, which are reported when they are done.
     """
-    entry = (threading.get_ident(), callback if timed else _without_times(callback))
-    with _lock:
-        observers.append(entry)
-        if len(observers) == 1:
-            observable.refresh()
-    try:
-        yield
-    finally:
-        with _lock:
-            observers.remove(entry)
-            if not observers:
-                observable.refresh()
+    return _operations.heard_by(callback if timed else _without_times(callback))

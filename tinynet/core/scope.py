@@ -6,36 +6,19 @@ stands in core because ``nn`` and ``board`` may not import each other.
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import weakref
-from collections.abc import Iterator
 from typing import Any, Protocol
 
 from tinynet.core.modes import mode
+from tinynet.core.trace import Channel
 
 # (outer scope or None, weak reference to the module): weak, because a module may keep a tensor
 # of its own graph (a hidden state), whose nodes would keep the module.
 Scope = tuple[Any, "weakref.ref[Any]"]
 
 
-def enter(module: Any) -> Scope | None:
-    """Note that ``module`` runs; return what ``leave`` needs."""
-    outer: Scope | None = mode.scope
-    mode.scope = (outer, weakref.ref(module))
-    return outer
-
-
-def leave(outer: Scope | None) -> None:
-    """Note that the innermost module has ended."""
-    mode.scope = outer
-
-
-# ---- seeing calls of modules: as in core/observe.py, by swapping the two functions ---------------
-
-
 class Follower(Protocol):
-    """What is told of the calls of modules of its thread."""
+    """Hears of the calls of modules of its thread."""
 
     def entered(self, module: Any) -> None:
         """A call begins; hooks of the module have not run yet."""
@@ -44,42 +27,26 @@ class Follower(Protocol):
         """The call has ended, with a result or an exception."""
 
 
-_followers: list[tuple[int, Follower]] = []
-_plain = enter, leave
-_lock = threading.Lock()
+calls: Channel[Follower] = Channel()
+following = calls.heard_by
 
 
-def _reporting_enter(module: Any) -> Scope | None:
-    outer = _plain[0](module)
-    for thread, follower in [*_followers]:
-        if thread == threading.get_ident():
+def enter(module: Any) -> Scope | None:
+    """Note that ``module`` runs; return what ``leave`` needs."""
+    outer: Scope | None = mode.scope
+    mode.scope = (outer, weakref.ref(module))
+    if calls.listeners:
+        for follower in calls.here():
             follower.entered(module)
     return outer
 
 
-def _reporting_leave(outer: Scope | None) -> None:
-    module = mode.scope[1]()
-    _plain[1](outer)
-    for thread, follower in [*_followers]:
-        if thread == threading.get_ident():
-            follower.left(module)
-
-
-@contextlib.contextmanager
-def following(follower: Follower) -> Iterator[None]:
-    """Tell ``follower`` of each call of a module that begins or ends in this thread."""
-    global enter, leave
-    entry = (threading.get_ident(), follower)
-    with _lock:
-        _followers.append(entry)
-        enter, leave = _reporting_enter, _reporting_leave
-    try:
-        yield
-    finally:
-        with _lock:
-            _followers.remove(entry)
-            if not _followers:
-                enter, leave = _plain
+def leave(outer: Scope | None) -> None:
+    """Note that the innermost module has ended."""
+    scope, mode.scope = mode.scope, outer
+    if calls.listeners:
+        for follower in calls.here():
+            follower.left(scope[1]())
 
 
 def modules_of(scope: Scope | None) -> list[Any]:

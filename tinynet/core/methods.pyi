@@ -236,7 +236,7 @@ class TensorMethods:
     def positive(self) -> Tensor:
         """Return the tensor itself: ``+x``."""
     def sign(self) -> Tensor:
-        """Return -1, 0 or 1 with the sign of the element."""
+        """Return the sign of the element, ``(x > 0) - (x < 0)``: 0 for 0 and NaN."""
     def sign_(self) -> Self:
         """Write the result of ``sign`` to this tensor and return it."""
     def abs(self) -> Tensor:

@@ -1958,7 +1958,7 @@ def sigmoid_(self: Tensor) -> Tensor:
     """Write the result of ``sigmoid`` to this tensor and return it."""
 
 def sign(self: Tensor) -> Tensor:
-    """Return -1, 0 or 1 with the sign of the element."""
+    """Return the sign of the element, ``(x > 0) - (x < 0)``: 0 for 0 and NaN."""
 
 def signbit(self: Tensor) -> Tensor:
     """Return True where the sign bit is set: below zero, and for -0.0."""

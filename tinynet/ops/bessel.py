@@ -12,6 +12,7 @@ As in PyTorch, these have no derivatives.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -149,7 +150,6 @@ def _near(x: Array, order: int, sign: int) -> tuple[Array, Array]:
 
 def _oscillating(self: Array, order: int, second: bool) -> Array:
     """Return J or Y. Beyond 2, ``J - i Y`` is ``2 i / pi * exp(i order pi / 2) * K(i x)``."""
-    refuse_half(f"bessel_{'y' if second else 'j'}{order}", self)
     x = np.abs(self.astype(np.float64))
     first, other = _near(np.minimum(x, _SERIES), order, -1)
     far = np.maximum(x, _SERIES)
@@ -165,7 +165,6 @@ def _oscillating(self: Array, order: int, second: bool) -> Array:
 
 def _decaying(self: Array, order: int, scaled: bool) -> Array:
     """Return K, or ``exp(x) * K``."""
-    refuse_half(f"{'scaled_' if scaled else ''}modified_bessel_k{order}", self)
     x = self.astype(np.float64)
     near, far = np.clip(x, 0, _SERIES), np.maximum(x, _SERIES)
     below = _near(near, order, 1)[1] * (1 if order else -1)
@@ -175,164 +174,100 @@ def _decaying(self: Array, order: int, scaled: bool) -> Array:
     return np.where(x < 0, np.nan, found).astype(self.dtype)
 
 
-@pointwise(ints="float", methods=False, out=True)
-def bessel_j0(self: Array, /) -> Array:
-    """Return the Bessel function of the first kind of order 0.
+def _function(name: str, what: str, example: str, values: Callable[[Array], Array]) -> Any:
+    """Declare the operation ``name``; ``example`` is its value at 0.5 and at 3."""
+
+    def kernel(x: Array, /) -> Array:
+        refuse_half(name, x)
+        return values(x)
+
+    kernel.__name__ = kernel.__qualname__ = name
+    kernel.__doc__ = f"""Return {what}.
 
     Raises:
         NotImplementedError: numbers of half precision.
 
     Example:
-        >>> tn.special.bessel_j0(tn.tensor([0.5, 3.0]))
-        tensor([ 0.9385, -0.2601])
+        >>> tn.special.{name}(tn.tensor([0.5, 3.0]))
+        tensor({example})
     """
-    return _oscillating(self, 0, False)
+    return pointwise(ints="float", methods=False, out=True)(kernel)
 
 
-@pointwise(ints="float", methods=False, out=True)
-def bessel_j1(self: Array, /) -> Array:
-    """Return the Bessel function of the first kind of order 1.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.bessel_j1(tn.tensor([0.5, 3.0]))
-        tensor([0.2423, 0.3391])
-    """
-    return _oscillating(self, 1, False)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def bessel_y0(self: Array, /) -> Array:
-    """Return the Bessel function of the second kind of order 0; NaN below 0.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.bessel_y0(tn.tensor([0.5, 3.0]))
-        tensor([-0.4445,  0.3769])
-    """
-    return _oscillating(self, 0, True)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def bessel_y1(self: Array, /) -> Array:
-    """Return the Bessel function of the second kind of order 1; NaN below 0.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.bessel_y1(tn.tensor([0.5, 3.0]))
-        tensor([-1.4715,  0.3247])
-    """
-    return _oscillating(self, 1, True)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def modified_bessel_i0(self: Array, /) -> Array:
-    """Return what ``i0`` returns, without a derivative.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.modified_bessel_i0(tn.tensor([0.5, 3.0]))
-        tensor([1.0635, 4.8808])
-    """
-    refuse_half("modified_bessel_i0", self)
-    return _bessel(self, 0, False)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def modified_bessel_i1(self: Array, /) -> Array:
-    """Return what ``i1`` returns, without a derivative.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.modified_bessel_i1(tn.tensor([0.5, 3.0]))
-        tensor([0.2579, 3.9534])
-    """
-    refuse_half("modified_bessel_i1", self)
-    return _bessel(self, 1, False)
+bessel_j0 = _function(
+    "bessel_j0",
+    "the Bessel function of the first kind of order 0",
+    "[ 0.9385, -0.2601]",
+    lambda x: _oscillating(x, 0, False),
+)
+bessel_j1 = _function(
+    "bessel_j1",
+    "the Bessel function of the first kind of order 1",
+    "[0.2423, 0.3391]",
+    lambda x: _oscillating(x, 1, False),
+)
+bessel_y0 = _function(
+    "bessel_y0",
+    "the Bessel function of the second kind of order 0; NaN below 0",
+    "[-0.4445,  0.3769]",
+    lambda x: _oscillating(x, 0, True),
+)
+bessel_y1 = _function(
+    "bessel_y1",
+    "the Bessel function of the second kind of order 1; NaN below 0",
+    "[-1.4715,  0.3247]",
+    lambda x: _oscillating(x, 1, True),
+)
+modified_bessel_i0 = _function(
+    "modified_bessel_i0",
+    "what ``i0`` returns, without a derivative",
+    "[1.0635, 4.8808]",
+    lambda x: _bessel(x, 0, False),
+)
+modified_bessel_i1 = _function(
+    "modified_bessel_i1",
+    "what ``i1`` returns, without a derivative",
+    "[0.2579, 3.9534]",
+    lambda x: _bessel(x, 1, False),
+)
+modified_bessel_k0 = _function(
+    "modified_bessel_k0",
+    "the modified Bessel function of the second kind of order 0; NaN below 0",
+    "[0.9244, 0.0347]",
+    lambda x: _decaying(x, 0, False),
+)
+modified_bessel_k1 = _function(
+    "modified_bessel_k1",
+    "the modified Bessel function of the second kind of order 1; NaN below 0",
+    "[1.6564, 0.0402]",
+    lambda x: _decaying(x, 1, False),
+)
+scaled_modified_bessel_k0 = _function(
+    "scaled_modified_bessel_k0",
+    "``exp(x) * modified_bessel_k0(x)``",
+    "[1.5241, 0.6978]",
+    lambda x: _decaying(x, 0, True),
+)
+scaled_modified_bessel_k1 = _function(
+    "scaled_modified_bessel_k1",
+    "``exp(x) * modified_bessel_k1(x)``",
+    "[2.7310, 0.8066]",
+    lambda x: _decaying(x, 1, True),
+)
 
 
-@pointwise(ints="float", methods=False, out=True)
-def modified_bessel_k0(self: Array, /) -> Array:
-    """Return the modified Bessel function of the second kind of order 0; NaN below 0.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.modified_bessel_k0(tn.tensor([0.5, 3.0]))
-        tensor([0.9244, 0.0347])
-    """
-    return _decaying(self, 0, False)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def modified_bessel_k1(self: Array, /) -> Array:
-    """Return the modified Bessel function of the second kind of order 1; NaN below 0.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.modified_bessel_k1(tn.tensor([0.5, 3.0]))
-        tensor([1.6564, 0.0402])
-    """
-    return _decaying(self, 1, False)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def scaled_modified_bessel_k0(x: Array, /) -> Array:
-    """Return ``exp(x) * modified_bessel_k0(x)``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.scaled_modified_bessel_k0(tn.tensor([0.5, 3.0]))
-        tensor([1.5241, 0.6978])
-    """
-    return _decaying(x, 0, True)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def scaled_modified_bessel_k1(x: Array, /) -> Array:
-    """Return ``exp(x) * modified_bessel_k1(x)``.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.scaled_modified_bessel_k1(tn.tensor([0.5, 3.0]))
-        tensor([2.7310, 0.8066])
-    """
-    return _decaying(x, 1, True)
-
-
-@pointwise(ints="float", methods=False, out=True)
-def spherical_bessel_j0(x: Array, /) -> Array:
-    """Return ``sin(x) / x``, the spherical Bessel function of order 0.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.spherical_bessel_j0(tn.tensor([0.5, 3.0]))
-        tensor([0.9589, 0.0470])
-    """
-    refuse_half("spherical_bessel_j0", x)
+def _spherical(x: Array) -> Array:
     z = x.astype(np.float64)
     found = np.sin(np.where(np.isinf(z), 0, z)) / np.where(z == 0, 1, z)
     return np.where(z == 0, 1, found).astype(x.dtype)
 
+
+spherical_bessel_j0 = _function(
+    "spherical_bessel_j0",
+    "``sin(x) / x``, the spherical Bessel function of order 0",
+    "[0.9589, 0.0470]",
+    _spherical,
+)
 
 # ---- Airy's function ----------------------------------------------------------------------------
 
@@ -350,18 +285,7 @@ def _airy_series(x: Array) -> Array:
     return np.asarray(at_zero * first - slope * second)
 
 
-@pointwise(ints="float", methods=False, out=True)
-def airy_ai(x: Array, /) -> Array:
-    """Return Airy's function Ai, which solves ``y'' = x * y`` and vanishes at infinity.
-
-    Raises:
-        NotImplementedError: numbers of half precision.
-
-    Example:
-        >>> tn.special.airy_ai(tn.tensor([0.5, 3.0]))
-        tensor([0.2317, 0.0066])
-    """
-    refuse_half("airy_ai", x)
+def _airy(x: Array) -> Array:
     z = x.astype(np.float64)
     far = np.maximum(np.abs(z), _AIRY_SERIES)
     zeta = 2 / 3 * far * np.sqrt(far)
@@ -372,3 +296,11 @@ def airy_ai(x: Array, /) -> Array:
     near = _airy_series(np.clip(z, -_AIRY_SERIES, _AIRY_SERIES))
     found = np.where(np.abs(z) <= _AIRY_SERIES, near, np.where(z > 0, above, below))
     return found.astype(x.dtype)
+
+
+airy_ai = _function(
+    "airy_ai",
+    "Airy's function Ai, which solves ``y'' = x * y`` and vanishes at infinity",
+    "[0.2317, 0.0066]",
+    _airy,
+)

@@ -208,7 +208,7 @@ def positive(self: Tensor) -> Tensor:
 
 @pointwise(inplace=True)
 def sign(self: Array, /) -> Array:
-    """Return -1, 0 or 1 with the sign of the element.
+    """Return the sign of the element, ``(x > 0) - (x < 0)``: 0 for 0 and NaN.
 
     Example:
         >>> tn.tensor([-3.0, 0.0, 2.0]).sign()

@@ -485,3 +485,12 @@ def test_an_implicit_softmax_dimension_is_deprecated():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         F.softmax(X, 1)
+
+
+@pytest.mark.parametrize("name", ["leaky_relu", "elu", "celu"])
+def test_in_place_with_a_negative_slope(name):
+    """PyTorch refuses the backward: it keeps the result, whose sign does not tell the input's."""
+    x, y = (tn.tensor([-1.0, 2.0], requires_grad=True) for _ in range(2))
+    getattr(F, name)(x * 1, -0.5).sum().backward()
+    getattr(F, f"{name}_")(y * 1, -0.5).sum().backward()
+    assert x.grad.tolist() == y.grad.tolist()

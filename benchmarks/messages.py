@@ -10,9 +10,10 @@ from typing import Any
 import tinynet as tn
 from benchmarks.tables import Table
 from benchmarks.turns import compare
-from tinynet.core import compiler, inplace_source
-from tinynet.core.operation import REGISTRY
-from tinynet.core.source import Forward
+from tinynet.core.declaration import codegen_inplace as inplace_source
+from tinynet.core.declaration import compiler
+from tinynet.core.declaration.codegen import Forward
+from tinynet.core.declaration.operation import REGISTRY
 
 _SITE = ("f = getframe(1)", "c = f.f_code", "try: o = OUTSIDE", "except KeyError: o = is_outside")
 

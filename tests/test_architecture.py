@@ -17,7 +17,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ROWS = [
     ["startup"],  # the first that is imported
     ["invocation"],
-    ["errors", "explanations", "extension_dtypes"],
+    ["errors", "explanations", "extension_dtypes", "devices"],
     ["dtypes", "threads", "memory", "strides"],
     ["layouts", "printing", "type_info", "widening"],
     ["numba_kernels", "sums"],
@@ -44,19 +44,19 @@ ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}
 EDGE = {
     "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"tensorboardX"},
-    "data/pillow.py": {"PIL"},
+    "data/readers/pillow.py": {"PIL"},
     "extension_dtypes.py": {"ml_dtypes"},
-    "numba_kernels/atomics.py": {"numba", "llvmlite"},  # code in LLVM's language
-    "numba_kernels/blas_code.py": {"numba", "llvmlite"},  # code in LLVM's language
+    "numba_kernels/llvm/atomics.py": {"numba", "llvmlite"},  # code in LLVM's language
+    "numba_kernels/llvm/blas_code.py": {"numba", "llvmlite"},  # code in LLVM's language
     "numba_kernels/compiler.py": {"numba"},
-    "numba_kernels/vectors.py": {"numba", "llvmlite"},  # code in LLVM's language
-    "numba_kernels/stream_code.py": {"numba", "llvmlite"},  # code in LLVM's language
-    "numba_kernels/written.py": {"numba"},
-    "train/progress.py": {"tqdm"},
+    "numba_kernels/llvm/vectors.py": {"numba", "llvmlite"},  # code in LLVM's language
+    "numba_kernels/llvm/stream_code.py": {"numba", "llvmlite"},  # code in LLVM's language
+    "numba_kernels/llvm/written.py": {"numba"},
+    "train/report/progress.py": {"tqdm"},
 }
 # Modules whose names are known only at run time: what a user's config names.
 IMPORTS_BY_NAME = {
-    "train/imports.py",
+    "train/config/user_code.py",
     "as_torch/hook.py",  # and what a path of PyTorch's stands for
     "as_torch/report.py",
 }
@@ -69,8 +69,8 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; an example for each attribute and method of a tensor",
     ),
-    "core/tensor.py": (490, "a docstring and an example for each of many short methods"),
-    "core/engine.py:_run_plain": (
+    "core/tensors/tensor.py": (490, "a docstring and an example for each of many short methods"),
+    "core/graph/engine.py:_run_plain": (
         45,
         "the innermost loop of training: a call per gradient would cost what it saves",
     ),
@@ -78,9 +78,13 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
         19_900,
         "all of Tensor, special and linalg, each with PyTorch's refusals; a third is docstrings",
     ),
-    "ops/reshaping.py": (420, "a docstring and an example for each of many short functions"),
+    "ops/shaping/reshaping.py": (420, "a docstring and an example for each short function"),
     "nn/init.py": (460, "a docstring and an example for each of many short functions"),
 }
+
+
+# Folders have at most 25 entries, and __init__.py; those of more:
+ENTRIES = {".": (45, "PyTorch's public packages stand at the top, as users import them")}
 
 
 def name_of(path):
@@ -210,6 +214,17 @@ def test_file_and_function_lengths(path, tree):
 def test_core_and_ops_stay_small(part):
     total = sum(lines_in(path) for path in FILES if part_of(path) == part)
     check_length(part, total, PART_LINES)
+
+
+def test_folders_are_small_and_say_what_is_in_them():
+    for folder in {path.parent for path in FILES}:
+        entries = [p for p in folder.iterdir() if p.name not in ("__pycache__", "README.md")]
+        name = name_of(folder)
+        assert len(entries) <= ENTRIES.get(name, (26, ""))[0], f"{name} has {len(entries)} entries"
+        if len(list(folder.glob("*.py"))) > 10 and folder != PACKAGE:
+            readme = folder / "README.md"
+            assert readme.exists(), f"{name} has {len(entries)} entries and no README.md"
+            assert lines_in(readme) <= 60, f"{name}/README.md is longer than a screen"
 
 
 def test_the_lists_name_what_exists_and_why():

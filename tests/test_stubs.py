@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-STUBS = ["core/methods.pyi", "ops/__init__.pyi"]
+STUBS = ["core/tensors/methods.pyi", "ops/__init__.pyi"]
 
 PROGRAM = """
 import tinynet as tn

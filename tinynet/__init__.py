@@ -69,13 +69,13 @@ from tinynet.compat.storage import TypedStorage as TypedStorage
 from tinynet.compat.storage import UntypedStorage as UntypedStorage
 from tinynet.compat.storage import from_file as from_file
 from tinynet.compat.storage import is_storage as is_storage
-from tinynet.core.device import device as device
 from tinynet.core.modes import enable_grad as enable_grad
 from tinynet.core.modes import is_grad_enabled as is_grad_enabled
 from tinynet.core.modes import no_grad as no_grad
 from tinynet.core.modes import set_grad_enabled as set_grad_enabled
-from tinynet.core.tensor import Size as Size
-from tinynet.core.tensor import Tensor as Tensor
+from tinynet.core.tensors.tensor import Size as Size
+from tinynet.core.tensors.tensor import Tensor as Tensor
+from tinynet.devices import device as device
 from tinynet.dtypes import bfloat16 as bfloat16
 from tinynet.dtypes import bool as bool
 from tinynet.dtypes import can_cast as can_cast

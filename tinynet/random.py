@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.device import CPU, require_cpu
-from tinynet.core.device import device as Device
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.devices import CPU, require_cpu
+from tinynet.devices import device as Device
 
 _STATE = struct.Struct("<Q16s16sII")  # seed; PCG64's state, increment, has_uint32 and uinteger
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tinynet import threads
-from tinynet.core.device import CPU, device, require_cpu
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import CPU, device, require_cpu
 
 T = TypeVar("T")
 
@@ -216,7 +216,7 @@ def typename(obj: object) -> str:
 
     Example:
         >>> tn.typename(tn.ones(2)), tn.typename(nn.ReLU)
-        ('tinynet.FloatTensor', 'tinynet.nn.activation.ReLU')
+        ('tinynet.FloatTensor', 'tinynet.nn.layers.activation.piecewise.ReLU')
     """
     if isinstance(obj, Tensor):
         return str(obj.type())

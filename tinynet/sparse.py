@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, layouts
-from tinynet.core.operation import operation
-from tinynet.core.rows import Rows
-from tinynet.core.subclasses import plain
-from tinynet.core.tensor import Tensor, fill, method, wrap
+from tinynet.core.declaration.operation import operation
+from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.tensors.subclasses import plain
+from tinynet.core.tensors.tensor import Tensor, fill, method, wrap
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.conversion import converted
-from tinynet.ops.creation import as_tensor, zeros
-from tinynet.ops.legacy import TensorKind
-from tinynet.ops.putting import index_put
+from tinynet.ops.creation.constructors import as_tensor, zeros
+from tinynet.ops.creation.tensor_types import TensorKind
+from tinynet.ops.indexing.index_put import index_put
+from tinynet.ops.pointwise.conversion import converted
 
 
 class Places:

@@ -16,9 +16,9 @@ from docs.site.docstrings import markdown
 from docs.site.inventory import MODULES, OPERATIONS, TITLES, Name, file_of, operation_of
 from docs.site.text import cell, fenced, plain, table
 from tinynet import dtypes
-from tinynet.core.operation import Operation
+from tinynet.core.declaration.operation import Operation
 from tinynet.ops import stubs
-from tinynet.train.config import field_docs
+from tinynet.train.config.sections import field_docs
 
 LINE = 64
 SKIPPED = {"forward", "extra_repr", "reset_parameters"}  # of layers: the class says it all

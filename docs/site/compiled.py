@@ -4,9 +4,9 @@ import textwrap
 
 import tinynet  # noqa: F401  (declares the operations)
 from docs.site.text import fenced
-from tinynet.core import inplace_source
-from tinynet.core.operation import REGISTRY
-from tinynet.core.source import Backward, Forward
+from tinynet.core.declaration import codegen_inplace as inplace_source
+from tinynet.core.declaration.codegen import Backward, Forward
+from tinynet.core.declaration.operation import REGISTRY
 
 
 def out_of_place() -> str:

@@ -5,7 +5,7 @@ import functools
 import inspect
 from pathlib import Path
 
-from tinynet.core.operation import Operation
+from tinynet.core.declaration.operation import Operation
 
 WIDTH = 96
 

@@ -16,7 +16,7 @@ from docs.site.api import identity, names_of
 from docs.site.docstrings import sections
 from docs.site.inventory import CONSTANTS, TITLES, Name, operation_of, page_of
 from tinynet.nn import Module
-from tinynet.train.config import field_docs
+from tinynet.train.config.sections import field_docs
 
 
 def without_example(page: str) -> list[str]:

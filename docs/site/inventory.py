@@ -11,23 +11,18 @@ from typing import Any, NamedTuple
 
 import tinynet
 from docs.coverage.table import NAMESPACES
-from tinynet.core.operation import REGISTRY, Operation
+from tinynet.core.declaration.operation import REGISTRY, Operation
 
 PACKAGE = Path(tinynet.__file__).parent
 
 OPERATIONS = {
-    "making": "creation likes ranges deprecated legacy random random_fills sampling grids combining"
-    " conversion memory copying filling",
-    "elementwise": "arithmetic exponential trigonometry powers logarithms rounding division limits"
-    " fused comparison error_function gamma bessel special",
-    "reductions": "reduction extrema statistics cumulative softmaxes sorting counting quantiles"
-    " histograms correlation integrals segments",
-    "shapes": "shape reshaping parts rearranging joining diagonals windows indexing gathering"
-    " selecting putting scattering view_copies",
-    "products": "products blas contraction einstein distances older determinants exponential"
-    " inverses lu norms vectors lowrank",
+    "making": "creation deprecated",
+    "elementwise": "pointwise special",
+    "reductions": "reduction",
+    "shapes": "shaping indexing",
+    "products": "products linalg",
 }
-"""Page -> files in ops/ whose functions it has."""
+"""Page -> folders and files in ops/ whose functions it has."""
 
 TITLES = {
     "making": "Making tensors",
@@ -217,11 +212,12 @@ def functions(page: str) -> Iterator[tuple[str, list[Name]]]:
     if page == "settings":
         yield "", [n for n in _by_file()["settings"] if n.name not in CONSTANTS.split()]
         return
-    for stem in OPERATIONS[page].split():
-        folder = "ops/linalg" if page == "products" and stem in _LINALG else "ops"
-        found = _by_file().get(f"{folder}/{stem}.py")
-        if found:
-            yield first_sentence(PACKAGE / folder / f"{stem}.py"), found
+    for room in OPERATIONS[page].split():
+        folder = PACKAGE / "ops" / room
+        for file in sorted(folder.glob("*.py")) or [folder.with_suffix(".py")]:
+            found = _by_file().get(str(file.relative_to(PACKAGE)))
+            if found:
+                yield first_sentence(file), found
 
 
 @functools.cache
@@ -233,9 +229,6 @@ def _pages() -> dict[str, str]:
 def page_of(name: str) -> str | None:
     """The page that has a function of `tinynet`."""
     return _pages().get(name)
-
-
-_LINALG = ("older", "determinants", "exponential", "inverses", "lu", "norms", "vectors", "lowrank")
 
 
 def first_sentence(path: Path) -> str:

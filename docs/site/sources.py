@@ -20,31 +20,39 @@ MATHEMATICAL = {
 
 EXEMPT = {
     "makes, converts and moves elements: the first sentence is the definition": (
-        "core/* dtypes ops/aliases ops/callables ops/combining ops/conversion ops/copying"
-        " ops/creation ops/filling ops/grids ops/indexing ops/index_key ops/legacy ops/likes"
-        " ops/memory ops/ranges ops/reshaping ops/selecting ops/shape sparse compat/storage"
-        " nn/constant_padding"
-        " nn/flatten nn/padding nn/shuffle nn/functional/padding nn/functional/shuffle"
-        " nn/functional/unpooling"
-        " data/transforms/base data/transforms/chance data/transforms/frame"
+        "core/* core/*/* dtypes ops/aliases ops/pointwise/apply ops/shaping/combinations "
+        "ops/pointwise/conversion ops/shaping/flipping ops/creation/constructors "
+        "ops/creation/fill ops/shaping/meshgrid ops/indexing/getitem ops/indexing/keys "
+        "ops/creation/tensor_types ops/creation/like ops/creation/properties ops/creation/ranges "
+        "ops/shaping/reshaping ops/indexing/index_select ops/shaping/views sparse compat/storage "
+        "nn/layers/images/constant_padding nn/layers/flatten nn/layers/images/padding "
+        "nn/layers/images/shuffle nn/functional/images/padding nn/functional/images/shuffle "
+        "nn/functional/pooling/unpooling data/transforms/base data/transforms/chance "
+        "data/transforms/frame"
     ),
     "compares, orders and counts: the first sentence is the definition": (
-        "ops/comparison ops/counting ops/extrema ops/histograms ops/limits ops/rounding ops/sorting"
+        "ops/pointwise/comparison ops/reduction/unique ops/reduction/extrema "
+        "ops/reduction/histograms ops/pointwise/clamp ops/pointwise/rounding "
+        "ops/reduction/sorting"
     ),
     "holds other parts, or is plumbing": (
-        "nn/container nn/global_hooks nn/hooks nn/lazy nn/lazy_layers nn/members nn/module"
-        " nn/parallel nn/parameter nn/parameter_container nn/state nn/utils/convert_parameters"
-        " nn/utils/parametrization_list nn/utils/parametrize nn/utils/rnn nn/utils/skipping"
-        " nn/utils/stateless optim/groups optim/hooks optim/optimizer optim/swap"
-        " optim/lr_scheduler/base"
+        "nn/layers/container nn/base/global_hooks nn/base/hooks nn/base/lazy "
+        "nn/layers/convolution/lazy nn/layers/normalization/lazy nn/base/registry "
+        "nn/base/module nn/parallel nn/parameter "
+        "nn/layers/parameter_container nn/base/state nn/utils/convert_parameters "
+        "nn/utils/parametrization_list nn/utils/parametrize nn/utils/rnn nn/utils/skip_init "
+        "nn/utils/stateless optim/base/groups optim/base/hooks optim/optimizer "
+        "optim/base/swapping optim/lr_scheduler/base"
     ),
     "brings data, as they are, to the model": (
-        "data/arrays data/characters data/collate data/columns data/csv_rows data/dataset"
-        " data/distributed data/files data/folder data/image_folder data/images data/loader"
-        " data/options data/passes data/processes data/rows data/sampler data/seeding data/stack"
-        " data/subset data/tables data/text data/threads data/tokenizer data/worker"
+        "data/readers/arrays data/texts/characters data/loading/collate data/readers/columns "
+        "data/readers/csv_rows data/dataset data/loading/distributed data/readers/files "
+        "data/readers/folder data/readers/image_folder data/readers/images data/loading/loader "
+        "data/loading/options data/loading/passes data/loading/processes data/readers/rows "
+        "data/loading/sampler data/loading/seeding data/stack data/subset data/readers/tables "
+        "data/texts/text data/loading/threads data/texts/tokenizer data/loading/worker"
     ),
-    "runs, keeps and reports a training": "train/*",
+    "runs, keeps and reports a training": "train/* train/*/*",
     "does to some elements what the operation of the same name does to all": "masked/*",
 }
 """Kind -> the files below tinynet/ that are of it."""

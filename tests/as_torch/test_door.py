@@ -149,4 +149,5 @@ def test_each_path_of_the_map_can_be_imported(folder):
     )
     done = run("-c", code, cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "tinynet.data.loader.DataLoader" in done.stdout and "nn/utils/__init__" in done.stdout
+    assert "tinynet.data.loading.loader.DataLoader" in done.stdout
+    assert "nn/utils/__init__" in done.stdout

@@ -8,7 +8,7 @@ from tests.ops.samples import F
 from tests.ops.test_gradients import ROWS
 from tinynet.batching import Level, UnbatchableError, dispatch
 from tinynet.batching.families import rule_of
-from tinynet.core.operation import REGISTRY
+from tinynet.core.declaration.operation import REGISTRY
 
 COUNT = 2  # examples
 # Of the tensors of a call, the first, second, ...: where each has its batch; None: all share it.

@@ -9,7 +9,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.batching import dispatch
-from tinynet.core.observe import observable, observing
+from tinynet.core.declaration.observers import observable, observing
 from tinynet.func import set_vmap_fallback_warning
 
 X = tn.arange(6.0).reshape(2, 3)

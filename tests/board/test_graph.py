@@ -7,9 +7,9 @@ import pytest
 
 from tests.board import reader
 from tinynet.board import BoardWarning, SummaryWriter
-from tinynet.board.build import GraphBuilder, Operation, Result, Source
-from tinynet.board.graph import Graph, Node, Slot, problems
-from tinynet.board.names import ATTRIBUTE_LIMIT, Names, clean, show
+from tinynet.board.graphs.build import GraphBuilder, Operation, Result, Source
+from tinynet.board.graphs.graph import Graph, Node, Slot, problems
+from tinynet.board.graphs.names import ATTRIBUTE_LIMIT, Names, clean, show
 
 
 def build(*entries, names=None):

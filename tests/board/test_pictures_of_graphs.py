@@ -10,11 +10,11 @@ import pytest
 import tinynet as tn
 from tests.board import steps
 from tinynet import board, nn
-from tinynet.board.fold import folded
-from tinynet.board.formats import dot, duration, outline, size
-from tinynet.board.graph import Cost, Graph, Node, Slot, problems
-from tinynet.board.layered import GAP_X, layout
-from tinynet.board.picture import picture
+from tinynet.board.graphs.fold import folded
+from tinynet.board.graphs.formats import dot, duration, outline, size
+from tinynet.board.graphs.graph import Cost, Graph, Node, Slot, problems
+from tinynet.board.graphs.layered import GAP_X, layout
+from tinynet.board.graphs.picture import picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,11 +10,13 @@ import tinynet as tn
 from tests.board import models, steps
 from tests.board.test_recorder import fingerprint
 from tinynet import board, nn, optim
-from tinynet.board.assemble import BACKWARD, FORWARD, OPTIMIZER
-from tinynet.board.graph import SOURCES, problems
-from tinynet.core import observe, passes, scope
+from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER
+from tinynet.board.graphs.graph import SOURCES, problems
+from tinynet.core import module_scope as scope
+from tinynet.core.declaration import observers as observe
+from tinynet.core.declaration.observers import observing
+from tinynet.core.graph import backward_observers as passes
 from tinynet.core.modes import mode
-from tinynet.core.observe import observing
 
 FILES = ("steps.py", "models.py")
 
@@ -701,7 +703,7 @@ def test_a_mistake_of_ours_is_a_warning(monkeypatch):
     def fails(watch):
         raise IndexError("oh")
 
-    monkeypatch.setattr("tinynet.board.recording.Assembly", fails)
+    monkeypatch.setattr("tinynet.board.graphs.recording.Assembly", fails)
     rec = board.record()
     with pytest.warns(board.BoardWarning, match="There is no graph of what .* IndexError: oh"):
         with rec:

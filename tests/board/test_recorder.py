@@ -11,10 +11,10 @@ import tinynet as tn
 from tests.board import models, reader
 from tinynet import nn
 from tinynet.board import Arguments, SummaryWriter
-from tinynet.board.graph import problems
-from tinynet.board.recorder import flatten, record_forward
+from tinynet.board.graphs.graph import problems
+from tinynet.board.graphs.recorder import flatten, record_forward
+from tinynet.core.declaration.observers import observing
 from tinynet.core.modes import mode
-from tinynet.core.observe import observing
 from tinynet.random import default_generator
 
 SOURCES = ("Input", "Parameter", "Buffer", "Const")

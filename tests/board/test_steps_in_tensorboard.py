@@ -13,8 +13,8 @@ from tests.board import steps
 from tests.board.test_tensorboard import fetch, same, server
 from tinynet import board
 from tinynet.board import BoardWarning, SummaryWriter
-from tinynet.board.formats import pbtxt
-from tinynet.board.graph import Graph, Node
+from tinynet.board.graphs.formats import pbtxt
+from tinynet.board.graphs.graph import Graph, Node
 
 with warnings.catch_warnings():  # what TensorBoard and its dependencies warn about is not ours
     warnings.simplefilter("ignore")

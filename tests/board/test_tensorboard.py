@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tinynet.board import Arguments, SummaryWriter
-from tinynet.board.recorder import record_forward
+from tinynet.board.graphs.recorder import record_forward
 
 pytest.importorskip("tensorboard", reason="needs TensorBoard: pip install tinynet[tensorboard]")
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.board import reader
 from tinynet.board import SummaryWriter
-from tinynet.core.tensor import wrap
+from tinynet.core.tensors.tensor import wrap
 
 
 @pytest.mark.parametrize(

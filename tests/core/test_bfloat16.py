@@ -10,7 +10,7 @@ import pytest
 import tinynet as tn
 import tinynet.nn.functional as F
 from tinynet import extension_dtypes, nn, optim
-from tinynet.core.observe import observing
+from tinynet.core.declaration.observers import observing
 
 pytest.importorskip("ml_dtypes", reason="needs ml_dtypes: pip install tinynet[bfloat16]")
 BF16 = tn.bfloat16

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet.core.engine import Task
+from tinynet.core.graph.engine import Task
 
 
 def leaf(*values):

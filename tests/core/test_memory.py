@@ -5,7 +5,7 @@ import gc
 import pytest
 
 import tinynet as tn
-from tinynet.core.node import Node
+from tinynet.core.graph.node import Node
 
 DEPTH = 100_000
 

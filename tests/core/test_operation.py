@@ -9,9 +9,9 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import near
-from tinynet.core import compiler
-from tinynet.core.observe import observing
-from tinynet.core.operation import REGISTRY, operation
+from tinynet.core.declaration import compiler
+from tinynet.core.declaration.observers import observing
+from tinynet.core.declaration.operation import REGISTRY, operation
 from tinynet.nn import functional as F
 
 

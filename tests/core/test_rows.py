@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tinynet.core.rows import Rows
+from tinynet.core.graph.row_sparse import Rows
 
 
 def rows():

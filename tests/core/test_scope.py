@@ -6,10 +6,10 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
-from tinynet.core import scope
+from tinynet.core import module_scope as scope
+from tinynet.core.graph.backward_observers import observing_backward, passes
 from tinynet.core.modes import mode
-from tinynet.core.passes import observing_backward, passes
-from tinynet.core.scope import following
+from tinynet.core.module_scope import following
 
 
 class Follower:

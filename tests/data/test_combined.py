@@ -16,8 +16,8 @@ from tinynet.data import (
     TensorDataset,
     WeightedRandomSampler,
 )
-from tinynet.data.collate import collate, default_collate_fn_map
 from tinynet.data.dataset import Samples
+from tinynet.data.loading.collate import collate, default_collate_fn_map
 
 LIBRARIES = [
     pytest.param("tinynet", id="tinynet"),

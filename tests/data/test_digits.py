@@ -15,12 +15,12 @@ FOLDER = Path(data.__file__).parent
 
 @pytest.fixture(scope="module")
 def stored():
-    with np.load(FOLDER / "digits.npz", allow_pickle=False) as file:
+    with np.load(FOLDER / "readers" / "digits.npz", allow_pickle=False) as file:
         return dict(file)
 
 
 def test_the_stored_arrays_are_those_that_the_notice_describes(stored):
-    notice = (FOLDER / "DIGITS.md").read_text(encoding="utf-8")
+    notice = (FOLDER / "readers" / "DIGITS.md").read_text(encoding="utf-8")
     assert {name: (array.dtype.name, array.shape) for name, array in stored.items()} == {
         "images": ("uint8", (1797, 8, 8)),
         "labels": ("uint8", (1797,)),

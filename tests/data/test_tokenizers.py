@@ -256,7 +256,7 @@ def test_merges_that_are_none(merges):
 
 
 def test_the_cache_is_bounded(monkeypatch):
-    monkeypatch.setattr("tinynet.data.byte_pairs._CACHED_WORDS", 3)
+    monkeypatch.setattr("tinynet.data.texts.byte_pairs._CACHED_WORDS", 3)
     tokenizer = BPETokenizer(TRAINED.merges)
     text = " ".join("abcdefgh") * 3
     assert tokenizer.decode(tokenizer.encode(text)) == text

@@ -20,7 +20,7 @@ import pytest
 import tinynet as tn
 from tinynet.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 from tinynet.data import get_worker_info as worker_info
-from tinynet.data import processes as processes_module
+from tinynet.data.loading import processes as processes_module
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:This DataLoader will create",  # which depends on the machine

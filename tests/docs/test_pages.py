@@ -15,7 +15,7 @@ import tinynet
 from docs.site import api, configs, gaps, glossary, hooks, inventory
 from docs.site.docstrings import markdown
 from docs.site.inventory import TITLES
-from tinynet.train.config import SECTIONS, settings
+from tinynet.train.config.sections import SECTIONS, settings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

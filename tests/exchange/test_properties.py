@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tinynet as tn
-from tinynet.core.tensor import wrap
+from tinynet.core.tensors.tensor import wrap
 from tinynet.exchange import load_pytorch, safetensors, save_pytorch
 
 KINDS = [d.numpy for d in tn.dtypes.ALL if d is not tn.bfloat16]

@@ -68,7 +68,7 @@ CALLS = {
     "default": (defaultdict(list.__call__), "the name"),
     "inside": ({"state": [1, {"x": Call(os.system, "echo")}]}, "system"),
     "key": ({Call(os.system, "echo"): 1}, "system"),
-    "instance": (nn.Linear(1, 1), "the name tinynet.nn.linear.Linear"),
+    "instance": (nn.Linear(1, 1), "the name tinynet.nn.layers.linear.Linear"),
     "object": (object(), "the name"),
     "method": (re.compile("x"), "the name re._compile"),
 }

@@ -9,8 +9,8 @@ import pytest
 import tinynet as tn
 from tests.rounding import near
 from tinynet import nn
-from tinynet.nn import averaging
-from tinynet.nn.averaging import AveragedModel, update_bn
+from tinynet.nn import weight_averaging as averaging
+from tinynet.nn.weight_averaging import AveragedModel, update_bn
 
 
 def model(lib):

@@ -9,8 +9,20 @@ import tinynet as tn
 from tests.rounding import assert_near
 from tinynet import nn
 from tinynet.nn import functional as F
-from tinynet.nn.functional import banded, convolution_ops, sliding, strided, winograd
-from tinynet.nn.functional.sliding import Walk, columns
+from tinynet.nn.functional.convolution import (
+    channels_last as strided,
+)
+from tinynet.nn.functional.convolution import (
+    convolution_ops,
+    winograd,
+)
+from tinynet.nn.functional.convolution import (
+    few_channels as banded,
+)
+from tinynet.nn.functional.convolution import (
+    im2col as sliding,
+)
+from tinynet.nn.functional.convolution.im2col import Walk, columns
 
 
 def by_definition(x, walk):

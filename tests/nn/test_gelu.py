@@ -8,8 +8,8 @@ import pytest
 import tinynet as tn
 from tests.rounding import STEPS, assert_near, near
 from tinynet.nn import functional as F
-from tinynet.nn.functional.gelu_ops import _BLOCK, gelu
-from tinynet.ops.erf_kernel import erf_of
+from tinynet.nn.functional.activation.gelu_ops import _BLOCK, gelu
+from tinynet.ops.pointwise.erf_kernel import erf_of
 
 LARGE = np.logspace(-30, 30, 2001)
 X = np.concatenate([np.linspace(-12, 12, 200_001), LARGE, -LARGE]).astype(np.float32)

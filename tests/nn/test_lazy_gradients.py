@@ -5,8 +5,8 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn, optim
-from tinynet.core.rows import Rows
-from tinynet.nn.functional import lookup
+from tinynet.core.graph.row_sparse import Rows
+from tinynet.nn.functional.lookup import embedding as lookup
 
 F = nn.functional
 COUNT, WIDTH = 60, 3

@@ -8,7 +8,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
-from tinynet.core import scope
+from tinynet.core import module_scope as scope
 from tinynet.core.modes import mode
 
 
@@ -139,7 +139,7 @@ NOT_ALLOWED = [
     (
         assign("factor", nn.ReLU()),
         TypeError,
-        "cannot assign 'tinynet.nn.activation.ReLU' as parameter 'factor' "
+        "cannot assign 'tinynet.nn.layers.activation.piecewise.ReLU' as parameter 'factor' "
         "(tinynet.nn.Parameter or None expected)",
     ),
     (

@@ -7,7 +7,7 @@ import tinynet as tn
 from tests.rounding import STEPS, near
 from tinynet import nn
 from tinynet.nn import functional as F
-from tinynet.nn.functional import row_normalization_ops
+from tinynet.nn.functional.normalization import row_normalization_ops
 
 # ---- running statistics are state ----------------------------------------------------------------
 

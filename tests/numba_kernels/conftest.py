@@ -2,7 +2,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.numba_kernels import sharing
-from tinynet.ops import gemm
+from tinynet.ops.products import gemm
 
 
 @pytest.fixture

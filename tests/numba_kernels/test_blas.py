@@ -5,9 +5,10 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import assert_product
-from tinynet.numba_kernels import blas, blas_code
+from tinynet.numba_kernels import blas
 from tinynet.numba_kernels.compiler import plain as python
-from tinynet.ops import gemm
+from tinynet.numba_kernels.llvm import blas_code
+from tinynet.ops.products import gemm
 
 pytestmark = pytest.mark.skipif(blas_code.name() is None, reason="numpy has another BLAS")
 rng = np.random.default_rng(2)

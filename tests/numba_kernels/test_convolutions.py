@@ -9,8 +9,8 @@ import tinynet as tn
 from tests.numba_kernels.both import assert_alike, assert_gradients_alike, gradients
 from tests.rounding import STEPS, assert_near
 from tinynet.nn import functional as F
-from tinynet.nn.functional import convolution_compiled as calls
-from tinynet.nn.functional.sliding import Walk
+from tinynet.nn.functional.convolution import convolution_compiled as calls
+from tinynet.nn.functional.convolution.im2col import Walk
 from tinynet.numba_kernels import stream_convolutions, streams
 from tinynet.numba_kernels.compiler import plain as python
 

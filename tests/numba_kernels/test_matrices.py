@@ -11,7 +11,7 @@ from tests.rounding import assert_product
 from tinynet.nn import functional as F
 from tinynet.numba_kernels import matrices
 from tinynet.numba_kernels.compiler import plain as python
-from tinynet.ops import gemm
+from tinynet.ops.products import gemm
 
 SIZES = [(64, 64, 64), (70, 333, 50), (520, 40, 33), (9, 700, 100), (8, 400, 400), (33, 16, 320)]
 

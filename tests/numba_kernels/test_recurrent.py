@@ -5,8 +5,8 @@ import tinynet as tn
 from tests.numba_kernels.both import assert_alike, assert_gradients_alike, gradients
 from tests.rounding import STEPS, assert_near
 from tinynet import numba_kernels
-from tinynet.nn.functional.gru_ops import gru_sequence
-from tinynet.nn.functional.lstm_ops import lstm_sequence
+from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
+from tinynet.nn.functional.recurrent.lstm_ops import lstm_sequence
 from tinynet.numba_kernels.compiler import plain as python
 
 SEQUENCES = {  # gates, states, biases

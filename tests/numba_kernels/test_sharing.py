@@ -12,7 +12,8 @@ import pytest
 
 import tinynet as tn
 from tinynet import numba_kernels
-from tinynet.numba_kernels import activations, compiler, helpers, sharing
+from tinynet.numba_kernels import activations, compiler, sharing
+from tinynet.numba_kernels import helper_threads as helpers
 from tinynet.numba_kernels.shared import declared, shared
 
 

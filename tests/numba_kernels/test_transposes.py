@@ -4,7 +4,7 @@ import pytest
 from tests.rounding import assert_product
 from tinynet.numba_kernels import transposes
 from tinynet.numba_kernels.compiler import plain as python
-from tinynet.ops.gemm import dot
+from tinynet.ops.products.gemm import dot
 
 
 def draw(*shape):

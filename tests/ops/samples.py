@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import tinynet as tn
-from tinynet.core.operation import COMPOSITES, REGISTRY
+from tinynet.core.declaration.operation import COMPOSITES, REGISTRY
 
 INF = float("inf")
 

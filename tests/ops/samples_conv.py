@@ -2,7 +2,7 @@
 
 import math
 
-from tinynet.nn.functional.sliding import Walk
+from tinynet.nn.functional.convolution.im2col import Walk
 
 from .samples import f, sample
 

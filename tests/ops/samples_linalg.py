@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 import tinynet as tn
-from tinynet.core.operation import REGISTRY
+from tinynet.core.declaration.operation import REGISTRY
 
 from .samples import custom, f, sample
 

@@ -1,9 +1,9 @@
 """The rows of `samples.SAMPLES` for padding, pooling and resampling."""
 
 import tinynet as tn
-from tinynet.nn.functional.resampling_ops import SAMPLERS, Resampling
-from tinynet.nn.functional.warping_ops import Warp
-from tinynet.nn.functional.windows import Options
+from tinynet.nn.functional.images.grid_sample_ops import Warp
+from tinynet.nn.functional.images.interpolation_ops import SAMPLERS, Resampling
+from tinynet.nn.functional.pooling.windows import Options
 
 from .samples import f, i, sample
 

@@ -9,7 +9,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.autograd import gradcheck, gradgradcheck
-from tinynet.core.operation import COMPOSITES, REGISTRY
+from tinynet.core.declaration.operation import COMPOSITES, REGISTRY
 
 from .samples import SAMPLES, F, f
 

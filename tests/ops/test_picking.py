@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tinynet.ops.picking import _SMALL, pick
+from tinynet.ops.pointwise.where import _SMALL, pick
 
 SHAPE = (96, 128)
 assert np.prod(SHAPE) > _SMALL

@@ -11,7 +11,7 @@ import pytest
 import tinynet as tn
 from tests.rounding import near
 from tinynet import nn, optim
-from tinynet.core.observe import observing
+from tinynet.core.declaration.observers import observing
 
 
 def parameter(*values):
@@ -40,7 +40,7 @@ REFUSED = {
         lambda: optim.SGD(nn.Linear(1, 1)),
         TypeError,
         "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-        "tinynet.nn.linear.Linear. Did you mean its .parameters()?",
+        "tinynet.nn.layers.linear.Linear. Did you mean its .parameters()?",
     ),
     "no tensor": (
         lambda: optim.SGD([1]),
@@ -664,7 +664,7 @@ def test_blocks_give_what_the_whole_gives_in_any_layout(name, monkeypatch):
     values, grads = random.standard_normal((23, 17)), random.standard_normal((3, 23, 17))
     found = {}
     for size in (1 << 20, 64 * 8):
-        monkeypatch.setattr("tinynet.optim.slots.BLOCK", size)
+        monkeypatch.setattr("tinynet.optim.base.parameter_state.BLOCK", size)
         for layout, array in layouts(values).items():
             p = tn.from_numpy(array).requires_grad_()
             optimizer = getattr(optim, name)([p], lr=0.01, **ELEMENTWISE[name])

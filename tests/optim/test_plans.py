@@ -5,7 +5,8 @@ import pytest
 
 import tinynet as tn
 from tinynet import optim
-from tinynet.optim import plans, slots
+from tinynet.optim.base import parameter_state as slots
+from tinynet.optim.base import plans
 
 MAKERS = {
     "SGD": lambda p: optim.SGD(p, lr=0.1),

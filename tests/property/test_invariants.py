@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet.core.node import Node
+from tinynet.core.graph.node import Node
 
 from . import gradients, invariants
 from .forms import CHOICES, NEW, OP, VIEW, WRITE

@@ -2,7 +2,7 @@ import textwrap
 
 import pytest
 
-from tinynet.train import training as trainings
+from tinynet.train.running import training as trainings
 
 DIGITS = """\
 [run]

@@ -13,7 +13,7 @@ import pytest
 
 from tinynet.train import ConfigError, StorageWarning, load_config, run
 from tinynet.train.cli import main
-from tinynet.train.config import SECTIONS, settings
+from tinynet.train.config.sections import SECTIONS, settings
 
 from .test_cli import on_a_terminal, start
 from .test_resume import same

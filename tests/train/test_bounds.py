@@ -9,10 +9,10 @@ import tinynet as tn
 from tinynet import nn, optim
 from tinynet.optim.lr_scheduler import LambdaLR
 from tinynet.train import NonFiniteError, fit, run
-from tinynet.train import checkpoint as checkpoints
+from tinynet.train.build.metrics import Totals
+from tinynet.train.checkpoint import files as checkpoints
 from tinynet.train.cli import main
-from tinynet.train.components import FAMILIES
-from tinynet.train.metrics import Totals
+from tinynet.train.config.components import FAMILIES
 
 ONE_CYCLE = "schedule={type='OneCycleLR', per='step', total_steps=%s, max_lr=%s}"
 
@@ -60,8 +60,8 @@ def test_a_list_with_nan_is_refused(refused, digits):
 
 @pytest.mark.parametrize("section", ["optimizer", "schedule"])
 def test_defaults_are_accepted(section):
-    from tinynet.train.bind import signature_of
-    from tinynet.train.bounds import not_sensible
+    from tinynet.train.config.bounds import not_sensible
+    from tinynet.train.config.signatures import signature_of
 
     for name, target in FAMILIES[section].names().items():
         for parameter in signature_of(target).parameters.values():

@@ -14,10 +14,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.exchange import files
-from tinynet.train import checkpoint
-from tinynet.train.checkpoint import CheckpointError, load, save
+from tinynet.train.checkpoint import files as checkpoint
+from tinynet.train.checkpoint.files import CheckpointError, load, save
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_the_file_and_its_folder_are_synced(path, monkeypatch):
 WRITER = """
 import itertools, sys
 import numpy as np
-from tinynet.train.checkpoint import save
+from tinynet.train.checkpoint.files import save
 for number in itertools.count(1):
     save(sys.argv[1], {"number": number, "x": np.full(20_000, number)})
     print(number, flush=True)

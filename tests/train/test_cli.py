@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tinynet.train.checkpoint.run_folder import new_run_folder
 from tinynet.train.cli import main
-from tinynet.train.folder import new_run_folder
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {

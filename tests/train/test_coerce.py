@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tinynet import dtypes
-from tinynet.core.tensor import Tensor
-from tinynet.train.coerce import MismatchError, coerce, declared_type, describe
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.train.config.coercion import MismatchError, coerce, declared_type, describe
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from tinynet.train import run
 from tinynet.train.cli import main
 from tinynet.train.commands import COMMANDS
 from tinynet.train.commands.check import _size
-from tinynet.train.config import SECTIONS, settings
-from tinynet.train.reference import KINDS, explain_key, known_keys, list_types
+from tinynet.train.config.reference import KINDS, explain_key, known_keys, list_types
+from tinynet.train.config.sections import SECTIONS, settings
 
 
 @pytest.fixture

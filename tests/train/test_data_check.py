@@ -10,10 +10,10 @@ import tinynet as tn
 from tinynet import nn
 from tinynet.data import Dataset, Subset, TensorDataset
 from tinynet.train import NonFiniteError, run
+from tinynet.train.build.data_check import look_at, undisturbed
+from tinynet.train.build.data_rules import for_loss
+from tinynet.train.build.seeds import states
 from tinynet.train.cli import main
-from tinynet.train.data_check import look_at, undisturbed
-from tinynet.train.data_rules import for_loss
-from tinynet.train.seeds import states
 
 from .test_runner import weights
 

@@ -8,8 +8,8 @@ import pytest
 
 import tinynet as tn
 from tinynet.train import ConfigError, load_config, to_toml
-from tinynet.train.build import build
-from tinynet.train.coerce import MismatchError, accepts_paths, anchored, coerce, describe
+from tinynet.train.build.build import build
+from tinynet.train.config.coercion import MismatchError, accepts_paths, anchored, coerce, describe
 
 CONFIG = """\
 [data]

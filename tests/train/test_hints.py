@@ -5,13 +5,13 @@ import re
 import pytest
 
 from tinynet.train import load_config
-from tinynet.train import progress as progress_module
-from tinynet.train.best import Best
-from tinynet.train.build import build
+from tinynet.train.build.build import build
 from tinynet.train.cli import main
-from tinynet.train.config import EvaluationSection
-from tinynet.train.problems import ConfigError
-from tinynet.train.progress import Progress
+from tinynet.train.config.problems import ConfigError
+from tinynet.train.config.sections import EvaluationSection
+from tinynet.train.report import progress as progress_module
+from tinynet.train.report.progress import Progress
+from tinynet.train.running.best import Best
 
 
 def refused(path, **overrides):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tinynet.train.imports import Importer, NotFoundError
+from tinynet.train.config.user_code import Importer, NotFoundError
 
 
 @pytest.fixture(autouse=True)

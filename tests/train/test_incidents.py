@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tinynet.train import NonFiniteError, evaluate_run, run
-from tinynet.train import checkpoint as checkpoints
+from tinynet.train.checkpoint import files as checkpoints
 from tinynet.train.cli import main
+from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents import post_mortem as post_mortems
 from tinynet.train.incidents.post_mortem import read_report
 from tinynet.train.incidents.replay import replay
-from tinynet.train.problems import TrainError
 
 from .test_runner import own_model
 

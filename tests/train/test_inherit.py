@@ -3,7 +3,7 @@
 import pytest
 
 from tinynet.train import ConfigError, load_config, to_toml
-from tinynet.train.inherit import read_with_bases
+from tinynet.train.config.inheritance import read_with_bases
 
 BASE = """\
 [data]

@@ -11,8 +11,8 @@ from tests.rounding import STEPS, near
 from tinynet import nn, optim
 from tinynet.data import DataLoader, TensorDataset
 from tinynet.train import NonFiniteError, evaluate, fit
-from tinynet.train.metrics import Totals
-from tinynet.train.seeds import derive, isolated, seed_all, states
+from tinynet.train.build.metrics import Totals
+from tinynet.train.build.seeds import derive, isolated, seed_all, states
 
 
 def line(points=20):

@@ -8,11 +8,11 @@ import pytest
 import tinynet as tn
 from tests.rounding import near
 from tinynet import nn, optim
-from tinynet.train.best import Best
-from tinynet.train.config import EvaluationSection
-from tinynet.train.ema import MovingAverage
-from tinynet.train.metrics import METRICS, Totals, UnsuitableError, find, higher_is_better
-from tinynet.train.predictions import confusion_table, rows_of, sentence_of, table_of
+from tinynet.train.build.ema import MovingAverage
+from tinynet.train.build.metrics import METRICS, Totals, UnsuitableError, find, higher_is_better
+from tinynet.train.config.sections import EvaluationSection
+from tinynet.train.report.predictions import confusion_table, rows_of, sentence_of, table_of
+from tinynet.train.running.best import Best
 
 
 def totals(metrics, *batches):

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tests.rounding import near
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.exchange import files
 from tinynet.train import (
     CheckpointError,
@@ -26,9 +26,9 @@ from tinynet.train import (
     resume,
     run,
 )
-from tinynet.train import checkpoint as checkpoints
-from tinynet.train import folder as folders
-from tinynet.train import storage as storages
+from tinynet.train.checkpoint import files as checkpoints
+from tinynet.train.checkpoint import run_folder as folders
+from tinynet.train.checkpoint import storage as storages
 from tinynet.train.cli import main
 
 from .test_kill import killed_after

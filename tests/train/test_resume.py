@@ -12,8 +12,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from tests.rounding import STEPS, near
 from tinynet.train import CheckpointError, StorageWarning, UsageError, evaluate_run, resume, run
-from tinynet.train import checkpoint as checkpoints
-from tinynet.train import folder as folders
+from tinynet.train.checkpoint import files as checkpoints
+from tinynet.train.checkpoint import run_folder as folders
 from tinynet.train.cli import main
 
 from .conftest import Killed

@@ -3,8 +3,8 @@
 import pytest
 
 from tinynet.train import load_config, resume, run
-from tinynet.train.build import build
-from tinynet.train.checkpoint import load
+from tinynet.train.build.build import build
+from tinynet.train.checkpoint.files import load
 from tinynet.train.cli import main
 
 COSINE = '[schedule]\ntype = "CosineAnnealingLR"\n'

@@ -11,10 +11,10 @@ import pytest
 from tinynet.board import BoardWarning
 from tinynet.exchange import files
 from tinynet.train import StorageWarning, evaluate_run, resume, run
-from tinynet.train import checkpoint as checkpoints
-from tinynet.train import storage as storages
+from tinynet.train.checkpoint import files as checkpoints
+from tinynet.train.checkpoint import storage as storages
+from tinynet.train.checkpoint.checksums import row_of, sealed_row
 from tinynet.train.cli import main
-from tinynet.train.seal import row_of, sealed_row
 
 from .test_resume import all_of, rows, same
 from .test_runner import own_model

@@ -15,8 +15,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 from tinynet.train.cli import main
-from tinynet.train.grid import MOST, axis, points
-from tinynet.train.sweep import go_on, outcome_of
+from tinynet.train.config.grid import MOST, axis, points
+from tinynet.train.running.sweep import go_on, outcome_of
 
 from .test_cli import start
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.amp import state
-from tinynet.core.tensor import Tensor
-from tinynet.ops.conversion import converted
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.pointwise.conversion import converted
 
 _SUPPORTED = dtypes.bfloat16, dtypes.float16
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 
 _NO_SCALE = (
     "Attempted {} but _scale is None.  This may indicate your script did not use scaler.scale(loss "

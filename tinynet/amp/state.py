@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core import compiler
+from tinynet.core.declaration import compiler
 from tinynet.core.modes import mode
-from tinynet.core.tensor import Tensor
-from tinynet.ops.conversion import converted
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.pointwise.conversion import converted
 
 DEVICES = (
     "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu "

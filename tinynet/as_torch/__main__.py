@@ -70,7 +70,8 @@ def asked_for(error: AttributeError | ImportError) -> hook.Absence | None:
 
 def _shown(owner: type, name: Any) -> str:
     """Return the name of a class's attribute, as PyTorch calls it."""
-    return f"{owner.__module__.replace('tinynet.core.tensor', 'torch', 1)}.{owner.__name__}.{name}"
+    module = owner.__module__.replace("tinynet.core.tensors.tensor", "torch", 1)
+    return f"{module}.{owner.__name__}.{name}"
 
 
 def _inside(entry: TracebackType) -> bool:

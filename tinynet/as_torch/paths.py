@@ -78,27 +78,42 @@ PATHS: dict[str, str] = {
     "torch.nn.attention": "compat.attention",
     "torch.nn.common_types": "compat.types",
     "torch.nn.modules": "nn.modules nn",
-    "torch.nn.modules.activation": "nn.activation nn.smooth_activation nn.softmax nn.attention",
-    "torch.nn.modules.adaptive": "nn.adaptive_softmax",
-    "torch.nn.modules.channelshuffle": "nn.shuffle",
-    "torch.nn.modules.container": "nn.container nn.parameter_container",
-    "torch.nn.modules.conv": "nn.conv nn.conv_transpose nn.lazy_layers",
-    "torch.nn.modules.distance": "nn.distance",
-    "torch.nn.modules.flatten": "nn.flatten",
-    "torch.nn.modules.fold": "nn.fold",
-    "torch.nn.modules.linear": "nn.linear nn.attention nn.lazy_layers",
-    "torch.nn.modules.linear_cross_entropy": "nn.linear_loss",
-    "torch.nn.modules.loss": "nn.loss nn.likelihood_loss nn.margin_loss nn.linear_loss",
-    "torch.nn.modules.padding": "nn.padding nn.constant_padding",
-    "torch.nn.modules.pixelshuffle": "nn.shuffle",
-    "torch.nn.modules.pooling": "nn.pooling nn.adaptive_pooling nn.power_pooling nn.unpooling",
-    "torch.nn.modules.rnn": "nn.rnn nn.rnn_base nn.rnn_cells",
-    "torch.nn.modules.sparse": "nn.embedding",
-    "torch.nn.modules.transformer": "nn.transformer nn.transformer_layers",
-    "torch.nn.modules.upsampling": "nn.upsampling",
+    "torch.nn.modules.activation": (
+        "nn.layers.activation.piecewise nn.layers.activation.smooth "
+        "nn.layers.activation.softmax nn.layers.attention.multihead"
+    ),
+    "torch.nn.modules.adaptive": "nn.layers.losses.adaptive_softmax",
+    "torch.nn.modules.channelshuffle": "nn.layers.images.shuffle",
+    "torch.nn.modules.container": "nn.layers.container nn.layers.parameter_container",
+    "torch.nn.modules.conv": (
+        "nn.layers.convolution.conv nn.layers.convolution.conv_transpose nn.layers.lazy_layers"
+    ),
+    "torch.nn.modules.distance": "nn.layers.distance",
+    "torch.nn.modules.flatten": "nn.layers.flatten",
+    "torch.nn.modules.fold": "nn.layers.convolution.fold",
+    "torch.nn.modules.linear": ("nn.layers.linear nn.layers.attention.multihead"),
+    "torch.nn.modules.linear_cross_entropy": "nn.layers.losses.linear_cross_entropy",
+    "torch.nn.modules.loss": (
+        "nn.layers.losses.loss nn.layers.losses.likelihood nn.layers.losses.margin "
+        "nn.layers.losses.linear_cross_entropy"
+    ),
+    "torch.nn.modules.padding": "nn.layers.images.padding nn.layers.images.constant_padding",
+    "torch.nn.modules.pixelshuffle": "nn.layers.images.shuffle",
+    "torch.nn.modules.pooling": (
+        "nn.layers.pooling.windows nn.layers.pooling.adaptive nn.layers.pooling.power "
+        "nn.layers.pooling.unpooling"
+    ),
+    "torch.nn.modules.rnn": (
+        "nn.layers.recurrent.rnn nn.layers.recurrent.base nn.layers.recurrent.cells"
+    ),
+    "torch.nn.modules.sparse": "nn.layers.embedding",
+    "torch.nn.modules.transformer": (
+        "nn.layers.attention.transformer nn.layers.attention.transformer_layers"
+    ),
+    "torch.nn.modules.upsampling": "nn.layers.images.upsampling",
     "torch.nn.parallel.data_parallel": "nn.parallel",
     "torch.nn.parallel.distributed": "nn.parallel",
-    "torch.nn.utils.init": "nn.utils.skipping",
+    "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "compat.onnx",
@@ -116,11 +131,11 @@ PATHS: dict[str, str] = {
     "torch.utils.tensorboard.writer": "utils.tensorboard",
     "torch.version": "compat.version",
     # not public, and asked for by programs all the same
-    "torch._tensor": "core.tensor",
+    "torch._tensor": "core.tensors.tensor",
     "torch._utils": "compat.rebuild",
     "torch.utils._pytree": "compat.pytree",
-    "torch.utils.data._utils": "data.worker",
-    "torch.utils.data._utils.collate": "data.collate",
+    "torch.utils.data._utils": "data.loading.worker",
+    "torch.utils.data._utils.collate": "data.loading.collate",
 }
 
 _COMPLEX = "there are no complex numbers; keep real and imaginary parts as two tensors"

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core import engine
 from tinynet.core.callsite import here, locate
+from tinynet.core.graph import engine
+from tinynet.core.graph.node import Node
 from tinynet.core.messages import row
 from tinynet.core.modes import mode
-from tinynet.core.node import Node
-from tinynet.core.scope import path_of
-from tinynet.core.tensor import Tensor
+from tinynet.core.module_scope import path_of
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.errors import AutogradError
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import here, locate
-from tinynet.core.keeping import Keeper, keeping
+from tinynet.core.graph.node import Edge, Guard, Node, modified_problem
+from tinynet.core.graph.saved_hooks import Keeper, keeping
 from tinynet.core.messages import unseen_change_error
-from tinynet.core.node import Edge, Guard, Node, modified_problem
-from tinynet.core.version import Version
+from tinynet.core.tensors.version import Version
 from tinynet.dtypes import Array
 
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from tinynet.autograd.graph import GradientEdge
 from tinynet.batching import by_rows, one_by_one
-from tinynet.core import backward as passes
-from tinynet.core.tensor import Tensor
-from tinynet.core.traversal import reachable
-from tinynet.ops.likes import zeros_like
+from tinynet.core.graph import backward as passes
+from tinynet.core.graph.traversal import reachable
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.creation.like import zeros_like
 
 End = Tensor | GradientEdge
 Ends = End | Sequence[End]

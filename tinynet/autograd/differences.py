@@ -14,7 +14,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.autograd.derivatives import grad
-from tinynet.core.tensor import Size, Tensor, wrap
+from tinynet.core.tensors.tensor import Size, Tensor, wrap
 
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]

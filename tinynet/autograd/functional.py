@@ -31,7 +31,7 @@ from tinynet.autograd.functional_arguments import (
 )
 from tinynet.batching import by_units
 from tinynet.core.modes import enable_grad
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.ops import stack, zeros_like
 
 OneOrMore = Tensor | Tensors

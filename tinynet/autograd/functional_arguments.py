@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet.autograd.derivatives import grad
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops import zeros_like
 
 Tensors = tuple[Tensor, ...]

@@ -20,7 +20,7 @@ from tinynet.autograd.differences import (
     numerical_along,
 )
 from tinynet.autograd.function import Function
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 
 SINGLE_PRECISION = (
     "Input #{} requires gradient and is not a double precision floating point or complex. This "

@@ -7,15 +7,15 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from tinynet.core.inplace import wrote
-from tinynet.core.keeping import Keeper, Packing, keeping
+from tinynet.core.graph.node import AccumulateGrad as AccumulateGrad
+from tinynet.core.graph.node import Edge, Guard, RemovableHandle
+from tinynet.core.graph.node import Node as Node
+from tinynet.core.graph.saved_hooks import Keeper, Packing, keeping
 from tinynet.core.modes import mode
-from tinynet.core.node import AccumulateGrad as AccumulateGrad
-from tinynet.core.node import Edge, Guard, RemovableHandle
-from tinynet.core.node import Node as Node
-from tinynet.core.tensor import Tensor
-from tinynet.core.version import Version
-from tinynet.core.views import edge_of
+from tinynet.core.tensors.inplace import wrote
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.version import Version
+from tinynet.core.tensors.views import edge_of
 
 
 class GradientEdge(NamedTuple):

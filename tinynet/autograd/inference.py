@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet.core.modes import GradMode, inference, mode
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 
 
 class inference_mode(GradMode):

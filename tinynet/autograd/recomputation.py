@@ -1,8 +1,8 @@
 """Forgetting what a function saved for backward, and running it again to have it back.
 
-A keeper (see ``core/keeping.py``) stands over the first run and keeps nothing but the number of
-each saved array. The first backward that needs one of them runs the function again, under a second
-keeper that hands the arrays over by number.
+A keeper (see ``core/graph/saved_hooks.py``) stands over the first run and keeps nothing but the
+number of each saved array. The first backward that needs one of them runs the function again, under
+a second keeper that hands the arrays over by number.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 from tinynet import dtypes
 from tinynet.autograd.reentrant import random_state
 from tinynet.core.callsite import Site, here, locate
-from tinynet.core.device import CPU
-from tinynet.core.keeping import Keeper, keeping
+from tinynet.core.graph.node import Edge, Guard, Node, Saved, modified_problem
+from tinynet.core.graph.recorded_backward import tensor_at
+from tinynet.core.graph.saved_hooks import Keeper, keeping
 from tinynet.core.messages import row
 from tinynet.core.modes import enable_grad, mode
-from tinynet.core.node import Edge, Guard, Node, Saved, modified_problem
-from tinynet.core.recorded import tensor_at
-from tinynet.core.tensor import Size, Tensor, counter_of
-from tinynet.core.version import Version
-from tinynet.core.views import edge_of
+from tinynet.core.tensors.tensor import Size, Tensor, counter_of
+from tinynet.core.tensors.version import Version
+from tinynet.core.tensors.views import edge_of
+from tinynet.devices import CPU
 from tinynet.dtypes import Array
 from tinynet.errors import explained
 from tinynet.random import default_generator

@@ -10,9 +10,9 @@ from typing import Any
 from tinynet.autograd.derivatives import backward
 from tinynet.autograd.function import Function
 from tinynet.autograd.function_node import FunctionNode
+from tinynet.core.graph.node import Freed
 from tinynet.core.modes import enable_grad, no_grad
-from tinynet.core.node import Freed
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.random import default_generator, fork_rng
 
 

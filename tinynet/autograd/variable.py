@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet.core.modes import mode
-from tinynet.core.tensor import Tensor
-from tinynet.ops.legacy import TensorKind
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.creation.tensor_types import TensorKind
 
 
 class Engine:

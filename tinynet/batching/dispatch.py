@@ -12,8 +12,8 @@ import numpy as np
 from tinynet.batching.array import BatchedArray, UnbatchableError, is_batched
 from tinynet.batching.families import rule_of
 from tinynet.batching.rules import Call, NoRuleError
-from tinynet.core.broadcasting import Recorded
-from tinynet.core.observe import observable
+from tinynet.core.declaration.broadcasting import Recorded
+from tinynet.core.declaration.observers import observable
 
 _lock = threading.Lock()
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from tinynet.batching import dispatch
 from tinynet.batching.array import BatchedArray, UnbatchableError, is_batched
-from tinynet.core.broadcasting import Recorded
+from tinynet.core.declaration.broadcasting import Recorded
+from tinynet.core.declaration.operation import operation, view
+from tinynet.core.graph.node import Node, count_nodes
 from tinynet.core.modes import mode
-from tinynet.core.node import Node, count_nodes
-from tinynet.core.operation import operation, view
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.reduction import sum_dims
+from tinynet.ops.reduction.sums import sum_dims
 
 _numbers = itertools.count(1)
 

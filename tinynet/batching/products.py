@@ -9,7 +9,7 @@ import numpy as np
 from tinynet.batching.array import at_levels, is_batched, spread_out
 from tinynet.batching.rules import Call, NoRuleError
 from tinynet.dtypes import Array
-from tinynet.ops.gemm import dot
+from tinynet.ops.products.gemm import dot
 
 
 def _product(call: Call, a: Any, b: Any) -> Array:

@@ -9,8 +9,8 @@ import numpy as np
 
 from tinynet.batching.array import UnbatchableError
 from tinynet.batching.level import Level
-from tinynet.core.tensor import Tensor, wrap
-from tinynet.ops.joining import cat, stack
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.ops.shaping.joining import cat, stack
 
 Found = Sequence[Any]  # tensors, and None
 

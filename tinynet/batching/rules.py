@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.batching.array import BatchedArray, full, is_batched, spread_out, spread_to, united
-from tinynet.core.operation import REGISTRY
+from tinynet.core.declaration.operation import REGISTRY
 from tinynet.dtypes import Array
 
 Rule = Callable[["Call"], Any]

@@ -9,11 +9,11 @@ them on disk. `summaries` has the other tabs;
 `launching` and `notebook` start TensorBoard itself.
 """
 
-from tinynet.board.draw import Drawing as Drawing
-from tinynet.board.draw import draw as draw
+from tinynet.board.graphs.draw import Drawing as Drawing
+from tinynet.board.graphs.draw import draw as draw
+from tinynet.board.graphs.recording import Recording as Recording
+from tinynet.board.graphs.recording import record as record
+from tinynet.board.graphs.structures import Arguments as Arguments
 from tinynet.board.launching import launch as launch
-from tinynet.board.recording import Recording as Recording
-from tinynet.board.recording import record as record
 from tinynet.board.storage import BoardWarning as BoardWarning
-from tinynet.board.structures import Arguments as Arguments
 from tinynet.board.writer import SummaryWriter as SummaryWriter

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from tinynet.board import tensorboardx
-from tinynet.board.graph import Graph, problems
+from tinynet.board.graphs.graph import Graph, problems
 from tinynet.board.storage import BoardWarning
 from tinynet.board.writer import SummaryWriter
 

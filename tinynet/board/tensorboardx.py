@@ -30,8 +30,8 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from tinynet.board.graph import Graph, Node
-from tinynet.board.profile import step_stats
+from tinynet.board.graphs.graph import Graph, Node
+from tinynet.board.graphs.profile import step_stats
 from tinynet.board.proto import run_metadata
 
 FILE_VERSION = "brain.Event:2"

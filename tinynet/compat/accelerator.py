@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet.core.device import device
+from tinynet.devices import device
 
 
 def is_available() -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, TypeVar
 
 from tinynet.compat.refusal import refusal
-from tinynet.nn.module import Module
+from tinynet.nn.base.module import Module
 
 ScriptModule = Module
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""``torch.profiler``: real times of the operations that run, by ``tinynet.core.observe``."""
+"""``torch.profiler``: real times of the operations that run, by ``core/declaration/observers``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tinynet.core.observe import observing
+from tinynet.core.declaration.observers import observing
 
 
 class ProfilerActivity(enum.Enum):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, type_info
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops import rand, randint, tensor
 
 _TOLERANCES = {  # dtype -> rtol, atol; the others are compared exactly

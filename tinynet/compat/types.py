@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.device import device
-from tinynet.core.size import Size as Size
-from tinynet.core.tensor import Tensor as Tensor
+from tinynet.core.tensors.size import Size as Size
+from tinynet.core.tensors.tensor import Tensor as Tensor
+from tinynet.devices import device
 from tinynet.dtypes import dtype
 
 Number = int | float | bool

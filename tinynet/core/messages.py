@@ -8,8 +8,8 @@ from typing import Any
 
 from tinynet import dtypes, errors
 from tinynet.core.callsite import Location, Site, locate
-from tinynet.core.scope import Scope, modules_of, name_of, path_of
-from tinynet.core.version import Change
+from tinynet.core.module_scope import Scope, modules_of, name_of, path_of
+from tinynet.core.tensors.version import Change
 from tinynet.dtypes import Array
 
 _WRITTEN = re.compile(r"^([A-Za-z_][\w.]*)\s*(\[|\.\w+_\(|(?:\*\*|//|[-+*/@])=)")

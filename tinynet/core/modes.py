@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tinynet.core import floating
+from tinynet.core import float_errors
 
 F = TypeVar("F", bound=Callable[..., Any])
 DECORATED_CLASS = (
@@ -20,20 +20,20 @@ DECORATED_CLASS = (
 
 
 class _Modes(threading.local):
-    # True, False, or a keeper (see core/keeping.py), which counts as True and is told of each save.
+    # True, False, or a keeper (graph/saved_hooks.py), which counts as True and is told of saves.
     grad: Any = True
     on: Any = True  # what "on" is at the moment
     inference: bool = False
     autocast: Any = None  # runs what is declared so on cast arguments, see tinynet/amp/state.py
-    plain: bool = False  # results are plain tensors, also of subclasses, see core/subclasses.py
+    plain: bool = False  # results are plain tensors, also of subclasses: tensors/subclasses.py
     task: Any = None  # the backward pass that runs
     watcher: Any = None  # goes with a backward pass in anomaly mode, see autograd/anomaly.py
     thread: int  # which thread this is; one made by `on_a_new_stack` counts as its maker
-    scope: Any = None  # the modules that run, see core/scope.py; nodes and writes remember it
+    scope: Any = None  # the modules that run (module_scope.py); nodes and writes remember it
 
     def __init__(self) -> None:  # runs in each thread that comes here
         self.thread = threading.get_ident()
-        floating.install()
+        float_errors.install()
 
 
 mode = _Modes()

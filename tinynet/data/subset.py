@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinynet.data.dataset import Dataset, TensorDataset, fetch
-from tinynet.data.sampler import permutation
+from tinynet.data.loading.sampler import permutation
 from tinynet.random import Generator
 
 T_co = TypeVar("T_co", covariant=True)

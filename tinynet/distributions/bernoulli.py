@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.distribution import EMPTY, Distribution, ExponentialFamily
 from tinynet.distributions.transformed_distribution import TransformedDistribution

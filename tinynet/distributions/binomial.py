@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.distributions import constraints
 from tinynet.distributions.categorical import Categorical
 from tinynet.distributions.distribution import EMPTY, Distribution, ExponentialFamily

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, extension_dtypes
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.distributions.constraint import (
     Constraint,
     MixtureSameFamilyConstraint,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from tinynet.autograd import grad
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Size, Tensor
+from tinynet.core.tensors.tensor import Size, Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.utils import lazy_property, sum_rightmost
 from tinynet.ops import exp

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tinynet.core.tensor import Size, Tensor
+from tinynet.core.tensors.tensor import Size, Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.transform import Transform
 from tinynet.distributions.utils import sum_rightmost

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.transform import Transform
 from tinynet.distributions.utils import finfo, softplus, tril_matrix_to_vec, vec_to_tril_matrix

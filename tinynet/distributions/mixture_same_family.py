@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Size, Tensor
+from tinynet.core.tensors.tensor import Size, Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.categorical import Categorical
 from tinynet.distributions.distribution import EMPTY, Distribution

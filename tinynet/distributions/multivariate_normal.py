@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.tensor import Size, Tensor
+from tinynet.core.tensors.tensor import Size, Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.distribution import EMPTY, Distribution
 from tinynet.distributions.utils import LOG_2PI, _standard_normal, lazy_property

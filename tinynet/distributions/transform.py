@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.utils import sum_rightmost
 from tinynet.ops import zeros_like

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.distributions import constraints
 from tinynet.distributions.distribution import EMPTY, Distribution
 from tinynet.distributions.utils import LOG_2PI, broadcast_all

@@ -9,9 +9,9 @@ from numbers import Number
 from typing import Any
 
 from tinynet import dtypes, type_info
-from tinynet.core.device import DeviceLike
 from tinynet.core.modes import enable_grad
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import DeviceLike
 from tinynet.dtypes import DtypeLike
 from tinynet.ops import (
     arange,

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.beta import Beta
 from tinynet.distributions.distribution import EMPTY, Distribution, ExponentialFamily

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from tinynet.data.files import FormatError
-from tinynet.data.files import StrPath as StrPath
+from tinynet.data.readers.files import FormatError
+from tinynet.data.readers.files import StrPath as StrPath
 
 # How files begin that may be taken for one another.
 _BEGINNINGS = (

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import IO
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.exchange.files import StrPath
 from tinynet.exchange.memory import bounds
 from tinynet.exchange.safetensors import load_file, save_file, shared
-from tinynet.nn.module import Module
+from tinynet.nn.base.module import Module
 
 
 def save_model(

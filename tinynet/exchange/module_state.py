@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from typing import Any
 
-from tinynet.core.node import RemovableHandle
+from tinynet.core.graph.node import RemovableHandle
 from tinynet.exchange.costs import RefusedError
-from tinynet.nn.hooks import ModuleHooks
-from tinynet.nn.members import TABLES
-from tinynet.nn.module import Module
-from tinynet.nn.rnn_base import RNNBase
+from tinynet.nn.base.hooks import ModuleHooks
+from tinynet.nn.base.module import Module
+from tinynet.nn.base.registry import TABLES
+from tinynet.nn.layers.recurrent.base import RNNBase
 
 # Hooks in PyTorch's state: tinynet reads and writes the first ones, and reads none of the others.
 _HOOKS = (

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.core.device import device
-from tinynet.core.size import Size
-from tinynet.core.tensor import Tensor, _rebuild, wrap
-from tinynet.core.version import new_version
-from tinynet.core.views import set_requires_grad
+from tinynet.core.tensors.size import Size
+from tinynet.core.tensors.tensor import Tensor, _rebuild, wrap
+from tinynet.core.tensors.version import new_version
+from tinynet.core.tensors.views import set_requires_grad
+from tinynet.devices import device
 from tinynet.dtypes import Array
 from tinynet.exchange import python_names
 from tinynet.exchange.costs import RefusedError, brief

@@ -15,12 +15,13 @@ from types import ModuleType
 from typing import Any
 
 from tinynet import data, dtypes, nn, ops, optim
-from tinynet.core.device import device
-from tinynet.core.size import Size
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.size import Size
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import device
 from tinynet.exchange.costs import RefusedError, RefusedNameError
 from tinynet.exchange.pytorch_names import FUNCTIONS, VALUES
-from tinynet.nn import attention, functional, init, parallel
+from tinynet.nn import functional, init, parallel
+from tinynet.nn.layers.attention import multihead
 from tinynet.nn.parameter import Buffer, Parameter
 from tinynet.optim import lr_scheduler
 
@@ -35,7 +36,7 @@ _HOMES: tuple[tuple[str, ModuleType], ...] = (
     ("torch.nn.init", init),
     ("torch.nn", nn),
     ("torch.nn.parallel", parallel),
-    ("torch.nn.modules.linear", attention),
+    ("torch.nn.modules.linear", multihead),
     ("torch.utils.data", data),
     ("torch._C._nn", functional),
     ("torch", ops),

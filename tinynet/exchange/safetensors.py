@@ -16,8 +16,8 @@ import numpy as np
 
 from tinynet import dtypes, extension_dtypes
 from tinynet.core.callsite import warn
-from tinynet.core.device import require_cpu
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.devices import require_cpu
 from tinynet.dtypes import Array
 from tinynet.exchange import header
 from tinynet.exchange.files import ExchangeError, StrPath, name_of, opened, write_to

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.size import Size
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.size import Size
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.exchange.memory import Block, blocks, storable
 from tinynet.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter

@@ -11,7 +11,7 @@ from tinynet.batching import Level, UnbatchableError
 from tinynet.batching.dispatch import set_fallback_warning
 from tinynet.compat.pytree import TreeSpec, tree_flatten, tree_unflatten
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.func.dimensions import (
     batch_length,
     check_out_dims,
@@ -19,10 +19,10 @@ from tinynet.func.dimensions import (
     name_of,
     output_dims,
 )
-from tinynet.nn.batchnorm import _BatchNorm
-from tinynet.nn.module import Module
+from tinynet.nn.base.module import Module
+from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
 from tinynet.ops import cat, stack
-from tinynet.ops.shape import axis_of
+from tinynet.ops.shaping.views import axis_of
 from tinynet.random import default_generator, refused_drawing
 
 _DRAWN = (

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from tinynet.compat.pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_leaves
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 
 
 def name_of(func: Any) -> str:

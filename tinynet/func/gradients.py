@@ -8,7 +8,7 @@ from typing import Any
 
 from tinynet.compat.pytree import tree_flatten, tree_unflatten
 from tinynet.core.modes import enable_grad, is_grad_enabled
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.func.level import Level, check_outputs, lifted, with_aux
 from tinynet.ops import zeros_like
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tinynet.batching import by_units
 from tinynet.compat.pytree import tree_flatten, tree_unflatten
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.func.gradients import Forward, differentiable
 from tinynet.func.level import Level
 

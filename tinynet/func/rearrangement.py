@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops import stack
 
 _ELLIPSIS = "..."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from tinynet import ops
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import DtypeLike
 from tinynet.masked.reductions import norm
 from tinynet.masked.rule import along, filled

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from tinynet import dtypes, ops
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import DtypeLike
 from tinynet.masked.rule import filled, reduction
 from tinynet.ops import linalg
-from tinynet.ops.reduction import Dims, axes_of
+from tinynet.ops.reduction.sums import Dims, axes_of
 
 
 @reduction(0)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from tinynet import dtypes, ops
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.reduction import Dims
+from tinynet.ops.reduction.sums import Dims
 
 
 def mask_of(input: Tensor, mask: Tensor | None) -> Tensor:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from tinynet import dtypes, ops
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import DtypeLike
 from tinynet.masked.reductions import sum
 from tinynet.masked.rule import filled, mask_of
-from tinynet.ops.reduction import Dims
+from tinynet.ops.reduction.sums import Dims
 
 
 def mean(

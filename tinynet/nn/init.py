@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import warn
-from tinynet.core.inplace import wrote
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.inplace import wrote
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.nn.fans import _calculate_correct_fan as _calculate_correct_fan
-from tinynet.nn.fans import _calculate_fan_in_and_fan_out as _calculate_fan_in_and_fan_out
-from tinynet.nn.fans import calculate_gain as calculate_gain
+from tinynet.nn.fan import _calculate_correct_fan as _calculate_correct_fan
+from tinynet.nn.fan import _calculate_fan_in_and_fan_out as _calculate_fan_in_and_fan_out
+from tinynet.nn.fan import calculate_gain as calculate_gain
 from tinynet.random import Generator, numbers_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet.nn.module import Module
+from tinynet.nn.base.module import Module
 
 
 class DataParallel(Module):

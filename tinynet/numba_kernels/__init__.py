@@ -28,11 +28,11 @@ from tinynet.numba_kernels import (
     compiler,
     elementary,
     gru,
-    helpers,
+    helper_threads,
     lstm,
     matrices,
+    normalization,
     optimizers,
-    places,
     pooling,
     powers,
     products,
@@ -47,7 +47,7 @@ from tinynet.numba_kernels import (
 # in the order of who calls whom
 MODULES = (
     *(sharing, elementary, activations, optimizers, rows, powers, products, matrices, transposes),
-    *(attention, blas, lstm, gru, tables, streams, stream_convolutions, pooling, places),
+    *(attention, blas, lstm, gru, tables, streams, stream_convolutions, pooling, normalization),
 )
 
 on = False
@@ -73,7 +73,7 @@ def enable() -> None:
 
 
 def _have_helpers(count: int) -> None:
-    helpers.start(count - 1)
+    helper_threads.start(count - 1)
 
 
 def disable() -> None:
@@ -81,7 +81,7 @@ def disable() -> None:
     global on
     if on:
         threads.on_count = None
-        helpers.end()
+        helper_threads.end()
         threads.use_blas_singly(False)
     on = False
 

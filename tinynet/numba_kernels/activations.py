@@ -8,9 +8,9 @@ from numpy import float32
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels.elementary import HALF, ZERO, falling, normal
+from tinynet.numba_kernels.llvm.vectors import widest_code
+from tinynet.numba_kernels.llvm.written import written
 from tinynet.numba_kernels.shared import shared
-from tinynet.numba_kernels.vectors import widest_code
-from tinynet.numba_kernels.written import written
 
 DENSITY = float32(1 / math.sqrt(2 * math.pi))
 

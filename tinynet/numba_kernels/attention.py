@@ -15,16 +15,16 @@ import numpy as np
 from numpy import float32
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.attention_code import (
+from tinynet.numba_kernels.elementary import ONE, ZERO
+from tinynet.numba_kernels.llvm.attention_code import (
     copy_code,
     tile_code,
     weigh_code,
 )
-from tinynet.numba_kernels.elementary import ONE, ZERO
+from tinynet.numba_kernels.llvm.vectors import LANES, ROWS
+from tinynet.numba_kernels.llvm.written import written
 from tinynet.numba_kernels.matrices import line, transpose_block
 from tinynet.numba_kernels.shared import shared
-from tinynet.numba_kernels.vectors import LANES, ROWS
-from tinynet.numba_kernels.written import written
 
 
 @written(tile_code)

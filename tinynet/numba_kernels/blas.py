@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.blas_code import product_code
+from tinynet.numba_kernels.llvm.blas_code import product_code
+from tinynet.numba_kernels.llvm.written import written
 from tinynet.numba_kernels.shared import shared
-from tinynet.numba_kernels.written import written
 
 ROWS = 256  # of the result, that BLAS computes nearly as fast as more; 64 take 1.2 times as long
 

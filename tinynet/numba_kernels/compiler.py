@@ -10,7 +10,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tinynet.numba_kernels import atomics, blas_code, elementary, shared, sharing, written
+from tinynet.numba_kernels import elementary, shared, sharing
+from tinynet.numba_kernels.llvm import atomics, blas_code, written
 
 MISSING = "numba is not installed: pip install numba, or leave it off"
 # Sums may be taken in another order and products fused with sums; NaN and infinity are kept.
@@ -45,7 +46,7 @@ def _numba() -> Any:
 
 @functools.cache
 def _digest() -> str:
-    files = sorted(Path(__file__).parent.glob("*.py"))
+    files = sorted(Path(__file__).parent.rglob("*.py"))
     sources = b"".join(file.read_bytes() for file in files)
     return hashlib.sha256(sources + f"{blas_code.name()}".encode()).hexdigest()[:12]
 

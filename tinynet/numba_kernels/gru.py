@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.gate_code import gru_back_code, gru_code
+from tinynet.numba_kernels.llvm.gate_code import gru_back_code, gru_code
+from tinynet.numba_kernels.llvm.vectors import ROWS
+from tinynet.numba_kernels.llvm.written import written
 from tinynet.numba_kernels.products import multiply, multiply_steps
 from tinynet.numba_kernels.shared import shared
-from tinynet.numba_kernels.vectors import ROWS
-from tinynet.numba_kernels.written import written
 
 
 @written(gru_code)

@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.dtypes import Array
+from tinynet.numba_kernels.llvm.vectors import COLUMNS, LANES, ROWS, block_transpose, tile_product
+from tinynet.numba_kernels.llvm.written import written
 from tinynet.numba_kernels.products import part_of
 from tinynet.numba_kernels.shared import shared
-from tinynet.numba_kernels.vectors import COLUMNS, LANES, ROWS, block_transpose, tile_product
-from tinynet.numba_kernels.written import written
 
 MANY = 512  # rows of the left matrix that pass by again and again
 BLOCK = 256  # of them at least in a part: each packs the right matrix anew, some 3 % of the work

@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import matrices
-from tinynet.numba_kernels.vectors import COLUMNS, LANES
+from tinynet.numba_kernels.llvm.vectors import COLUMNS, LANES
 
 
 def aligned(*shape: int) -> Array:

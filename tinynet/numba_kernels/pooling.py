@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.plain import numbers
+from tinynet.numba_kernels.llvm.stream_code import peaks_code, spread_code
+from tinynet.numba_kernels.llvm.written import written
+from tinynet.numba_kernels.numpy_streams import numbers
 from tinynet.numba_kernels.shared import shared
-from tinynet.numba_kernels.stream_code import peaks_code, spread_code
-from tinynet.numba_kernels.written import written
 
 
 @written(peaks_code)

@@ -7,8 +7,8 @@ it is packed once (``panels.py``): 32 columns at a time, each with its rows one 
 from __future__ import annotations
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.vectors import LANES, MOST, panels_product, tile_product
-from tinynet.numba_kernels.written import written
+from tinynet.numba_kernels.llvm.vectors import LANES, MOST, panels_product, tile_product
+from tinynet.numba_kernels.llvm.written import written
 
 
 @written(tile_product())

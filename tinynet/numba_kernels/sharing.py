@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet.numba_kernels import atomics
-from tinynet.numba_kernels.written import written
+from tinynet.numba_kernels.llvm import atomics
+from tinynet.numba_kernels.llvm.written import written
 
 board = atomics.lines(24)  # places that are often written are a line of the cache apart
 LEAST = 0  # work of a part, in about 0.1 ns

@@ -10,9 +10,9 @@ import numpy as np
 from numpy import float32
 
 from tinynet.dtypes import Array
+from tinynet.numba_kernels.llvm.stream_code import LEFT, RIGHT, ROWS
 from tinynet.numba_kernels.polynomials import POINTS, TILE, WEIGHTS
 from tinynet.numba_kernels.shared import shared
-from tinynet.numba_kernels.stream_code import LEFT, RIGHT, ROWS
 from tinynet.numba_kernels.streams import (
     against,
     copied,

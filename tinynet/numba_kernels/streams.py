@@ -12,9 +12,7 @@ import numpy as np
 from numpy import float32
 
 from tinynet.dtypes import Array
-from tinynet.numba_kernels.plain import combined, numbers
-from tinynet.numba_kernels.polynomials import ELEMENTS, RESULTS
-from tinynet.numba_kernels.stream_code import (
+from tinynet.numba_kernels.llvm.stream_code import (
     BLOCK,
     LEFT,
     PLACES,
@@ -26,7 +24,9 @@ from tinynet.numba_kernels.stream_code import (
     halved_code,
     tile_code,
 )  # fmt: skip
-from tinynet.numba_kernels.written import written
+from tinynet.numba_kernels.llvm.written import written
+from tinynet.numba_kernels.numpy_streams import combined, numbers
+from tinynet.numba_kernels.polynomials import ELEMENTS, RESULTS
 
 SPAN = 1024  # places whose rows fit the cache of a core
 

@@ -7,10 +7,10 @@ while rows are short: of longer ones, each number is on a page of memory of its 
 from __future__ import annotations
 
 from tinynet.dtypes import Array
+from tinynet.numba_kernels.llvm.vectors import COLUMNS, turned_product
+from tinynet.numba_kernels.llvm.written import written
 from tinynet.numba_kernels.matrices import line, pack
 from tinynet.numba_kernels.shared import shared
-from tinynet.numba_kernels.vectors import COLUMNS, turned_product
-from tinynet.numba_kernels.written import written
 
 STEP = 128  # rows that are worked on at once
 

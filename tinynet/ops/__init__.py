@@ -7,87 +7,43 @@ that an operation is declared in one place only; ``ops/__init__.pyi`` is generat
 
 import inspect
 
-from tinynet.core import storage
-from tinynet.core.operation import COMPOSITES, REGISTRY
-from tinynet.core.out import with_out
-from tinynet.core.tensor import METHODS, Tensor, method
-from tinynet.ops import (
-    aliases,
-    arithmetic,
-    conversion,
-    creation,
-    deprecated,
-    legacy,
-    likes,
-    random,
-    ranges,
-    sampling,
-)
-from tinynet.ops import bessel as bessel
-from tinynet.ops import blas as blas
-from tinynet.ops import callables as callables
-from tinynet.ops import combining as combining
-from tinynet.ops import comparison as comparison
-from tinynet.ops import contraction as contraction
-from tinynet.ops import copying as copying
-from tinynet.ops import correlation as correlation
-from tinynet.ops import counting as counting
-from tinynet.ops import cumulative as cumulative
-from tinynet.ops import diagonals as diagonals
-from tinynet.ops import distances as distances
-from tinynet.ops import division as division
-from tinynet.ops import einstein as einstein
-from tinynet.ops import error_function as error_function
-from tinynet.ops import extrema as extrema
-from tinynet.ops import filling as filling
-from tinynet.ops import fused as fused
-from tinynet.ops import gamma as gamma
-from tinynet.ops import gathering as gathering
-from tinynet.ops import gradients as gradients
-from tinynet.ops import grids as grids
-from tinynet.ops import histograms as histograms
-from tinynet.ops import indexing as indexing
-from tinynet.ops import integrals as integrals
-from tinynet.ops import limits as limits
-from tinynet.ops import linalg as linalg
-from tinynet.ops import logarithms as logarithms
-from tinynet.ops import memory as memory
-from tinynet.ops import outputs as outputs
-from tinynet.ops import parts as parts
-from tinynet.ops import powers as powers
-from tinynet.ops import products as products
-from tinynet.ops import putting as putting
-from tinynet.ops import quantiles as quantiles
-from tinynet.ops import random_fills as random_fills
-from tinynet.ops import rearranging as rearranging
-from tinynet.ops import reduction as reduction
-from tinynet.ops import reparameterization as reparameterization
-from tinynet.ops import reshaping as reshaping
-from tinynet.ops import rounding as rounding
-from tinynet.ops import scattering as scattering
-from tinynet.ops import segments as segments
-from tinynet.ops import selecting as selecting
-from tinynet.ops import softmaxes as softmaxes
-from tinynet.ops import sorting as sorting
-from tinynet.ops import special as special
-from tinynet.ops import statistics as statistics
-from tinynet.ops import trigonometry as trigonometry
-from tinynet.ops import view_copies as view_copies
-from tinynet.ops import windows as windows
-from tinynet.ops.refuse import tensor_first
-from tinynet.ops.spelling import keywords
+from tinynet.core.tensors import storage
+from tinynet.core.declaration.operation import COMPOSITES, REGISTRY
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import METHODS, Tensor, method
+from tinynet.ops import aliases, deprecated, linalg, out_dtypes, recorded_sums, special
+from tinynet.ops.creation import (
+    constructors, fill, like, multinomial, properties, random, random_inplace, ranges,
+    reparameterized, tensor_types
+)  # fmt: skip
+from tinynet.ops.indexing import gather, getitem, index_put, index_select, scatter_reduce
+from tinynet.ops.pointwise import (
+    addcmul, apply, arithmetic, bessel, clamp, comparison, conversion, division, error_function,
+    gamma, logarithms, powers, rounding, trigonometry
+)  # fmt: skip
+from tinynet.ops.products import addmm, cdist, einsum, matmul, tensordot
+from tinynet.ops.reduction import (
+    correlation, cumulative, extrema, histograms, quantiles, segment_reduce, softmax, sorting,
+    statistics, sums, trapezoid, unique
+)  # fmt: skip
+from tinynet.ops.shaping import (
+    combinations, diagonals, flipping, meshgrid, reshaping, splitting, stacking, strided,
+    view_copies
+)  # fmt: skip
+from tinynet.ops.argument_errors import tensor_first
+from tinynet.ops.argument_names import keywords
 
 _ONLY_FUNCTIONS = {
-    creation: "tensor as_tensor from_numpy zeros ones empty full eye",
-    likes: "zeros_like ones_like empty_like full_like rand_like randn_like randint_like",
+    constructors: "tensor as_tensor from_numpy zeros ones empty full eye",
+    like: "zeros_like ones_like empty_like full_like rand_like randn_like randint_like",
     ranges: (
         "arange linspace logspace scalar_tensor asarray frombuffer empty_strided empty_permuted"
     ),
-    legacy: (
+    tensor_types: (
         "FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor "
         "CharTensor ByteTensor BoolTensor"
     ),
-    sampling: "multinomial",
+    multinomial: "multinomial",
     random: ("rand randn randint randperm bernoulli normal poisson binomial"),
 }
 _ONLY_METHODS = {

@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import dtypes, layouts
-from tinynet.core.device import DeviceLike
-from tinynet.core.size import Size
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.size import Size
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import DeviceLike
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.extrema import MinAndMax, ValuesAndIndices
-from tinynet.ops.histograms import Histogram
-from tinynet.ops.limits import Bound
 from tinynet.ops.linalg.norms import Order
-from tinynet.ops.powers import Frexp
-from tinynet.ops.rearranging import Sections
-from tinynet.ops.reduction import Dims
-from tinynet.ops.shape import Ints
+from tinynet.ops.pointwise.clamp import Bound
+from tinynet.ops.pointwise.powers import Frexp
+from tinynet.ops.reduction.extrema import MinAndMax, ValuesAndIndices
+from tinynet.ops.reduction.histograms import Histogram
+from tinynet.ops.reduction.sums import Dims
+from tinynet.ops.shaping.stacking import Sections
+from tinynet.ops.shaping.views import Ints
 from tinynet.random import Generator
 
 __all__ = [

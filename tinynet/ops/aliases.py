@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet.core.operation import COMPOSITES, REGISTRY
-from tinynet.core.tensor import METHODS, Tensor, method
+from tinynet.core.declaration.operation import COMPOSITES, REGISTRY
+from tinynet.core.tensors.tensor import METHODS, Tensor, method
 
 ALIASES = {
     "absolute": "abs",

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.device import DeviceLike
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import DeviceLike
 from tinynet.dtypes import DtypeLike, get_default_dtype
-from tinynet.ops.ranges import arange
+from tinynet.ops.creation.ranges import arange
 
 _ADDED = ("self alpha other",)
 _SCALED = ("self value first second",)

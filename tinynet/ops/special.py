@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 
-from tinynet.core.inplace import run_inplace
-from tinynet.core.operation import operation, public
-from tinynet.core.out import with_out as _with_out
-from tinynet.core.tensor import Tensor, method
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.out_argument import with_out as _with_out
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
-from tinynet.ops import (
+from tinynet.ops.argument_names import keywords as _keywords
+from tinynet.ops.pointwise import (
     bessel,
     error_function,
     exponential,
@@ -21,10 +22,9 @@ from tinynet.ops import (
     rounding,
     trigonometry,
 )
-from tinynet.ops.softmaxes import log_softmax as log_softmax_op
-from tinynet.ops.softmaxes import logsumexp as logsumexp_op
-from tinynet.ops.softmaxes import softmax as softmax_op
-from tinynet.ops.spelling import keywords as _keywords
+from tinynet.ops.reduction.softmax import log_softmax as log_softmax_op
+from tinynet.ops.reduction.softmax import logsumexp as logsumexp_op
+from tinynet.ops.reduction.softmax import softmax as softmax_op
 
 # ---- of a tensor and a whole number -------------------------------------------------------------
 

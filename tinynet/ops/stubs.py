@@ -1,6 +1,6 @@
 """Type stubs for what is installed at import, where no type checker can see it.
 
-    python -m tinynet.ops.stubs            writes core/methods.pyi and ops/__init__.pyi
+    python -m tinynet.ops.stubs            writes core/tensors/methods.pyi and ops/__init__.pyi
     python -m tinynet.ops.stubs --check    tells whether they are up to date
 
 Signatures come from the declarations. The text is what ``ruff format`` leaves as it is.
@@ -20,8 +20,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tinynet.core.operation import REGISTRY, Operation
-from tinynet.core.tensor import METHODS
+from tinynet.core.declaration.operation import REGISTRY, Operation
+from tinynet.core.tensors.tensor import METHODS
 from tinynet.ops import functions
 
 PACKAGE = Path(__file__).parents[1]
@@ -89,7 +89,7 @@ class Names:
 
     def __init__(self, hidden: Iterable[str]):
         self.hidden = frozenset(hidden)
-        self.origins = {Origin("tinynet.core.tensor", "Tensor")}
+        self.origins = {Origin("tinynet.core.tensors.tensor", "Tensor")}
 
     def annotation(self, text: str, module: str) -> str:
         """Return an annotation of ``module`` as it is written in the stub."""
@@ -170,7 +170,7 @@ def _input(op: Operation, name: str, names: Names) -> str:
         names.origins.add(Origin("collections.abc", "Sequence"))
         return "Sequence[Tensor]"
     if op.kind == "pointwise" and op.numbers and name != op.tensors[0]:
-        return names.annotation("Tensor | float", "tinynet.core.tensor")
+        return names.annotation("Tensor | float", "tinynet.core.tensors.tensor")
     return "Tensor"
 
 
@@ -243,7 +243,7 @@ GENERATED = "Written by ``python -m tinynet.ops.stubs``."
 
 
 def methods() -> str:
-    """Return the text of ``core/methods.pyi``."""
+    """Return the text of ``core/tensors/methods.pyi``."""
     names = Names(METHODS)
     members = []
     for name, found in METHODS.items():
@@ -255,7 +255,7 @@ def methods() -> str:
     body = textwrap.indent("\n".join(members), "    ")
     return (
         f'"""What other files add to Tensor. {GENERATED}"""\n\n'
-        f"{names.imports('tinynet.core.methods')}\n\n"
+        f"{names.imports('tinynet.core.tensors.methods')}\n\n"
         f'class TensorMethods:\n    """The base of Tensor for type checkers."""\n\n{body}\n'
     )
 
@@ -281,7 +281,7 @@ def public_functions() -> str:
 def main(arguments: list[str]) -> int:
     """Write the stubs, or compare them; the result is the exit status."""
     texts = {
-        PACKAGE / "core" / "methods.pyi": methods(),
+        PACKAGE / "core" / "tensors" / "methods.pyi": methods(),
         PACKAGE / "ops" / "__init__.pyi": public_functions(),
     }
     old = [p for p, text in texts.items() if not p.exists() or p.read_text("utf-8") != text]

@@ -9,6 +9,9 @@ from tinynet.optim.adam import Adam as Adam
 from tinynet.optim.adam import AdamW as AdamW
 from tinynet.optim.adamax import Adamax as Adamax
 from tinynet.optim.asgd import ASGD as ASGD
+from tinynet.optim.base.swapping import (
+    swap_in_optimizer_params_and_state as swap_in_optimizer_params_and_state,
+)
 from tinynet.optim.lbfgs import LBFGS as LBFGS
 from tinynet.optim.muon import Muon as Muon
 from tinynet.optim.nadam import NAdam as NAdam
@@ -18,6 +21,3 @@ from tinynet.optim.rmsprop import RMSprop as RMSprop
 from tinynet.optim.rprop import Rprop as Rprop
 from tinynet.optim.sgd import SGD as SGD
 from tinynet.optim.sparse_adam import SparseAdam as SparseAdam
-from tinynet.optim.swap import (
-    swap_in_optimizer_params_and_state as swap_in_optimizer_params_and_state,
-)

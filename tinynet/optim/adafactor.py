@@ -9,8 +9,8 @@ import numpy as np
 
 from tinynet import extension_dtypes
 from tinynet.dtypes import Array
+from tinynet.optim.base.options import Group, Params, counted, number, refuse_long_lr
 from tinynet.optim.optimizer import Optimizer
-from tinynet.optim.options import Group, Params, counted, number, refuse_long_lr
 
 
 class Adafactor(Optimizer):

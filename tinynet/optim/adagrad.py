@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.tensor import wrap
+from tinynet.core.tensors.tensor import wrap
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, direction
-from tinynet.optim.options import (
+from tinynet.optim.base.elementwise import Elementwise, direction
+from tinynet.optim.base.options import (
     Group,
     Params,
     constants,
@@ -20,7 +20,7 @@ from tinynet.optim.options import (
     refuse_long_lr,
     refuse_negative,
 )
-from tinynet.optim.slots import Rule
+from tinynet.optim.base.parameter_state import Rule
 
 
 class Adagrad(Elementwise):

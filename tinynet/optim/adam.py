@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import optimizers
-from tinynet.optim.elementwise import Elementwise, direction, running
-from tinynet.optim.options import (
+from tinynet.optim.base.elementwise import Elementwise, direction, running
+from tinynet.optim.base.options import (
     Group,
     Params,
     constants,
@@ -22,7 +22,7 @@ from tinynet.optim.options import (
     refuse_long_lr,
     refuse_negative,
 )
-from tinynet.optim.slots import OnePass, Rule
+from tinynet.optim.base.parameter_state import OnePass, Rule
 
 
 class Adam(Elementwise):

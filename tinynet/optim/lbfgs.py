@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core import observe
 from tinynet.core.callsite import Site, here
+from tinynet.core.declaration import observers
 from tinynet.core.modes import enable_grad
-from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.dtypes import Array
-from tinynet.optim.groups import completed, refuse_mixed
+from tinynet.optim.base.groups import completed, refuse_mixed
+from tinynet.optim.base.options import Group, Params, number, refuse_long_lr, refuse_negative
 from tinynet.optim.line_search import Point, strong_wolfe
 from tinynet.optim.optimizer import Optimizer
-from tinynet.optim.options import Group, Params, number, refuse_long_lr, refuse_negative
 
 
 class LBFGS(Optimizer):
@@ -296,6 +296,6 @@ def _tensor(value: Any) -> Any:
 def _wrote(p: Tensor, site: Site | None) -> None:
     """Count a write to a parameter, and tell who observes it."""
     counter_of(p).bump(site, "LBFGS.step")
-    if observe.observers:
+    if observers.observers:
         sources = [] if p._grad is None else [p._grad._array]
-        observe.report_write("LBFGS.step", p._array, sources)
+        observers.report_write("LBFGS.step", p._array, sources)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
+from tinynet.optim.base.options import Group, Params, number, refuse_long_lr
 from tinynet.optim.optimizer import Optimizer
-from tinynet.optim.options import Group, Params, number, refuse_long_lr
 
 
 class Muon(Optimizer):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise, direction, running
-from tinynet.optim.options import (
+from tinynet.optim.base.elementwise import Elementwise, direction, running
+from tinynet.optim.base.options import (
     Group,
     Params,
     constants,
@@ -19,7 +19,7 @@ from tinynet.optim.options import (
     refuse_long_lr,
     refuse_negative,
 )
-from tinynet.optim.slots import Rule
+from tinynet.optim.base.parameter_state import Rule
 
 
 class NAdam(Elementwise):

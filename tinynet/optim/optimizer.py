@@ -9,26 +9,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tinynet.core import observe
 from tinynet.core.callsite import Site, here
+from tinynet.core.declaration import observers
+from tinynet.core.graph.node import RemovableHandle
+from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.graph.sparse_gradients import dense_gradient
 from tinynet.core.modes import enable_grad, no_grad
-from tinynet.core.node import RemovableHandle
-from tinynet.core.overlap import refuse_overlap
-from tinynet.core.rows import Rows
-from tinynet.core.sparse import dense_gradient
-from tinynet.core.tensor import Tensor, counter_of, wrap
+from tinynet.core.tensors.overlap import refuse_overlap
+from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.dtypes import Array
-from tinynet.optim import saving
-from tinynet.optim.diagnosis import Diagnosis
-from tinynet.optim.groups import completed, grouped, refuse_mixed
-from tinynet.optim.hooks import Hooks, added, hooked
-from tinynet.optim.hooks import (
+from tinynet.optim.base import state_dicts
+from tinynet.optim.base.diagnosis import Diagnosis
+from tinynet.optim.base.groups import completed, grouped, refuse_mixed
+from tinynet.optim.base.hooks import Hooks, added, hooked
+from tinynet.optim.base.hooks import (
     register_optimizer_step_post_hook as register_optimizer_step_post_hook,
 )
-from tinynet.optim.hooks import (
+from tinynet.optim.base.hooks import (
     register_optimizer_step_pre_hook as register_optimizer_step_pre_hook,
 )
-from tinynet.optim.options import Group, Params
+from tinynet.optim.base.options import Group, Params
 
 required: Any = object()  # as a default: the argument has to be given
 
@@ -90,7 +90,7 @@ class Optimizer:
 
     def __init__(self, params: Params, defaults: dict[str, Any]):
         self.defaults = defaults
-        self.state: saving.State = defaultdict(dict)
+        self.state: state_dicts.State = defaultdict(dict)
         self.param_groups: list[Group] = []
         self._set_up()
         groups = grouped(params)
@@ -260,11 +260,11 @@ class Optimizer:
             counter_of(p).bump(site, what)
             if not p._requires_grad:
                 self._diagnosis.frozen(self, p)
-            if observe.observers:
+            if observers.observers:
                 state = {k: v for k, v in self.state.get(p, {}).items() if isinstance(v, Tensor)}
                 sources = [grad, *(v._array for v in state.values())]
                 times = began, time.perf_counter_ns()
-                observe.report_write(what, p._array, sources, {"state": list(state)}, times)
+                observers.report_write(what, p._array, sources, {"state": list(state)}, times)
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step.
@@ -289,7 +289,7 @@ class Optimizer:
         """
         for hook in [*self._saving["save"].values()]:
             hook(self)
-        made = saving.packed(self.param_groups, self.state)
+        made = state_dicts.packed(self.param_groups, self.state)
         for hook in [*self._saving["saved"].values()]:
             result = hook(self, made)
             made = made if result is None else result
@@ -308,9 +308,9 @@ class Optimizer:
             result = hook(self, state_dict)
             state_dict = state_dict if result is None else result
         saved = state_dict["param_groups"]
-        saving.refuse_other_groups(self.param_groups, saved)
-        state = saving.unpacked(self.param_groups, state_dict, self.numbers, self.shaped)
-        self.param_groups = saving.regrouped(self.param_groups, saved, self.defaults)
+        state_dicts.refuse_other_groups(self.param_groups, saved)
+        state = state_dicts.unpacked(self.param_groups, state_dict, self.numbers, self.shaped)
+        self.param_groups = state_dicts.regrouped(self.param_groups, saved, self.defaults)
         self.state = state
         self._loaded()
         for hook in [*self._saving["loaded"].values()]:

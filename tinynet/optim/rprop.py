@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.elementwise import Elementwise
-from tinynet.optim.options import (
+from tinynet.optim.base.elementwise import Elementwise
+from tinynet.optim.base.options import (
     Group,
     Params,
     constants,
@@ -17,7 +17,7 @@ from tinynet.optim.options import (
     refuse_long_lr,
     refuse_negative,
 )
-from tinynet.optim.slots import Rule
+from tinynet.optim.base.parameter_state import Rule
 
 
 class Rprop(Elementwise):

@@ -9,8 +9,8 @@ import numpy as np
 from tinynet import numba_kernels
 from tinynet.dtypes import Array
 from tinynet.numba_kernels import optimizers, tables
-from tinynet.optim.elementwise import Elementwise, direction
-from tinynet.optim.options import (
+from tinynet.optim.base.elementwise import Elementwise, direction
+from tinynet.optim.base.options import (
     Group,
     Params,
     constants,
@@ -20,7 +20,7 @@ from tinynet.optim.options import (
     refuse_long_lr,
     refuse_negative,
 )
-from tinynet.optim.slots import OnePass, Rule
+from tinynet.optim.base.parameter_state import OnePass, Rule
 
 
 class SGD(Elementwise):

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from tinynet.nn.averaging import AveragedModel as AveragedModel
-from tinynet.nn.averaging import get_ema_avg_fn as get_ema_avg_fn
-from tinynet.nn.averaging import get_ema_multi_avg_fn as get_ema_multi_avg_fn
-from tinynet.nn.averaging import get_swa_avg_fn as get_swa_avg_fn
-from tinynet.nn.averaging import get_swa_multi_avg_fn as get_swa_multi_avg_fn
-from tinynet.nn.averaging import update_bn as update_bn
+from tinynet.nn.weight_averaging import AveragedModel as AveragedModel
+from tinynet.nn.weight_averaging import get_ema_avg_fn as get_ema_avg_fn
+from tinynet.nn.weight_averaging import get_ema_multi_avg_fn as get_ema_multi_avg_fn
+from tinynet.nn.weight_averaging import get_swa_avg_fn as get_swa_avg_fn
+from tinynet.nn.weight_averaging import get_swa_multi_avg_fn as get_swa_multi_avg_fn
+from tinynet.nn.weight_averaging import update_bn as update_bn
 from tinynet.optim.lr_scheduler.base import LRScheduler, per_group
 from tinynet.optim.optimizer import Optimizer
 

@@ -12,10 +12,10 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from tinynet import dtypes, layouts
-from tinynet.core.device import DeviceLike, require_cpu
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import DeviceLike, require_cpu
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.creation import finish
+from tinynet.ops.creation.constructors import finish
 from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle
 
 

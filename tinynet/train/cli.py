@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from tinynet.core.callsite import OUTSIDE
 from tinynet.invocation import command
 from tinynet.startup import end_on_ctrl_c, raise_on_ctrl_c
+from tinynet.train.checkpoint.provenance import version
 from tinynet.train.commands import COMMANDS
-from tinynet.train.output import go_on_without_output, prepare_streams
-from tinynet.train.problems import (
+from tinynet.train.config.problems import (
     TrainError,
     UsageError,
     did_you_mean,
@@ -22,7 +22,7 @@ from tinynet.train.problems import (
     one_of,
     warnings_as_lines,
 )
-from tinynet.train.provenance import version
+from tinynet.train.report.output import go_on_without_output, prepare_streams
 
 _EPILOG = """\
 examples:

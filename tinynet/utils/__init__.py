@@ -3,6 +3,6 @@
 ``tinynet.utils.tensorboard`` has to be imported by its own name: it may need tensorboardX.
 """
 
-from tinynet.core.storage import swap_tensors as swap_tensors
+from tinynet.core.tensors.storage import swap_tensors as swap_tensors
 from tinynet.utils import checkpoint as checkpoint
 from tinynet.utils import data as data

@@ -1,3 +1,3 @@
 """The door under PyTorch's import path: the handle that ``register_hook`` returns."""
 
-from tinynet.core.node import RemovableHandle as RemovableHandle
+from tinynet.core.graph.node import RemovableHandle as RemovableHandle

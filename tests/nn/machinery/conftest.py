@@ -3,7 +3,7 @@
 import pytest
 
 from tinynet import nn
-from tinynet.nn.hooks import ModuleHooks, everywhere
+from tinynet.nn.base.hooks import ModuleHooks, everywhere
 
 collect_ignore = ["record.py"]  # it imports PyTorch; the doctest collector would, too
 

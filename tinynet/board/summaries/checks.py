@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 
 _SCALARS: tuple[Any, ...] = (numbers.Number, str)
 

@@ -12,7 +12,7 @@ import numpy as np
 from tinynet.board import tensorboardx
 from tinynet.board.summaries import checks
 from tinynet.board.summaries.family import Family
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 
 _NAMES = {
     bool: ("bool_value", "DATA_TYPE_BOOL"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.tensor import Tensor, wrap
-from tinynet.data.sampler import random_source
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.loading.sampler import random_source
 from tinynet.data.transforms.base import Compose, Transform, image_array
 from tinynet.data.transforms.frame import Mode, Side, height_and_width, padded, sides
 from tinynet.random import Generator

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.base import Transform, image_array
 from tinynet.dtypes import Array
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms.base import Transform, image_array
 from tinynet.dtypes import Array
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions.bernoulli import Bernoulli, ContinuousBernoulli
 from tinynet.distributions.beta import Beta
 from tinynet.distributions.binomial import Binomial, Poisson

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions.distribution import Distribution
 
 Formula = TypeVar("Formula", bound=Callable[[Any, Any], Tensor])

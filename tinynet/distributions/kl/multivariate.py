@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions.kl.dispatch import register_kl
 from tinynet.distributions.multivariate_normal import (
     LowRankMultivariateNormal,

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from tinynet.autograd import grad
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions.bernoulli import Bernoulli, ContinuousBernoulli, Geometric
 from tinynet.distributions.beta import Beta, Dirichlet
 from tinynet.distributions.binomial import Binomial, Poisson

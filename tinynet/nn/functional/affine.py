@@ -12,15 +12,17 @@ from typing import Any, cast
 import numpy as np
 
 from tinynet import errors, numba_kernels
-from tinynet.core.operation import operation
-from tinynet.core.out import written
-from tinynet.core.tensor import Tensor
+from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.out_argument import written
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.ops.gemm import dot
-from tinynet.ops.products import matmul, mm
-from tinynet.ops.refuse import c_name, name_of
+from tinynet.ops.argument_errors import c_name, name_of
+from tinynet.ops.products.gemm import dot
+from tinynet.ops.products.matmul import matmul, mm
 from tinynet.sums import column_sums
+
+__all__ = ["linear", "bilinear"]
 
 # ---- operations ---------------------------------------------------------------------------------
 

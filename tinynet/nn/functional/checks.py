@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.callsite import warn
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 
 REDUCTIONS = ("none", "mean", "sum")
 

@@ -7,13 +7,15 @@ from typing import Any, cast
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.declaration.out_argument import written
 from tinynet.core.modes import no_grad
-from tinynet.core.out import written
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.nn.functional.checks import broadcast, tensor_only
-from tinynet.ops.arithmetic import div
-from tinynet.ops.creation import refuse_huge
-from tinynet.ops.spelling import keywords
+from tinynet.ops.argument_names import keywords
+from tinynet.ops.creation.constructors import refuse_huge
+from tinynet.ops.pointwise.arithmetic import div
+
+__all__ = ["normalize", "cosine_similarity", "pairwise_distance", "pdist", "one_hot"]
 
 # ---- length and direction -----------------------------------------------------------------------
 

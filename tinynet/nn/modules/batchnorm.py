@@ -1,8 +1,14 @@
 """Batch norm and its base, where PyTorch has them."""
 
-from tinynet.nn.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, _BatchNorm, _NormBase
-from tinynet.nn.lazy_layers import LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d
-from tinynet.nn.sync_batchnorm import SyncBatchNorm
+from tinynet.nn.layers.normalization.batchnorm import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    _BatchNorm,
+    _NormBase,
+)
+from tinynet.nn.layers.normalization.lazy import LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d
+from tinynet.nn.layers.normalization.sync_batchnorm import SyncBatchNorm
 
 __all__ = [
     "BatchNorm1d",

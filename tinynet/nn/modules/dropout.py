@@ -1,6 +1,6 @@
 """Dropouts and their base, where PyTorch has them."""
 
-from tinynet.nn.dropout import (
+from tinynet.nn.layers.dropout import (
     AlphaDropout,
     Dropout,
     Dropout1d,

@@ -1,3 +1,3 @@
 """LazyModuleMixin, where PyTorch has it."""
 
-from tinynet.nn.lazy import LazyModuleMixin as LazyModuleMixin
+from tinynet.nn.base.lazy import LazyModuleMixin as LazyModuleMixin

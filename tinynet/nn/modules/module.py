@@ -1,6 +1,6 @@
 """Module and the hooks of all modules, where PyTorch has them."""
 
-from tinynet.nn.global_hooks import (
+from tinynet.nn.base.global_hooks import (
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,
@@ -10,10 +10,10 @@ from tinynet.nn.global_hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from tinynet.nn.hooks import everywhere
-from tinynet.nn.members import BUFFERS, MODULES, PARAMETERS, announced
-from tinynet.nn.module import Module
-from tinynet.nn.state import _IncompatibleKeys
+from tinynet.nn.base.hooks import everywhere
+from tinynet.nn.base.module import Module
+from tinynet.nn.base.registry import BUFFERS, MODULES, PARAMETERS, announced
+from tinynet.nn.base.state import _IncompatibleKeys
 
 __all__ = [
     "Module",

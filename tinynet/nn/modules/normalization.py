@@ -1,6 +1,6 @@
 """Layer, group, RMS and local response norm, where PyTorch has them."""
 
-from tinynet.nn.normalization import (
+from tinynet.nn.layers.normalization.normalization import (
     CrossMapLRN2d,
     GroupNorm,
     LayerNorm,

@@ -15,4 +15,4 @@ from tinynet.nn.utils.norm_hooks import remove_spectral_norm as remove_spectral_
 from tinynet.nn.utils.norm_hooks import remove_weight_norm as remove_weight_norm
 from tinynet.nn.utils.norm_hooks import spectral_norm as spectral_norm
 from tinynet.nn.utils.norm_hooks import weight_norm as weight_norm
-from tinynet.nn.utils.skipping import skip_init as skip_init
+from tinynet.nn.utils.skip_init import skip_init as skip_init

@@ -10,9 +10,9 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
-from tinynet.core.inplace import wrote
-from tinynet.core.tensor import Tensor, wrap
-from tinynet.ops.refuse import name_of
+from tinynet.core.tensors.inplace import wrote
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.ops.argument_errors import name_of
 
 Tensors = Tensor | Iterable[Tensor]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tinynet.core.tensor import Tensor
-from tinynet.ops.joining import cat
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.shaping.joining import cat
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

@@ -9,9 +9,9 @@ from typing import Any
 
 from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.module import M, Module
 from tinynet.nn.functional.vector import normalize
-from tinynet.nn.module import M, Module
 from tinynet.nn.parameter import Parameter, is_lazy
 from tinynet.nn.utils.parametrizations import matrix_of, norm_except_dim, outputs_dim
 

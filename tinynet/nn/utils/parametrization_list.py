@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor
-from tinynet.nn.container import ModuleList
-from tinynet.nn.module import Module
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.module import Module
+from tinynet.nn.layers.container import ModuleList
 from tinynet.nn.parameter import Parameter
 
 

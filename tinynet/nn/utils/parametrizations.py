@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Size, Tensor, wrap
+from tinynet.core.tensors.tensor import Size, Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.nn.conv import _ConvNd
+from tinynet.nn.base.module import Module
 from tinynet.nn.functional.vector import normalize
-from tinynet.nn.module import Module
+from tinynet.nn.layers.convolution.conv import _ConvNd
 from tinynet.nn.utils.parametrize import register_parametrization
-from tinynet.ops.creation import eye
-from tinynet.ops.joining import cat
+from tinynet.ops.creation.constructors import eye
 from tinynet.ops.linalg.exponential import matrix_exp
 from tinynet.ops.linalg.inverses import solve
 from tinynet.ops.linalg.vectors import householder_product
-from tinynet.ops.shape import axis_of
+from tinynet.ops.shaping.joining import cat
+from tinynet.ops.shaping.views import axis_of
 from tinynet.random import default_generator
 
 # ---- weight_norm --------------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor
-from tinynet.nn.container import ModuleDict
-from tinynet.nn.members import BUFFERS, PARAMETERS, table_of
-from tinynet.nn.module import Module
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.module import Module
+from tinynet.nn.base.registry import BUFFERS, PARAMETERS, table_of
+from tinynet.nn.layers.container import ModuleDict
 from tinynet.nn.parameter import Parameter
 from tinynet.nn.utils.parametrization_list import (
     ParametrizationList,

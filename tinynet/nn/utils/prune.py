@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tinynet.core.tensor import Tensor
-from tinynet.nn.module import Module
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.module import Module
 from tinynet.nn.utils.convert_parameters import parameters_to_vector
 from tinynet.nn.utils.pruning import BasePruningMethod as BasePruningMethod
 from tinynet.nn.utils.pruning import PruningContainer as PruningContainer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tinynet.core.tensor import Tensor
-from tinynet.nn.module import Module
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.module import Module
 from tinynet.ops import ones_like
 
 

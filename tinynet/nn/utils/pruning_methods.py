@@ -6,7 +6,7 @@ import math
 import numbers
 from typing import Any
 
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.utils.pruning import BasePruningMethod
 from tinynet.ops import rand, rand_like, topk, zeros_like
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.creation import as_tensor, full
-from tinynet.ops.joining import cat
-from tinynet.ops.refuse import name_of
+from tinynet.ops.argument_errors import name_of
+from tinynet.ops.creation.constructors import as_tensor, full
+from tinynet.ops.shaping.joining import cat
 
 NOT_SORTED = (
     "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can "

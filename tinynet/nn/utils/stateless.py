@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tinynet.core.tensor import Tensor
-from tinynet.nn.members import BUFFERS, PARAMETERS, table_of
-from tinynet.nn.module import Module
-from tinynet.ops.joining import stack
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.module import Module
+from tinynet.nn.base.registry import BUFFERS, PARAMETERS, table_of
+from tinynet.ops.shaping.joining import stack
 
 _MISSING: Any = object()
 

@@ -4,9 +4,9 @@ Everything works on ``[..., m, n]``; the dimensions before the last two are batc
 have derivatives to any order, where they exist.
 """
 
-from tinynet.core.out import with_out as _with_out
+from tinynet.core.declaration.out_argument import with_out as _with_out
 from tinynet.errors import LinAlgError as LinAlgError
-from tinynet.ops.contraction import multi_dot as multi_dot
+from tinynet.ops.argument_names import keywords as _keywords
 from tinynet.ops.linalg import lowrank as lowrank
 from tinynet.ops.linalg import older as older
 from tinynet.ops.linalg.determinants import linalg_det as det  # noqa: F401
@@ -46,8 +46,8 @@ from tinynet.ops.linalg.vectors import householder_product as householder_produc
 from tinynet.ops.linalg.vectors import linalg_cross as _cross
 from tinynet.ops.linalg.vectors import vander as vander
 from tinynet.ops.linalg.vectors import vecdot as _vecdot
-from tinynet.ops.products import matmul as matmul
-from tinynet.ops.spelling import keywords as _keywords
+from tinynet.ops.products.matmul import matmul as matmul
+from tinynet.ops.products.tensordot import multi_dot as multi_dot
 
 matrix_power = _with_out(_matrix_power)  # elsewhere it is a method, too, which takes no out=
 norm, cross, vecdot = _keywords(_norm), _keywords(_cross), _keywords(_vecdot)

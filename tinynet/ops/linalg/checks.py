@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.errors import LinAlgError
-from tinynet.ops.refuse import name_of
+from tinynet.ops.argument_errors import name_of
 
 # ---- arguments ----------------------------------------------------------------------------------
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.operation import operation, public
-from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.arithmetic import where
 from tinynet.ops.linalg.checks import named, square
 from tinynet.ops.linalg.inverses import inverted
-from tinynet.ops.shape import reshape, unsqueeze
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.shaping.views import reshape, unsqueeze
 
 
 @operation(node="LinalgDetBackward0", methods=False)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.operation import operation, public
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.copying import clone
-from tinynet.ops.joining import cat
 from tinynet.ops.linalg.checks import floating, matrices, square_sizes
 from tinynet.ops.linalg.inverses import inv
-from tinynet.ops.products import matmul
+from tinynet.ops.products.matmul import matmul
+from tinynet.ops.shaping.flipping import clone
+from tinynet.ops.shaping.joining import cat
 
 
 @public(out=True)

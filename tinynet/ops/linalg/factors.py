@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.casting import autocast
-from tinynet.core.operation import operation
-from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.copying import tril
-from tinynet.ops.joining import cat
 from tinynet.ops.linalg.checks import (
     failed,
     floating,
@@ -21,6 +19,8 @@ from tinynet.ops.linalg.checks import (
     square,
 )
 from tinynet.ops.linalg.triangular import triangular
+from tinynet.ops.shaping.flipping import tril
+from tinynet.ops.shaping.joining import cat
 
 # ---- Cholesky -----------------------------------------------------------------------------------
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.casting import autocast
-from tinynet.core.operation import operation, public
-from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.linalg.checks import (
     failed,
@@ -21,7 +21,7 @@ from tinynet.ops.linalg.checks import (
     square,
 )
 from tinynet.ops.linalg.elimination import eliminated, first_zero
-from tinynet.ops.shape import permute_dims, reshape, unsqueeze
+from tinynet.ops.shaping.views import permute_dims, reshape, unsqueeze
 
 SINGULAR = (
     "The diagonal element {} is zero, the inversion could not be completed because the input "

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.operation import operation
-from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor
+from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, no_derivative, refuse_half, refuse_others
 from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
-from tinynet.ops.refuse import name_of, no_derivative, refuse_half, refuse_others
 
 _GROWTH = (1 + math.sqrt(17)) / 8  # bounds the growth of elements by one block as by the other
 

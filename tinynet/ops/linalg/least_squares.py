@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.casting import autocast
-from tinynet.core.operation import operation
-from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.linalg.checks import named
 from tinynet.ops.linalg.inverses import is_vector
 from tinynet.ops.linalg.spectra import pinv_gradient, pseudoinverse
-from tinynet.ops.refuse import name_of, refuse_others
-from tinynet.ops.shape import unsqueeze
+from tinynet.ops.shaping.views import unsqueeze
 
 _NAMES = ("solution", "residuals", "rank", "singular_values")
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")

@@ -6,14 +6,14 @@ Source: N. Halko, P. G. Martinsson and J. A. Tropp, "Finding structure with rand
 
 from __future__ import annotations
 
-from tinynet.core.operation import public
-from tinynet.core.tensor import Tensor
+from tinynet.core.declaration.operation import public
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.argument_errors import refuse_others
+from tinynet.ops.creation.random import randn
 from tinynet.ops.linalg.factors import qr
 from tinynet.ops.linalg.spectra import svd
-from tinynet.ops.products import matmul
-from tinynet.ops.random import randn
-from tinynet.ops.reduction import mean
-from tinynet.ops.refuse import refuse_others
+from tinynet.ops.products.matmul import matmul
+from tinynet.ops.reduction.sums import mean
 
 
 def _range(A: Tensor, q: int, niter: int) -> Tensor:

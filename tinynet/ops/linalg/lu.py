@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.operation import operation
-from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.copying import tril, triu
-from tinynet.ops.joining import cat
+from tinynet.ops.argument_errors import refuse_others
 from tinynet.ops.linalg.checks import failed, fitting, floating, matrices, named, square_sizes
 from tinynet.ops.linalg.elimination import eliminated, first_zero, permutation
 from tinynet.ops.linalg.triangular import triangular
-from tinynet.ops.refuse import refuse_others
+from tinynet.ops.shaping.flipping import tril, triu
+from tinynet.ops.shaping.joining import cat
 
 # ---- the factors --------------------------------------------------------------------------------
 

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.casting import autocast
-from tinynet.core.operation import public
-from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor, wrap
-from tinynet.ops.arithmetic import where
-from tinynet.ops.conversion import converted
-from tinynet.ops.extrema import amax, amin
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.ops.argument_errors import name_of
 from tinynet.ops.linalg.checks import floating, matrices, square_sizes
 from tinynet.ops.linalg.inverses import inverse_and_info
 from tinynet.ops.linalg.spectra import svdvals
-from tinynet.ops.reduction import Dims, sum_dims
-from tinynet.ops.refuse import name_of
-from tinynet.ops.shape import axis_of, permute_dims, unsqueeze
-from tinynet.ops.statistics import vector_norm as p_norm
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.conversion import converted
+from tinynet.ops.reduction.extrema import amax, amin
+from tinynet.ops.reduction.statistics import vector_norm as p_norm
+from tinynet.ops.reduction.sums import Dims, sum_dims
+from tinynet.ops.shaping.views import axis_of, permute_dims, unsqueeze
 
 Order = float | str | None
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.operation import public
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.declaration.operation import public
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.linalg.checks import failed, floating, matrices, named, square_sizes
 from tinynet.ops.linalg.factors import NOT_POSITIVE, cholesky_and_info
 from tinynet.ops.linalg.factors import qr as linalg_qr
@@ -19,8 +20,7 @@ from tinynet.ops.linalg.lu import lu_solve as linalg_lu_solve
 from tinynet.ops.linalg.lu import lu_unpack
 from tinynet.ops.linalg.spectra import pinv, singular_system, svdvals
 from tinynet.ops.linalg.triangular import triangular
-from tinynet.ops.refuse import name_of, refuse_others
-from tinynet.ops.reshaping import expand
+from tinynet.ops.shaping.reshaping import expand
 
 
 def _deprecated(name: str, better: str) -> None:

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.casting import autocast
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.modes import mode
-from tinynet.core.operation import operation
-from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor, wrap
-from tinynet.core.views import requires_grad
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.tensors.views import requires_grad
 from tinynet.dtypes import Array
 from tinynet.errors import LinAlgError
-from tinynet.ops.arithmetic import where
+from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.linalg.checks import floating, matrices, named, square_sizes
-from tinynet.ops.refuse import name_of, refuse_others
-from tinynet.ops.shape import unsqueeze
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.shaping.views import unsqueeze
 
 # ---- what they share ----------------------------------------------------------------------------
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.operation import operation
-from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor
+from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.copying import tril, triu
 from tinynet.ops.linalg.checks import fitting, floating, matrices, square_sizes
+from tinynet.ops.shaping.flipping import tril, triu
 
 BLOCK = 64  # rows that are solved at once: the rest of the work is products of blocks
 

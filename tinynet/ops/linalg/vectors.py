@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.casting import autocast
-from tinynet.core.operation import operation, public
-from tinynet.core.out import with_out
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops import parts
-from tinynet.ops.arithmetic import where
-from tinynet.ops.combining import powers_of
-from tinynet.ops.copying import tril
+from tinynet.ops.argument_errors import name_of, refuse_others
 from tinynet.ops.linalg.checks import floating
-from tinynet.ops.products import matmul, refused, vdot
-from tinynet.ops.reduction import sum_dims
-from tinynet.ops.refuse import name_of, refuse_others
-from tinynet.ops.shape import axis_of, expand, unsqueeze
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.products.matmul import matmul, refused, vdot
+from tinynet.ops.reduction.sums import sum_dims
+from tinynet.ops.shaping import splitting
+from tinynet.ops.shaping.combinations import powers_of
+from tinynet.ops.shaping.flipping import tril
+from tinynet.ops.shaping.views import axis_of, expand, unsqueeze
 
 # ---- cross and vecdot ---------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
         >>> tn.linalg.diagonal(tn.ones(4, 2, 3)).shape
         tinynet.Size([4, 2])
     """
-    return parts.diagonal(A, offset, dim1, dim2)
+    return splitting.diagonal(A, offset, dim1, dim2)
 
 
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:

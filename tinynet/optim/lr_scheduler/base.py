@@ -7,9 +7,9 @@ from typing import Any
 
 from tinynet.core.callsite import warn
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.optim.base.options import Group
 from tinynet.optim.optimizer import Optimizer
-from tinynet.optim.options import Group
 
 _SEE = " See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
 TOO_EARLY = (

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+from tinynet.optim.base.options import Group
 from tinynet.optim.lr_scheduler.base import LRScheduler, checked, per_group, put
 from tinynet.optim.lr_scheduler.functions import held_by
 from tinynet.optim.optimizer import Optimizer
-from tinynet.optim.options import Group
 
 
 def _uses_beta1(optimizer: Optimizer) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, SupportsFloat
 
 from tinynet.core.callsite import warn
+from tinynet.optim.base.options import number
 from tinynet.optim.lr_scheduler.base import (
     EPOCH_DEPRECATION_WARNING,
     LRScheduler,
@@ -15,7 +16,6 @@ from tinynet.optim.lr_scheduler.base import (
     values_of,
 )
 from tinynet.optim.optimizer import Optimizer
-from tinynet.optim.options import number
 
 
 class ReduceLROnPlateau(LRScheduler):

@@ -6,7 +6,7 @@ import argparse
 
 from tinynet.board import launch
 from tinynet.train.commands.options import Commands
-from tinynet.train.problems import UsageError
+from tinynet.train.config.problems import UsageError
 
 
 def add(commands: Commands) -> None:

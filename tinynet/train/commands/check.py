@@ -7,12 +7,12 @@ import dataclasses
 import datetime
 import math
 
-from tinynet.train.checkup import Checkup, examine
+from tinynet.train.build.dry_run import Checkup, examine
 from tinynet.train.commands.options import Commands, add_config, add_json, full_keys
-from tinynet.train.progress import as_json
-from tinynet.train.resolve import load_config
-from tinynet.train.runner import prepare
-from tinynet.train.table import aligned
+from tinynet.train.config.resolve import load_config
+from tinynet.train.report.progress import as_json
+from tinynet.train.report.table import aligned
+from tinynet.train.running.runner import prepare
 
 _DESCRIPTION = """\
 Build everything that a config describes, and take a few steps with a copy of the model: shapes,

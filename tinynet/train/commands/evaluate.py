@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tinynet.train.commands.options import Commands, add_json, add_trained
-from tinynet.train.runner import evaluate_run
+from tinynet.train.running.runner import evaluate_run
 
 _DESCRIPTION = """\
 Load the checkpoint of a run and measure its model on the test set of its config.

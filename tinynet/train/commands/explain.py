@@ -7,11 +7,11 @@ from pathlib import Path
 
 from tinynet.explanations import all_pages, explain, topics
 from tinynet.invocation import command
-from tinynet.train.afterwards import explain_run, is_explained, list_runs
 from tinynet.train.commands.options import Commands
+from tinynet.train.config.problems import UsageError, nearest
+from tinynet.train.config.reference import explain_key, known_keys
 from tinynet.train.incidents.replay import replayed
-from tinynet.train.problems import UsageError, nearest
-from tinynet.train.reference import explain_key, known_keys
+from tinynet.train.report.explanation import explain_run, is_explained, list_runs
 
 _DESCRIPTION = """\
 Say how the run of a folder went, and why it failed, or which runs there are in a folder; or print

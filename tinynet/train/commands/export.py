@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from tinynet import exchange
-from tinynet.train.build import build
+from tinynet.train.build.build import build
+from tinynet.train.checkpoint.drift import Since, recorded
+from tinynet.train.checkpoint.run_folder import RunFolder
 from tinynet.train.commands.options import Commands, add_trained
-from tinynet.train.drift import Since, recorded
-from tinynet.train.folder import RunFolder
-from tinynet.train.problems import TrainError, UsageError, did_you_mean, one_of
-from tinynet.train.runner import config_in, read_checkpoint, weights_of
+from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
+from tinynet.train.running.runner import config_in, read_checkpoint, weights_of
 
 
 def _safetensors(weights: dict[str, Any], path: Path) -> None:

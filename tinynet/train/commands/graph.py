@@ -8,13 +8,13 @@ from pathlib import Path
 
 from tinynet import board
 from tinynet.invocation import command
+from tinynet.train.build.trial import trial
+from tinynet.train.checkpoint.run_folder import new_folder, write_text
 from tinynet.train.commands.options import Commands, add_config, full_keys
-from tinynet.train.folder import new_folder, write_text
-from tinynet.train.problems import TrainError, UsageError, did_you_mean, one_of
-from tinynet.train.recording import recorded
-from tinynet.train.resolve import load_config
-from tinynet.train.runner import prepare
-from tinynet.train.trial import trial
+from tinynet.train.config.problems import TrainError, UsageError, did_you_mean, one_of
+from tinynet.train.config.resolve import load_config
+from tinynet.train.running.recording import recorded
+from tinynet.train.running.runner import prepare
 
 _DESCRIPTION = """\
 Record one step of training with a copy of the model, and print its graph: what ran, in which

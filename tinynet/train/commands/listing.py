@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from tinynet.invocation import command
+from tinynet.train.build.metrics import METRICS
 from tinynet.train.commands.options import Commands
-from tinynet.train.metrics import METRICS
-from tinynet.train.problems import UsageError, did_you_mean, one_of
-from tinynet.train.reference import KINDS, list_types
-from tinynet.train.table import aligned
+from tinynet.train.config.problems import UsageError, did_you_mean, one_of
+from tinynet.train.config.reference import KINDS, list_types
+from tinynet.train.report.table import aligned
 
 _SHOWN = 4
 

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.train.config import RunSection, settings
-from tinynet.train.training import Result
+from tinynet.train.config.sections import RunSection, settings
+from tinynet.train.running.training import Result
 
 Commands = Any
 """What ``ArgumentParser.add_subparsers`` returns; argparse has no public name for it."""

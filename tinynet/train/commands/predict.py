@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.tensor import wrap
+from tinynet.core.tensors.tensor import wrap
 from tinynet.dtypes import Array
-from tinynet.train.build import Parts, first_batch
+from tinynet.train.build.build import Parts, first_batch
+from tinynet.train.build.shapes import shape_of
 from tinynet.train.commands.options import Commands, add_json, add_trained
-from tinynet.train.generation import generate_text
-from tinynet.train.loop import as_evaluated
-from tinynet.train.predictions import Row, are_classes, rows_of, sentence_of
-from tinynet.train.problems import TrainError, UsageError, in_users_code
-from tinynet.train.progress import as_json
-from tinynet.train.runner import load_language_model, load_run
-from tinynet.train.shapes import shape_of
+from tinynet.train.config.problems import TrainError, UsageError, in_users_code
+from tinynet.train.report.generation import generate_text
+from tinynet.train.report.predictions import Row, are_classes, rows_of, sentence_of
+from tinynet.train.report.progress import as_json
+from tinynet.train.running.loop import as_evaluated
+from tinynet.train.running.runner import load_language_model, load_run
 
 _DESCRIPTION = """\
 Print what the model of a run says about each example: of the test set of its config, or of a file

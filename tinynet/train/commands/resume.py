@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from tinynet.train.commands.options import Commands, add_json, add_set, exit_code, full_keys
-from tinynet.train.resuming import resume
+from tinynet.train.running.resuming import resume
 
 _DESCRIPTION = """\
 Go on with a run that was stopped (Ctrl-C, SIGTERM) or killed, in its folder: it ends exactly as if

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from tinynet.train.commands.options import Commands, add_config, full_keys
-from tinynet.train.resolve import load_config
-from tinynet.train.resolved import to_toml
+from tinynet.train.config.rendering import to_toml
+from tinynet.train.config.resolve import load_config
 
 _DESCRIPTION = """\
 Check a config and print it in full: every value, also those that were left out, and where each came

@@ -7,15 +7,16 @@ import json
 from pathlib import Path
 
 from tinynet.invocation import command, shown
+from tinynet.train.checkpoint.run_folder import new_folder
 from tinynet.train.commands.options import Commands, full_keys
-from tinynet.train.folder import new_folder
-from tinynet.train.grid import Axis, axis
-from tinynet.train.grid import points as all_points
-from tinynet.train.interrupt import can_go_on
-from tinynet.train.problems import UsageError
-from tinynet.train.progress import describe_figures
-from tinynet.train.resolve import load_config
-from tinynet.train.sweep import (
+from tinynet.train.config.grid import Axis, axis
+from tinynet.train.config.grid import points as all_points
+from tinynet.train.config.problems import UsageError
+from tinynet.train.config.resolve import load_config
+from tinynet.train.report.progress import describe_figures
+from tinynet.train.report.table import aligned
+from tinynet.train.running.interrupt import can_go_on
+from tinynet.train.running.sweep import (
     Outcome,
     Sweep,
     begin,
@@ -26,7 +27,6 @@ from tinynet.train.sweep import (
     table,
     write_table,
 )
-from tinynet.train.table import aligned
 
 _DESCRIPTION = """\
 Train a config with all combinations of some values: commas separate them (lr=1e-3,1e-2), and 0..4

@@ -13,7 +13,7 @@ from tinynet.train.commands.options import (
     exit_code,
     full_keys,
 )
-from tinynet.train.runner import run as train
+from tinynet.train.running.runner import run as train
 
 _DESCRIPTION = """\
 Train the model that a TOML file describes. A bar (or, when the output is not a terminal, a line

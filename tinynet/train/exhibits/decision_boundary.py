@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from tinynet import nn
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.train.build.shapes import shape_of
 from tinynet.train.exhibits.exhibit import Exhibit, Moment
-from tinynet.train.shapes import shape_of
 
 _COLOURS = np.array(
     [

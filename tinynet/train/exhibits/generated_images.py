@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tinynet.train import pictures
+from tinynet.train.build.shapes import shape_of
 from tinynet.train.exhibits.exhibit import Exhibit, Moment
-from tinynet.train.shapes import shape_of
+from tinynet.train.report import pictures
 
 
 class GeneratedImages(Exhibit):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinynet.core.tensor import Tensor, wrap
-from tinynet.train import pictures
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.train.build.shapes import shape_of
 from tinynet.train.exhibits.exhibit import Exhibit, Moment
-from tinynet.train.shapes import shape_of
+from tinynet.train.report import pictures
 
 
 class Reconstructions(Exhibit):

@@ -19,14 +19,14 @@ import numpy as np
 
 from tinynet import nn
 from tinynet.autograd.anomaly import INCOMING, hint_of, values_at
-from tinynet.board.watch import arrays_of, arrived_at, saved_values
+from tinynet.board.graphs.watch import arrays_of, arrived_at, saved_values
 from tinynet.core.callsite import Site, here, is_outside, locate
+from tinynet.core.declaration.observers import observing
+from tinynet.core.declaration.operation import REGISTRY
+from tinynet.core.graph.backward_observers import observing_backward
+from tinynet.core.graph.node import Node
 from tinynet.core.modes import mode
-from tinynet.core.node import Node
-from tinynet.core.observe import observing
-from tinynet.core.operation import REGISTRY
-from tinynet.core.passes import observing_backward
-from tinynet.core.scope import path_of
+from tinynet.core.module_scope import path_of
 from tinynet.dtypes import Array
 from tinynet.train.incidents.hints import hint_for
 from tinynet.train.incidents.suspects import (

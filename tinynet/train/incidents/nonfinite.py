@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tinynet.dtypes import Array
+from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents.post_mortem import PostMortem
-from tinynet.train.problems import TrainError
 
 
 class Place(NamedTuple):

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from tinynet import nn
-from tinynet.board.snapshot import preserved
-from tinynet.board.structures import flatten
-from tinynet.board.watch import array_of
+from tinynet.board.graphs.snapshot import preserved
+from tinynet.board.graphs.structures import flatten
+from tinynet.board.graphs.watch import array_of
 from tinynet.data import Subset
 from tinynet.dtypes import Array
-from tinynet.train import checkpoint
-from tinynet.train.folder import write_json
+from tinynet.train.checkpoint import files
+from tinynet.train.checkpoint.checksums import is_sealed, sealed
+from tinynet.train.checkpoint.run_folder import write_json
+from tinynet.train.config.problems import TrainError
 from tinynet.train.incidents.culprit import Search, again
 from tinynet.train.incidents.snapshot import Snapshot
 from tinynet.train.incidents.suspects import Suspect, Values
-from tinynet.train.problems import TrainError
-from tinynet.train.seal import is_sealed, sealed
 
 REPORT, STATE = "report.json", "step.npz"
 _NAMED = 5  # examples, in a message
@@ -143,7 +143,7 @@ class PostMortem:
         except OSError as error:
             raise TrainError(f"{path} cannot be made ({error.strerror})") from error
         write_json(path / REPORT, sealed(asdict(self.report)))
-        checkpoint.save(path / STATE, self.state)
+        files.save(path / STATE, self.state)
 
 
 def read_report(folder: Path) -> Report:

@@ -6,20 +6,21 @@ from functools import partial
 from pathlib import Path
 
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor
-from tinynet.train import checkpoint, seeds
-from tinynet.train.afterwards import post_mortems
-from tinynet.train.build import Parts, build
-from tinynet.train.folder import RunFolder
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.train.build import seeds
+from tinynet.train.build.build import Parts, build
+from tinynet.train.build.method import Task
+from tinynet.train.checkpoint import files
+from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.checkpoint.run_record import read_record
+from tinynet.train.checkpoint.sources import stand_ins
+from tinynet.train.config.problems import TrainError, UsageError
+from tinynet.train.config.resolve import load_config
 from tinynet.train.incidents.guard import loss_of
 from tinynet.train.incidents.nonfinite import Place
 from tinynet.train.incidents.post_mortem import REPORT, STATE, Failure, PostMortem, investigate
 from tinynet.train.incidents.snapshot import Snapshot
-from tinynet.train.method import Task
-from tinynet.train.problems import TrainError, UsageError
-from tinynet.train.record import read_record
-from tinynet.train.resolve import load_config
-from tinynet.train.sources import stand_ins
+from tinynet.train.report.explanation import post_mortems
 
 
 def replayed(path: Path) -> str:
@@ -51,7 +52,7 @@ def replay(place: Path) -> PostMortem:
     Raises:
         TrainError: as `replayed`.
     """
-    saved = checkpoint.load(place / STATE)
+    saved = files.load(place / STATE)
     folder = RunFolder(place.parent.parent)
     copies = stand_ins(folder, read_record(folder))  # files that have changed may be mended
     parts = build(load_config(folder.config, stand_ins=copies))

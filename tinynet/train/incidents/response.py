@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tinynet.invocation import command, shown
-from tinynet.train.config import RunSection
-from tinynet.train.folder import RunFolder
+from tinynet.train.checkpoint.run_folder import RunFolder
+from tinynet.train.config.problems import TrainError, in_users_code
+from tinynet.train.config.sections import RunSection
 from tinynet.train.incidents.nonfinite import NonFiniteError
 from tinynet.train.incidents.post_mortem import Report
-from tinynet.train.problems import TrainError, in_users_code
 
 
 class Incidents:

@@ -9,9 +9,9 @@ import numpy as np
 from tinynet import nn
 from tinynet import random as generator
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor, wrap
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.train import seeds
+from tinynet.train.build import seeds
 
 
 class Snapshot:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tinynet import nn
-from tinynet.core.tensor import Tensor
-from tinynet.ops.random import randn
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.creation.random import randn
 
 
 class GAN(nn.Module):

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tinynet import nn
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.ops.likes import randn_like
-from tinynet.ops.random import randn
+from tinynet.ops.creation.like import randn_like
+from tinynet.ops.creation.random import randn
 from tinynet.train.models.perceptron import mlp
 
 

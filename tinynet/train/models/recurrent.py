@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet import nn
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 
 State = tuple[Tensor, Tensor]
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from tinynet import nn
 from tinynet.core.modes import no_grad
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.ops.ranges import arange
+from tinynet.ops.creation.ranges import arange
 
 
 class GPT(nn.Module):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tinynet import nn
-from tinynet.core.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor
 
 
 class SkipGram(nn.Module):

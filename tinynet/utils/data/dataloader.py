@@ -1,6 +1,6 @@
 """The door under PyTorch's import path: the loader, and how it makes batches."""
 
-from tinynet.data.collate import default_collate as default_collate
-from tinynet.data.collate import default_convert as default_convert
-from tinynet.data.loader import DataLoader as DataLoader
-from tinynet.data.worker import get_worker_info as get_worker_info
+from tinynet.data.loading.collate import default_collate as default_collate
+from tinynet.data.loading.collate import default_convert as default_convert
+from tinynet.data.loading.loader import DataLoader as DataLoader
+from tinynet.data.loading.worker import get_worker_info as get_worker_info

@@ -1,0 +1,1 @@
+"""Graphs of what ran: recorded, made small, drawn."""

@@ -1,0 +1,238 @@
+"""From what ran to a graph: arrays become edges.
+
+Note [How an input finds its producer]
+By identity: the array that an operation put out is the very object that the next one takes in. A
+view (or `detach`) may wrap the same memory in another object; then the place in memory decides
+(address, shape, strides, type). Arrays stay alive while the graph is built, so neither can be
+reused. An in-place operation puts out the array that it took in, and becomes its producer; an
+alias that was made earlier and is read later gets a control edge from that write, so the order of
+side effects stays visible.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tinynet.board.graphs.graph import Cost, Graph, Node, Slot, producer
+from tinynet.board.graphs.names import Names, clean, join, show
+from tinynet.dtypes import Array
+
+_SHOWN_VALUES = 8  # constants up to this many elements show their values
+# TensorBoard draws the edge into the first input of these types as a reference: what is written to.
+_ASSIGNMENTS = {"add_": "AssignAdd", "__iadd__": "AssignAdd", "sub_": "AssignSub"}
+_ASSIGNMENTS["__isub__"] = "AssignSub"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What exists before the first operation: a parameter, a buffer, an input (None: no array)."""
+
+    name: str
+    op: str
+    array: Array | None
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation that ran: the arrays that went in and came out, under the scope of its module.
+
+    `writes` says that its outputs are arrays that existed before, changed in place.
+    """
+
+    op: str
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    scope: str = ""
+    attributes: Mapping[str, object] = field(default_factory=dict)
+    writes: bool = False
+    device: str = ""
+    cost: Cost | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An output of the whole: a name, and the array (or another value, shown as text)."""
+
+    name: str
+    value: object
+    device: str = ""
+
+
+@dataclass(slots=True)
+class _Produced:
+    """Who put out an array, in which slot, and when (the number of the step)."""
+
+    reference: str
+    node: Node
+    step: int
+
+
+class GraphBuilder:
+    """Turns sources, operations and results, given in their order, into a `Graph`."""
+
+    def __init__(self, names: Names | None = None) -> None:
+        self.graph = Graph()
+        self.names = Names() if names is None else names
+        self._by_identity: dict[int, _Produced] = {}
+        self._by_place: dict[object, _Produced] = {}
+        self._last_write: dict[int, _Produced] = {}
+        self._alive: list[object] = []
+        self._step = 0
+
+    def source(self, source: Source, device: str = "") -> Node | None:
+        """A node without inputs. An array that is already known gets no second node."""
+        if id(source.array) in self._by_identity:
+            return None
+        node = self.add(source.name, source.op, [])
+        node.device = device
+        node.attributes.update(source.attributes)
+        if source.array is not None:
+            self.produces(node, (source.array,))
+        return node
+
+    def operation(self, operation: Operation) -> Node:
+        """A node for one operation, linked to the producers of its inputs."""
+        inputs = [self.reference(a, operation.scope, operation.device) for a in operation.inputs]
+        controls = self._controls(operation.inputs)
+        op = operation.op
+        if operation.writes and operation.inputs:  # not for a write that nothing went into
+            op = assignment(op)
+        node = self.add(join(operation.scope, _label(operation, inputs)), op, inputs + controls)
+        node.device, node.cost = operation.device, operation.cost
+        node.attributes = {
+            clean(key): show(value)
+            for key, value in operation.attributes.items()
+            if key != "dtype"  # every node shows the dtype of its output under this name
+        }
+        if op != operation.op:
+            node.attributes["operation"] = operation.op
+        self.produces(node, operation.outputs)
+        if operation.writes:
+            for array in operation.outputs:
+                self._last_write[_storage(array)] = self._by_identity[id(array)]
+        return node
+
+    def result(self, result: Result) -> Node:
+        """A node that ends the graph: one output of the model."""
+        inputs: list[str] = []
+        if isinstance(result.value, np.ndarray):
+            inputs = [self.reference(result.value, "", result.device)]
+            inputs += self._controls((result.value,))
+        node = self.add(result.name, "Output", inputs)
+        node.device = result.device
+        if isinstance(result.value, np.ndarray):
+            node.outputs = [slot(result.value)]
+        else:
+            node.attributes["value"] = show(result.value)
+        return node
+
+    # ---- for what is no plain operation -------------------------------------------------------
+
+    def add(self, path: str, op: str, inputs: Sequence[str]) -> Node:
+        """A new node at the end, under the path or the next free name after it."""
+        node = Node(self.names.node(path), op, list(inputs))
+        self.graph.nodes.append(node)
+        self._step += 1
+        return node
+
+    def produces(self, node: Node, arrays: Sequence[Array], first: int | None = None) -> None:
+        """Say that arrays come from a node: from its outputs in order, or from output `first`."""
+        for index, array in enumerate(arrays):
+            if first is None:
+                node.outputs.append(slot(array))
+            else:
+                index = first
+            reference = f"{node.name}:{index}" if index else node.name
+            produced = _Produced(reference, node, self._step)
+            self._by_identity[id(array)] = produced
+            if array.size:
+                self._by_place[_place(array)] = produced
+        self._alive.extend(arrays)
+
+    def producer(self, array: Array) -> Node | None:
+        """The node that an array comes from, if it is known."""
+        found = self._find(array)
+        return None if found is None else found.node
+
+    def reference(self, array: Array, scope: str, device: str = "") -> str:
+        """Where an array comes from, as an input; an unknown one gets a `Const` in the scope."""
+        found = self._find(array)
+        if found is None:
+            node = self.add(join(scope, "Const"), "Const", [])
+            node.device = device
+            if array.size <= _SHOWN_VALUES:
+                node.attributes["value"] = show(array.tolist())
+            self.produces(node, (array,))
+            found = self._by_identity[id(array)]
+        return found.reference
+
+    def _find(self, array: Array) -> _Produced | None:
+        found = self._by_identity.get(id(array))
+        if found is None and array.size:
+            found = self._by_place.get(_place(array))
+        return found
+
+    def _controls(self, arrays: tuple[Array, ...]) -> list[str]:
+        """Control edges from later writes to the memory of these arrays; see the Note above."""
+        controls = []
+        for array in arrays:
+            write, read = self._last_write.get(_storage(array)), self._find(array)
+            if write and read and write.step > read.step:
+                if f"^{write.node.name}" not in controls:
+                    controls.append(f"^{write.node.name}")
+        return controls
+
+
+def _label(operation: Operation, inputs: Sequence[str]) -> str:
+    """The name of a node; a write that is described in words is named by what it writes to."""
+    if operation.op.isidentifier() or not (operation.writes and inputs):
+        return operation.op
+    return f"{producer(inputs[0]).rpartition('/')[2]}.write"
+
+
+def assignment(what: str) -> str:
+    """The operation type of a write in place.
+
+    Example:
+        >>> from tinynet.board.graphs.build import assignment
+        >>> assignment("add_"), assignment("SGD.step"), assignment("zero_")
+        ('AssignAdd', 'AssignSub', 'Assign')
+    """
+    return _ASSIGNMENTS.get(what, "AssignSub" if what.endswith(".step") else "Assign")
+
+
+def slot(array: Array) -> Slot:
+    """The shape and dtype of an array."""
+    return Slot(array.shape, kind_of(array.dtype))
+
+
+@functools.cache
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """The name of a dtype, which numpy takes long to say."""
+    return dtype.name
+
+
+def new_bytes(inputs: Sequence[Array], outputs: Sequence[Array]) -> int:
+    """The memory of the outputs that is not that of an input, in bytes."""
+    before = {_storage(array) for array in inputs}
+    roots = {_storage(array): array.nbytes for array in outputs}
+    return sum(size for key, size in roots.items() if key not in before)
+
+
+def _place(array: Array) -> object:
+    address = array.__array_interface__["data"][0]
+    return address, array.shape, array.strides, array.dtype.str
+
+
+def _storage(array: Array) -> int:
+    """The identity of the memory that an array is a view of."""
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    return id(root)

@@ -1,0 +1,215 @@
+"""A graph as text: an outline for terminals, Graphviz's DOT, and TensorBoard's pbtxt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tinynet.board.graphs.graph import SOURCES, Graph, Node
+from tinynet.board.graphs.names import scopes_of
+from tinynet.board.graphs.svg import quoted
+
+_TYPES = {
+    "bfloat16": "DT_BFLOAT16",
+    **{"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE", "bool": "DT_BOOL"},
+    **{f"int{n}": f"DT_INT{n}" for n in (8, 16, 32, 64)},
+    **{"uint8": "DT_UINT8", "uint16": "DT_UINT16"},
+    **{"complex64": "DT_COMPLEX64", "complex128": "DT_COMPLEX128"},
+}
+_COLOURS = {"fwd": "#e3f0fb", "bwd": "#fdeadb", "opt": "#e4f4e4"}
+
+
+# ---- quantities ------------------------------------------------------------------------------
+
+
+def duration(nanoseconds: float) -> str:
+    """A time with a unit.
+
+    Example:
+        >>> from tinynet.board.graphs.formats import duration
+        >>> duration(1500), duration(2_340_000)
+        ('1.5 us', '2.3 ms')
+    """
+    for unit, length in (("s", 1e9), ("ms", 1e6)):
+        if nanoseconds >= length:
+            return f"{nanoseconds / length:.1f} {unit}"
+    return f"{nanoseconds / 1e3:.1f} us"
+
+
+def size(count: float) -> str:
+    """A number of bytes with a unit.
+
+    Example:
+        >>> from tinynet.board.graphs.formats import size
+        >>> size(24), size(2048), size(3_500_000)
+        ('24 B', '2.0 kB', '3.5 MB')
+    """
+    for unit, length in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= length:
+            return f"{count / length:.1f} {unit}"
+    return f"{count:.0f} B"
+
+
+# ---- outline ---------------------------------------------------------------------------------
+
+
+def outline(graph: Graph, notes: Sequence[str] = ()) -> str:
+    """The graph as an indented text, one line per scope and operation.
+
+    Columns: name, type and shape of the first output, time, new memory, products counted as
+    floating-point operations, the user's line, and where the inputs come from.
+    """
+    rows: list[tuple[str, ...]] = []
+    open_scopes: list[str] = []
+    for node in _by_scope(graph):
+        scopes = node.name.split("/")[:-1]
+        same = 0
+        while same < min(len(scopes), len(open_scopes)) and scopes[same] == open_scopes[same]:
+            same += 1
+        rows += [
+            ("  " * n + scopes[n] + "/", "", "", "", "", "", "") for n in range(same, len(scopes))
+        ]
+        open_scopes = scopes
+        rows.append(_row(node, len(scopes)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)] if rows else []
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return "\n".join([_summary(graph), *(f"folded: {note}" for note in notes), *lines]) + "\n"
+
+
+def _summary(graph: Graph) -> str:
+    costs = [node.cost for node in graph.nodes if node.cost is not None]
+    flops = sum(int(node.attributes.get("flops", 0)) for node in graph.nodes)
+    elements = sum(
+        int(node.attributes.get("elements", 0)) for node in graph.nodes if node.op == "Parameter"
+    )
+    facts = [f"{len(costs)} operations", duration(sum(cost.time for cost in costs))]
+    facts.append(size(sum(cost.memory for cost in costs)))
+    facts += [f"{flops:,} flops"] if flops else []
+    facts += [f"{elements:,} parameters"] if elements else []
+    return ", ".join(facts)
+
+
+def _by_scope(graph: Graph) -> list[Node]:
+    """The nodes so that what is in one scope stands together, in the order of what ran.
+
+    Parameters and other sources stand first in their scope.
+    """
+    first: dict[str, int] = {}  # scope -> when the first operation in it ran
+    for number, node in enumerate(graph.nodes):
+        if node.op not in SOURCES:
+            for scope in scopes_of(node.name):
+                first.setdefault(scope, number)
+    unused = len(graph.nodes)
+
+    def place(entry: tuple[int, Node]) -> list[int]:
+        number, node = entry
+        own = -1 if node.op in SOURCES and node.scope else number
+        return [*(first.get(scope, unused) for scope in scopes_of(node.name)), own]
+
+    return [node for _, node in sorted(enumerate(graph.nodes), key=place)]
+
+
+def _row(node: Node, level: int) -> tuple[str, ...]:
+    name = node.name.rpartition("/")[2]
+    op = node.attributes.get("operation", node.op)
+    shown = name if name.partition("_")[0] == op or op == name else f"{name}: {op}"
+    shape = str(node.outputs[0]) if node.outputs else node.attributes.get("value", "")
+    time = duration(node.cost.time) if node.cost else ""
+    memory = size(node.cost.memory) if node.cost and node.cost.memory else ""
+    flops = f"{int(node.attributes['flops']):,} flops" if "flops" in node.attributes else ""
+    line = node.attributes.get("source", "").partition(": ")[0].partition(" in ")[0]
+    inputs = ", ".join(_short(reference, node.scope) for reference in node.inputs)
+    came = f"<- {inputs}" if inputs else ""
+    return ("  " * level + shown, shape, time, memory, flops, line, came)
+
+
+def _short(reference: str, scope: str) -> str:
+    """A reference as seen from a scope: what is in the same one needs no path."""
+    mark = "^" if reference.startswith("^") else ""
+    name = reference.removeprefix("^")
+    return mark + (name.removeprefix(f"{scope}/") if scope else name)
+
+
+# ---- DOT -------------------------------------------------------------------------------------
+
+
+def dot(graph: Graph, title: str = "graph") -> str:
+    """The graph in Graphviz's language: scopes are clusters, control edges are dotted."""
+    lines = [f"digraph {quoted(title)} {{", '  node [shape=box, style="rounded,filled"];']
+    level: list[str] = []
+    for node in _by_scope(graph):
+        scopes = node.name.split("/")[:-1]
+        while level != scopes[: len(level)]:
+            lines.append("  " * len(level) + "}")
+            level.pop()
+        for part in scopes[len(level) :]:
+            level.append(part)
+            cluster = quoted("cluster_" + "/".join(level))
+            lines.append(f"{'  ' * len(level)}subgraph {cluster} {{ label={quoted(part)};")
+        lines.append("  " * (len(level) + 1) + _dot_node(node))
+    for depth in range(len(level), 0, -1):
+        lines.append("  " * depth + "}")
+    for node in graph.nodes:
+        for reference in node.inputs:
+            name, _, number = reference.removeprefix("^").partition(":")
+            look = " [style=dotted]" if reference.startswith("^") else ""
+            look = f" [label={quoted(number)}]" if number else look
+            lines.append(f"  {quoted(name)} -> {quoted(node.name)}{look};")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _dot_node(node: Node) -> str:
+    op = node.attributes.get("operation", node.op)
+    name = node.name.rpartition("/")[2]
+    facts = [name, op if op != name else "", *map(str, node.outputs[:1])]
+    if node.cost:
+        facts.append(duration(node.cost.time))
+    phase = node.device.rpartition("device:")[2].partition(":")[0]
+    colour = "#f4f4f4" if node.op in SOURCES else _COLOURS.get(phase, "#ffffff")
+    label = quoted("\n".join(filter(None, facts)))
+    tip = quoted("\n".join(f"{key}: {value}" for key, value in node.attributes.items()))
+    return f'{quoted(node.name)} [label={label}, fillcolor="{colour}", tooltip={tip}];'
+
+
+# ---- pbtxt -----------------------------------------------------------------------------------
+
+
+def pbtxt(graph: Graph) -> str:
+    """The graph as a GraphDef in protocol buffers' text format.
+
+    The Graphs tab of TensorBoard has an upload for it: no log folder is needed.
+    """
+    lines: list[str] = []
+    for node in graph.nodes:
+        lines += ["node {", f"  name: {_literal(node.name)}", f"  op: {_literal(node.op)}"]
+        lines += [f"  input: {_literal(reference)}" for reference in node.inputs]
+        if node.device:
+            lines.append(f"  device: {_literal(node.device)}")
+        if node.outputs:
+            dims = (
+                "shape { " + "".join(f"dim {{ size: {n} }} " for n in slot.shape) + "}"
+                for slot in node.outputs
+            )
+            lines.append(_attribute("_output_shapes", f"list {{ {' '.join(dims)} }}"))
+            kind = _TYPES.get(node.outputs[0].dtype)
+            name = node.outputs[0].dtype
+            lines.append(_attribute("dtype", f"type: {kind}" if kind else f"s: {_literal(name)}"))
+        lines += [_attribute(key, f"s: {_literal(v)}") for key, v in node.attributes.items()]
+        lines.append("}")
+    return "\n".join([*lines, "versions {", "  producer: 22", "}"]) + "\n"
+
+
+def _attribute(key: str, value: str) -> str:
+    return f"  attr {{ key: {_literal(key)} value {{ {value} }} }}"
+
+
+def _literal(text: str) -> str:
+    """A string of the text format: bytes beyond ASCII as octal escapes."""
+    escapes = {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n"}
+    shown = [
+        escapes.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")
+        for byte in text.encode()
+    ]
+    return f'"{"".join(shown)}"'

@@ -1,0 +1,167 @@
+"""A graph as TensorBoard draws it, and the check before it is written.
+
+This file knows names and edges, no arrays: `build.py` makes a `Graph` of what ran;
+`tensorboardx.py` turns it into bytes, `formats.py` and `picture.py` into texts and pictures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from tinynet.board.graphs.names import JAVASCRIPT, scopes_of
+
+_VALID_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\-/\[\]]*")
+SOURCES = (
+    "Input",
+    "Parameter",
+    "Buffer",
+    "State",
+    "Const",
+)  # operation types of what nothing computed
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One output of a node: its shape and the name of its dtype."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a node took: when it began and how long it ran (nanoseconds), bytes of new memory."""
+
+    start: int
+    time: int
+    memory: int
+
+
+@dataclass(slots=True)
+class Node:
+    """One node: a unique name (a path), an operation type, edges by name, and attributes."""
+
+    name: str
+    op: str
+    inputs: list[str] = field(default_factory=list)
+    outputs: list[Slot] = field(default_factory=list)
+    attributes: dict[str, str] = field(default_factory=dict)
+    device: str = ""
+    cost: Cost | None = None
+
+    @property
+    def scope(self) -> str:
+        """The path of the scope that it is in; empty for none."""
+        return self.name.rpartition("/")[0]
+
+    @property
+    def producers(self) -> list[str]:
+        """The names of the nodes that its data come from, without slots."""
+        return [producer(ref) for ref in self.inputs if not ref.startswith("^")]
+
+
+def producer(reference: str) -> str:
+    """The name of the node that an input refers to.
+
+    Example:
+        >>> from tinynet.board.graphs.graph import producer
+        >>> producer("a/b:1"), producer("^a/c")
+        ('a/b', 'a/c')
+    """
+    return reference.removeprefix("^").partition(":")[0]
+
+
+@dataclass(slots=True)
+class Graph:
+    """Nodes in the order in which they ran."""
+
+    nodes: list[Node] = field(default_factory=list)
+
+    def text(self) -> str:
+        """One line per node: name, type, shape and inputs.
+
+        Example:
+            >>> from tinynet.board.graphs.graph import Graph, Node, Slot
+            >>> out = [Slot((2, 3), "float32")]
+            >>> nodes = [Node("input", "Input", [], out), Node("Net/relu", "relu", ["input"], out)]
+            >>> print(Graph(nodes).text())
+            input = Input() float32[2, 3]
+            Net/relu = relu(input) float32[2, 3]
+        """
+        return "\n".join(_line(node) for node in self.nodes)
+
+    def part(self, names: Collection[str], surroundings: bool = True) -> Graph:
+        """The graph of some nodes.
+
+        Args:
+            names: which nodes.
+            surroundings: what their data come from stands there too, as an input. Control edges
+                from elsewhere are left out in any case.
+        """
+        kept = set(names)
+        around: set[str] = set()
+        if surroundings:
+            around = {name for node in self.nodes if node.name in kept for name in node.producers}
+        given, nodes = kept | around, []
+        for node in self.nodes:
+            if node.name in kept:
+                inside = [r for r in node.inputs if producer(r) in (kept if r[0] == "^" else given)]
+                nodes.append(replace(node, inputs=inside))
+            elif node.name in around and node.op in SOURCES:
+                nodes.append(replace(node, inputs=[]))
+            elif node.name in around:
+                attributes = {**node.attributes, "operation": node.op, "part": "another graph"}
+                nodes.append(replace(node, op="Input", inputs=[], attributes=attributes, cost=None))
+        return Graph(nodes)
+
+
+def _line(node: Node) -> str:
+    shapes = ", ".join(map(str, node.outputs))
+    return f"{node.name} = {node.op}({', '.join(node.inputs)}) {shapes}".rstrip()
+
+
+# ---- checking --------------------------------------------------------------------------------
+
+
+def problems(graph: Graph) -> list[str]:
+    """Everything that TensorBoard would choke on or draw wrongly; empty when the graph is fine.
+
+    Names are valid and unique and no node is also a scope; every input is an earlier node, and a
+    slot that it has; no operation type is empty.
+    """
+    found: list[str] = []
+    scopes = {scope for node in graph.nodes for scope in scopes_of(node.name)}
+    earlier: dict[str, Node] = {}
+    if not graph.nodes:
+        found.append("the graph has no nodes")
+    for node in graph.nodes:
+        if not _VALID_NAME.fullmatch(node.name) or "//" in node.name or node.name.endswith("/"):
+            found.append(f"{node.name!r} is no valid node name")
+        if node.name in JAVASCRIPT:
+            found.append(f"{node.name!r} is a name that TensorBoard uses itself")
+        if node.name in earlier:
+            found.append(f"two nodes are called {node.name!r}")
+        if node.name in scopes:
+            found.append(f"{node.name!r} is a node and a scope")
+        if not node.op:
+            found.append(f"{node.name!r} has no operation type")
+        found.extend(_input_problems(node, earlier))
+        earlier[node.name] = node
+    return found
+
+
+def _input_problems(node: Node, earlier: Mapping[str, Node]) -> list[str]:
+    found = []
+    for reference in node.inputs:
+        name, _, slot = reference.removeprefix("^").partition(":")
+        producer = earlier.get(name)
+        if producer is None:
+            found.append(f"input {reference!r} of {node.name!r} is no earlier node")
+        elif slot and not (slot.isdecimal() and int(slot) < len(producer.outputs)):
+            found.append(f"input {reference!r} of {node.name!r}: there is no such output")
+    return found

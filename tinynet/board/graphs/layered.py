@@ -1,0 +1,177 @@
+"""Places for the boxes of a directed graph: rows from top to bottom, edges between rows.
+
+The usual four steps, each in its simplest form that looks good on graphs of up to some hundred
+boxes: a row for each box (longest path), invisible boxes where an edge crosses a row, an order in
+each row with few crossings (every box to the middle of its neighbours, back and forth), and an x
+for each box (towards its neighbours, as far as the order allows).
+
+Source: K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system
+    structures, 1981.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+GAP_X, GAP_Y = 22.0, 34.0  # between boxes of a row, between rows
+_SWEEPS = 12
+_WIRE = 6.0  # the width of an invisible box
+
+Point = tuple[float, float]
+Edge = tuple[str, str]
+
+
+@dataclass
+class Layout:
+    """Where everything stands: centres of boxes, points that edges run through, the whole size."""
+
+    centres: dict[str, Point] = field(default_factory=dict)
+    paths: dict[Edge, list[Point]] = field(default_factory=dict)
+    width: float = 0.0
+    height: float = 0.0
+
+
+def layout(sizes: Mapping[str, Point], edges: Sequence[Edge]) -> Layout:
+    """Place boxes so that edges run downwards.
+
+    Args:
+        sizes: width and height of each box; the order of the boxes decides which edge of a cycle
+            runs upwards.
+        edges: pairs of boxes, from the upper to the lower one.
+
+    Example:
+        >>> from tinynet.board.graphs.layered import layout
+        >>> found = layout({"a": (10, 10), "b": (10, 10)}, [("a", "b")])
+        >>> found.centres["a"][1] < found.centres["b"][1]
+        True
+    """
+    place = {key: number for number, key in enumerate(sizes)}
+    down = {(a, b) if place[a] < place[b] else (b, a) for a, b in edges if a != b}
+    rows = _rows(list(sizes), down)
+    chains = _chains(sorted(down, key=lambda e: (place[e[0]], place[e[1]])), rows)
+    order = _ordered(list(sizes), rows, chains)
+    widths = {key: sizes[key][0] if key in sizes else _WIRE for row in order for key in row}
+    xs = _across(order, chains, widths)
+    found = Layout()
+    y = 0.0
+    left = min((xs[k] - widths[k] / 2 for row in order for k in row), default=0.0)
+    for row in order:
+        height = max((sizes[key][1] for key in row if key in sizes), default=0.0)
+        for key in row:
+            found.centres[key] = (xs[key] - left, y + height / 2)
+            found.width = max(found.width, xs[key] - left + widths[key] / 2)
+        found.height = y + height
+        y += height + GAP_Y
+    for edge in edges:
+        if edge[0] != edge[1]:
+            chain = chains.get(edge) or chains[edge[1], edge[0]][::-1]
+            found.paths[edge] = [found.centres[key] for key in chain]
+    return found
+
+
+def _rows(keys: Sequence[str], down: set[Edge]) -> dict[str, int]:
+    """The row of each box: below all that lead to it; sources stand right above what they feed."""
+    above: dict[str, list[str]] = {key: [] for key in keys}
+    below: dict[str, list[str]] = {key: [] for key in keys}
+    for a, b in down:
+        above[b].append(a)
+        below[a].append(b)
+    rows: dict[str, int] = {}
+    for key in keys:  # in an order in which edges only lead forward
+        rows[key] = max((rows[a] + 1 for a in above[key]), default=0)
+    for key in reversed(keys):
+        if not above[key] and below[key]:
+            rows[key] = min(rows[b] for b in below[key]) - 1
+    return rows
+
+
+def _chains(down: Sequence[Edge], rows: Mapping[str, int]) -> dict[Edge, list[str]]:
+    """Each edge as the boxes that it runs through, one per row: its ends, and invisible ones."""
+    chains = {}
+    for number, (a, b) in enumerate(down):
+        wires = [f"\0{number}:{row}" for row in range(rows[a] + 1, rows[b])]
+        chains[a, b] = [a, *wires, b]
+    return chains
+
+
+def _ordered(
+    keys: Sequence[str], rows: Mapping[str, int], chains: Mapping[Edge, list[str]]
+) -> list[list[str]]:
+    """The boxes of each row from left to right."""
+    order: list[list[str]] = [[] for _ in range(max(rows.values(), default=-1) + 1)]
+    for key in keys:
+        order[rows[key]].append(key)
+    for (a, _), chain in chains.items():
+        for offset, key in enumerate(chain[1:-1], 1):
+            order[rows[a] + offset].append(key)
+    above, below = _neighbours(chains)
+    for sweep in range(_SWEEPS):
+        neighbours, walk = (above, order) if sweep % 2 == 0 else (below, order[::-1])
+        at = {key: i / max(1, len(row)) for row in order for i, key in enumerate(row)}
+        for row in walk:
+            row.sort(key=lambda key: _middle([at[n] for n in neighbours.get(key, ())], at[key]))
+            at |= {key: i / max(1, len(row)) for i, key in enumerate(row)}
+    return order
+
+
+def _neighbours(
+    chains: Mapping[Edge, list[str]],
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    above: dict[str, list[str]] = {}
+    below: dict[str, list[str]] = {}
+    for chain in chains.values():
+        for upper, lower in zip(chain, chain[1:], strict=False):
+            above.setdefault(lower, []).append(upper)
+            below.setdefault(upper, []).append(lower)
+    return above, below
+
+
+def _middle(places: Sequence[float], otherwise: float) -> float:
+    return sum(places) / len(places) if places else otherwise
+
+
+def _across(
+    order: Sequence[Sequence[str]], chains: Mapping[Edge, list[str]], widths: Mapping[str, float]
+) -> dict[str, float]:
+    """The x of each box: in its order, and near the boxes that it is connected with."""
+    above, below = _neighbours(chains)
+    xs: dict[str, float] = {}
+    for row in order:
+        x = 0.0
+        for key in row:
+            xs[key] = x + widths[key] / 2
+            x += widths[key] + GAP_X
+        for key in row:
+            xs[key] -= x / 2
+    for sweep in range(2 * _SWEEPS):
+        neighbours, walk = (above, order) if sweep % 2 == 0 else (below, order[::-1])
+        if sweep >= 2 * _SWEEPS - 4:  # at last, to both sides
+            neighbours = {key: above.get(key, []) + below.get(key, []) for key in widths}
+        for row in walk:
+            wanted = [_middle([xs[n] for n in neighbours.get(key, ())], xs[key]) for key in row]
+            for key, x in zip(row, _apart(row, wanted, widths), strict=True):
+                xs[key] = x
+    return xs
+
+
+def _apart(row: Sequence[str], wanted: Sequence[float], widths: Mapping[str, float]) -> list[float]:
+    """The places nearest to the wanted ones (least squares) at which boxes do not overlap.
+
+    Neighbours that would overlap are joined to a block that stands at the mean of its wishes.
+    """
+    offsets = [0.0]
+    for left, right in zip(row, row[1:], strict=False):
+        offsets.append(offsets[-1] + (widths[left] + widths[right]) / 2 + GAP_X)
+    blocks: list[tuple[float, int]] = []  # sum of wishes without offsets, number of boxes
+    for x, offset in zip(wanted, offsets, strict=True):
+        blocks.append((x - offset, 1))
+        while len(blocks) > 1 and _mean(blocks[-2]) > _mean(blocks[-1]):
+            total, count = blocks.pop()
+            blocks[-1] = (blocks[-1][0] + total, blocks[-1][1] + count)
+    means = [_mean(block) for block in blocks for _ in range(block[1])]
+    return [mean + offset for mean, offset in zip(means, offsets, strict=True)]
+
+
+def _mean(block: tuple[float, int]) -> float:
+    return block[0] / block[1]

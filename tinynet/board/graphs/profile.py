@@ -1,0 +1,78 @@
+"""Time and memory of each node, as the StepStats message that TensorBoard's Profile view reads.
+
+Devices are the phases of a step: their names are drawn as the legend, with a box to switch each on
+and off. TensorBoard counts in whole microseconds and leaves out what took none, so each node has
+taken at least one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from tinynet.board.graphs.graph import SOURCES, Cost, Graph, Node, Slot
+from tinynet.board.proto import field, integer, string
+
+# tensorflow/core/framework/types.proto
+DATA_TYPES = {
+    **{"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "complex64": 8},
+    **{"int64": 9, "bool": 10, "uint16": 17, "complex128": 18, "float16": 19},
+    "bfloat16": 14,
+}
+_ALLOCATOR = "numpy"
+
+
+def step_stats(graph: Graph) -> bytes:
+    """The StepStats message of a graph: all nodes by device.
+
+    Operations stand one right after the other, in the order in which they ran: TensorBoard says
+    that a scope took the time from its first start to its last end, and the Python between two
+    operations is not of them. What nothing computed (parameters, inputs, outputs) took no time, but
+    has its memory: without it, TensorBoard would draw its scope as unused.
+    """
+    timed = [(node, node.cost) for node in graph.nodes if node.cost is not None]
+    starts: dict[str, int] = {}
+    clock = 1  # TensorBoard takes 0 for "not known"
+    for node, cost in sorted(timed, key=lambda pair: pair[1].start):
+        starts[node.name] = clock
+        clock += _micros(cost)
+    devices: dict[str, list[Node]] = {}
+    for node in graph.nodes:
+        if node.cost or node.outputs:
+            devices.setdefault(node.device, []).append(node)
+    return b"".join(field(1, _device(name, nodes, starts)) for name, nodes in devices.items())
+
+
+def _device(name: str, nodes: Iterable[Node], starts: Mapping[str, int]) -> bytes:
+    entries = [field(2, _node(node, starts.get(node.name, 0))) for node in nodes]
+    return string(1, name) + b"".join(entries)
+
+
+def _micros(cost: Cost) -> int:
+    return max(1, round(cost.time / 1000))
+
+
+def _node(node: Node, start: int) -> bytes:
+    """NodeExecStats: name, start, end relative to it, memory, outputs."""
+    took = memory = 0
+    if node.cost is not None:
+        took, memory = _micros(node.cost), node.cost.memory
+    elif node.op in (*SOURCES, "Output"):
+        memory = sum(_bytes(slot) for slot in node.outputs)
+    times = integer(2, start) + integer(3, 0) + integer(4, took) + integer(5, took)
+    used = string(1, _ALLOCATOR) + integer(2, memory) + integer(3, memory)
+    outputs = b"".join(field(7, _output(i, slot)) for i, slot in enumerate(node.outputs))
+    return string(1, node.name) + times + field(6, used) + outputs
+
+
+def _bytes(slot: Slot) -> int:
+    return math.prod(slot.shape) * np.dtype(slot.dtype).itemsize
+
+
+def _output(number: int, slot: Slot) -> bytes:
+    """NodeOutput: slot, and a TensorDescription: dtype and shape."""
+    shape = b"".join(field(2, integer(1, size)) for size in slot.shape)
+    described = integer(1, DATA_TYPES.get(slot.dtype, 0)) + field(2, shape)
+    return integer(1, number) + field(3, described)

@@ -1,0 +1,228 @@
+"""Recording a training step: the graphs of what really ran, with time and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any
+
+from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER, Assembly
+from tinynet.board.graphs.conceptual import conceptual
+from tinynet.board.graphs.fold import folded
+from tinynet.board.graphs.formats import dot, outline, pbtxt
+from tinynet.board.graphs.graph import Graph
+from tinynet.board.graphs.picture import picture
+from tinynet.board.graphs.watch import Watch
+from tinynet.board.publish import publish
+from tinynet.board.storage import BoardWarning
+from tinynet.board.writer import SummaryWriter
+
+MAX_NODES = 2000  # a browser stays quick with as many
+
+
+class Recording:
+    """What ran inside of ``with record(...) as rec:``, as graphs.
+
+    Args:
+        models: the modules by the names that they are shown with.
+        max_nodes: graphs with more nodes are folded.
+
+    Attributes:
+        graphs: by name: ``"step"`` (everything), ``"forward"``, ``"backward"``, ``"optimizer"``, as
+            far as they ran, and the parts that the user named.
+        notes: what was folded away, as sentences.
+
+    Example:
+        >>> with tn.board.record() as rec:
+        ...     y = tn.ones(2) * 2
+        >>> list(rec.graphs), rec.notes
+        (['step', 'forward'], [])
+    """
+
+    def __init__(self, models: dict[str, Any], max_nodes: int) -> None:
+        self.graphs: dict[str, Graph] = {}
+        self.notes: list[str] = []
+        self.conceptual = ""
+        self._max_nodes = max_nodes
+        self._watch: Watch | None = Watch(models)
+        self._context = contextlib.ExitStack()
+
+    def __repr__(self) -> str:
+        if self._watch is not None:
+            return "Recording(not ended)"
+        sizes = (f"{name}: {len(graph.nodes)} nodes" for name, graph in self.graphs.items())
+        return f"Recording({', '.join(sizes)})"
+
+    # ---- recording ----------------------------------------------------------------------------
+
+    def __enter__(self) -> Recording:
+        if self._watch is None:
+            raise RuntimeError("This recording has ended. Begin another one: board.record(...)")
+        self._context.enter_context(self._watch.started())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._context.close()
+        assert self._watch is not None
+        watch, self._watch = self._watch, None  # let go of all arrays, whatever happens
+        try:
+            self._build(Assembly(watch), watch.calls.classes)
+        except Exception as problem:  # a mistake of ours; a training run does not end because of it
+            text = f"There is no graph of what was recorded. {type(problem).__name__}: {problem}"
+            warnings.warn(text, BoardWarning, stacklevel=2)
+
+    @contextlib.contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """A context whose operations also make a graph of their own, of this name.
+
+        Args:
+            name: such as ``"generator"``; the same name may be used several times.
+
+        Raises:
+            RuntimeError: nothing is being recorded.
+        """
+        if self._watch is None:
+            raise RuntimeError("part() belongs inside of the `with` block of its recording")
+        before, self._watch.part = self._watch.part, name
+        try:
+            yield
+        finally:
+            if self._watch is not None:
+                self._watch.part = before
+
+    def _build(self, assembly: Assembly, classes: Mapping[str, str]) -> None:
+        """Take the graphs apart, and fold what is too large, each graph on its own."""
+        whole, parts = assembly.graph, assembly.parts
+        found = {"step": whole}
+        for name, device in (
+            ("forward", FORWARD),
+            ("backward", BACKWARD),
+            ("optimizer", OPTIMIZER),
+        ):
+            names = {node.name for node in whole.nodes if node.device == device}
+            # Where saved values come from is an attribute of backward nodes: as edges, all of
+            # the forward would stand there again.
+            part = whole.part(names, surroundings=name != "backward")
+            if any(node.cost for node in part.nodes):
+                found[name] = part
+        for name in dict.fromkeys(parts.values()):
+            found[name] = whole.part({node for node, part in parts.items() if part == name})
+        for name, graph in found.items():
+            notes: list[str] = []
+            if len(graph.nodes) > self._max_nodes:
+                graph, notes = folded(graph)
+            self.graphs[name] = graph
+            self.notes += [note for note in notes if note not in self.notes]
+        self.conceptual = conceptual(self.graphs.get("forward", whole), classes, FORWARD)
+
+    # ---- looking ------------------------------------------------------------------------------
+
+    def text(self, graph: str = "step") -> str:
+        """The graph as an indented text: modules, operations, shapes, lines, times."""
+        return outline(self._graph(graph), self.notes)
+
+    def dot(self, graph: str = "step") -> str:
+        """The graph in Graphviz's language, a cluster for each module."""
+        return dot(self._graph(graph))
+
+    def pbtxt(self, graph: str = "step") -> str:
+        """The graph as a text GraphDef, which TensorBoard's Graphs tab can upload."""
+        return pbtxt(self._graph(graph))
+
+    def svg(self, graph: str = "step", depth: int | None = None) -> str:
+        """The graph as a picture.
+
+        Args:
+            graph: its name.
+            depth: how many levels of scopes are opened; as many as stay readable unless given.
+        """
+        return picture(self._graph(graph), depth)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def write(
+        self, writer: SummaryWriter | str | os.PathLike[str], global_step: int | None = None
+    ) -> None:
+        """Write all graphs, with time and memory, for TensorBoard's Graphs tab.
+
+        The whole step becomes the graph of the run, if it has none yet; everything else is
+        selected by tag: ``step``, ``forward``, ``backward``, ``optimizer``, the parts that were
+        named, and ``modules`` (a conceptual graph).
+
+        Args:
+            writer: a SummaryWriter, or the folder of the run.
+            global_step: makes the tags say ``forward, step 100``, so that a run can hold several
+                recordings.
+
+        Raises:
+            TypeError: ``writer`` is neither.
+        """
+        if isinstance(writer, (str, os.PathLike)):
+            with SummaryWriter(writer) as own:
+                self.write(own, global_step)
+            return
+        if not hasattr(writer, "add_scalar"):
+            raise TypeError(
+                "The 'writer' parameter of Recording.write must be a SummaryWriter or a folder. "
+                f"Got {type(writer).__name__} instead."
+            )
+        publish(writer, self.graphs, self.conceptual, self.notes, global_step)
+
+    def _graph(self, name: str) -> Graph:
+        if name not in self.graphs:
+            known = ", ".join(map(repr, self.graphs)) or "none: the recording has not ended"
+            raise KeyError(f"There is no graph {name!r}. There are: {known}")
+        return self.graphs[name]
+
+
+def record(*models: Any, max_nodes: int = MAX_NODES, **named: Any) -> Recording:
+    """Record what runs inside of a ``with`` block: forward, backward and updates, as graphs.
+
+    Nothing is traced and nothing runs twice: core reports each operation. Until the block ends,
+    the values of all operations are kept in memory; the results are bit-identical to those
+    without recording.
+
+    Args:
+        *models: modules, shown under the names of their classes. Others that are called are
+            found, too.
+        max_nodes: a graph with more nodes is folded: repeats become one node that says so.
+        **named: modules, shown under these names.
+
+    Raises:
+        TypeError: something else than a module.
+
+    Example:
+        >>> from tinynet import board
+        >>> model, x = nn.Linear(2, 1), tn.ones(4, 2)
+        >>> sgd = optim.SGD(model.parameters(), lr=0.1)
+        >>> with board.record(model) as rec:
+        ...     loss = model(x).pow(2).mean()
+        ...     loss.backward()
+        ...     sgd.step()
+        >>> list(rec.graphs)
+        ['step', 'forward', 'backward', 'optimizer']
+        >>> [node.name for node in rec.graphs["backward"].nodes if node.op == "AddmmBackward0"]
+        ['backward/Linear/AddmmBackward0']
+    """
+    labelled: dict[str, Any] = {}
+    for model in models:
+        label, number = type(model).__name__, 1
+        while label in labelled or label in named:
+            number += 1
+            label = f"{type(model).__name__}{number}"
+        labelled[label] = model
+    for name, model in {**labelled, **named}.items():
+        if not callable(getattr(model, "named_modules", None)):
+            raise TypeError(
+                f"record() takes modules. Got {type(model).__name__} for {name!r} instead."
+            )
+    return Recording({**labelled, **named}, max_nodes)

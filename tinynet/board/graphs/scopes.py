@@ -1,0 +1,143 @@
+"""Which call of which module an operation belongs to, as a name scope.
+
+Calls, not modules: in `self.relu(self.relu(x))` one module runs twice, and each call has a scope of
+its own. `tinynet.core.module_scope` tells when a call begins and ends, so nothing is registered on
+the modules, and a forward that ends in an exception is followed, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tinynet.board.graphs.names import Names, clean
+
+
+class Root:
+    """A model: a module that is called from outside of all modules, and the paths below it."""
+
+    def __init__(self, module: Any, label: str) -> None:
+        self.module = module
+        self.label = label
+        self.modules: dict[int, Any] = {}
+        self.paths: dict[int, list[str]] = {}
+        self.scopes = {"": label}  # attribute path -> scope of a module that is called once
+        for path, below in module.named_modules(remove_duplicate=False):
+            self.modules[id(below)] = below
+            self.paths.setdefault(id(below), []).append(path)
+            if path:
+                outer, _, name = path.rpartition(".")
+                own = f"{clean(type(below).__name__)}[{clean(name)}]"
+                self.scopes[path] = f"{self.scopes[outer]}/{own}"
+
+    def all_paths(self) -> Iterator[tuple[str, Any]]:
+        """All modules with all their paths."""
+        for key, module in self.modules.items():
+            for path in self.paths[key]:
+                yield path, module
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a module."""
+
+    module: Any
+    scope: str
+    root: Root
+    path: str | None  # the attribute path in the root; None for a module that is not part of it
+    outer: Call | None
+
+
+class Calls:
+    """The scopes of calls: the name of the model (its class, unless given), then its modules.
+
+    A module has PyTorch's `Class[attribute]`: `Net/ReLU[act]`, and a suffix when called again:
+    `Net/ReLU[act]_1`. A module with several paths in the model (shared) gets the one through the
+    module that calls it.
+
+    Args:
+        names: hands out the scopes.
+        models: the models that are known beforehand, by name.
+        outermost: is told of each call that no module makes, before its hooks run.
+    """
+
+    def __init__(
+        self, names: Names, models: Mapping[str, Any], outermost: Callable[[Call], None]
+    ) -> None:
+        self.roots: list[Root] = []
+        self.current: Call | None = None
+        self.classes: dict[str, str] = {}  # scope of a call -> class of its module
+        self._names = names
+        self._outermost = outermost
+        self._used: set[str] = set()
+        for label, module in models.items():
+            self.add(module, clean(label))
+
+    def add(self, module: Any, label: str) -> Root:
+        """Make a model known."""
+        labels = {root.label for root in self.roots}
+        unique, number = label, 1
+        while unique in labels:
+            number += 1
+            unique = f"{label}{number}"
+        root = Root(module, unique)
+        self.roots.append(root)
+        for scope in root.scopes.values():
+            self._names.reserve(scope)
+        return root
+
+    def entered(self, module: Any) -> None:
+        """A call begins."""
+        outer = self.current
+        if outer is None:
+            root, path = self._outside(module)
+            wanted = root.scopes[path]
+        else:
+            root, found = outer.root, _through(module, outer)
+            if found is None:
+                call_scope = f"{outer.scope}/{clean(type(module).__name__)}"
+                self._enter(module, call_scope, root, None)
+                return
+            path = found
+            wanted = root.scopes[path]
+            if outer.path is not None and _is_below(path, outer.path):
+                wanted = outer.scope + wanted.removeprefix(root.scopes[outer.path])
+        self._enter(module, wanted, root, path)
+
+    def left(self, module: Any) -> None:
+        """The innermost call has ended."""
+        if self.current is not None:  # one that began before we looked is not ours
+            self.current = self.current.outer
+
+    def _outside(self, module: Any) -> tuple[Root, str]:
+        for root in self.roots:
+            if id(module) in root.paths:
+                return root, root.paths[id(module)][0]
+        return self.add(module, clean(type(module).__name__)), ""
+
+    def _enter(self, module: Any, wanted: str, root: Root, path: str | None) -> None:
+        name = self._names.scope(wanted, again=path is None or wanted in self._used)
+        self._used.add(wanted)
+        self.classes[name] = clean(type(module).__name__)
+        call = Call(module, name, root, path, self.current)
+        self.current = call
+        if call.outer is None:
+            self._outermost(call)
+
+
+def _through(module: Any, caller: Call) -> str | None:
+    """The path of a module that goes through its caller, or its first one; None for a stranger."""
+    paths = caller.root.paths.get(id(module))
+    if paths is None:
+        return None
+    if caller.path is not None:
+        for path in paths:
+            if _is_below(path, caller.path):
+                return path
+    return paths[0]
+
+
+def _is_below(path: str, outer: str) -> bool:
+    """Whether a path leads through an outer one."""
+    return path.startswith(f"{outer}.") if outer else path != ""

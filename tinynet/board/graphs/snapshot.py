@@ -1,0 +1,139 @@
+"""Everything that one more forward could change, put back as it was.
+
+An extra forward moves running statistics, draws random numbers, renormalises embedding rows in
+place, counts calls in attributes. `preserved` makes it leave no trace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.random import Generator, default_generator
+
+_SLOTS = ("_array", "_edge", "_grad", "_requires_grad", "_view")
+Restore = Callable[[], None]
+
+
+@contextlib.contextmanager
+def preserved(modules: Iterable[Any], values: Iterable[object]) -> Iterator[None]:
+    """A context that ends with the modules, the values and all random numbers as they began.
+
+    That is: attributes, registries, parameters, buffers, gradients and version counters of the
+    modules; the contents of the tensors and arrays in `values`; the states of tinynet's default
+    generator, of generators that the modules hold, of numpy's and of Python's.
+    """
+    found = _Found()
+    for module in modules:
+        found.holder(vars(module))
+    for value in values:
+        found.value(value)
+    restore = [
+        *found.restore,
+        _state(default_generator.get_state, default_generator.set_state),
+        _state(np.random.get_state, np.random.set_state),
+        _state(random.getstate, random.setstate),
+    ]
+    try:
+        yield
+    finally:
+        for put_back in reversed(restore):
+            put_back()
+
+
+class _Found:
+    """Collects how to restore what it meets, each thing once."""
+
+    def __init__(self) -> None:
+        self.restore: list[Restore] = []
+        self._seen: dict[int, object] = {}  # kept alive: an id must not be used twice
+
+    def holder(self, attributes: dict[str, Any]) -> None:
+        """The attributes of a module, and what is in its registries, lists and sets."""
+        self._container(attributes)
+        for value in list(attributes.values()):
+            if isinstance(value, (dict, list, set)):
+                self._container(value)
+                members = value.values() if isinstance(value, dict) else value
+                for member in list(members):
+                    self.value(member)
+            else:
+                self.value(value)
+
+    def value(self, value: object) -> None:
+        """A tensor with its gradient, an array, or a generator; anything else is left alone."""
+        if isinstance(value, Tensor):
+            self._tensor(value)
+        elif isinstance(value, np.ndarray):
+            self._array(value)
+        elif isinstance(value, Generator) and self._new(value):
+            self.restore.append(_state(value.get_state, value.set_state))
+
+    def _new(self, thing: object) -> bool:
+        if id(thing) in self._seen:
+            return False
+        self._seen[id(thing)] = thing
+        return True
+
+    def _container(self, container: Any) -> None:
+        if self._new(container):
+            self.restore.append(_container_restorer(container))
+
+    def _array(self, array: Any) -> None:
+        if self._new(array) and array.flags.writeable and not array.dtype.hasobject:
+            before = array.copy()
+            self.restore.append(lambda: np.copyto(array, before))
+
+    def _tensor(self, tensor: Any) -> None:
+        if not self._new(tensor):
+            return
+        slots = {name: getattr(tensor, name) for name in _SLOTS}
+        counted = not tensor.is_inference()
+        version = tensor._version if counted else 0
+        writes = list(tensor._counter.writes) if version else []
+
+        def put_back() -> None:
+            for name, value in slots.items():
+                setattr(tensor, name, value)
+            if counted and tensor._version != version:
+                tensor._counter.n, tensor._counter.writes = version, writes
+
+        self.restore.append(put_back)
+        self.value(tensor._array)  # or Rows, the array of a sparse gradient, which is replaced
+        self.value(tensor._grad)
+
+
+def _container_restorer(container: Any) -> Restore:
+    before = container.copy()
+
+    def put_back() -> None:
+        if _same(container, before):
+            return
+        container.clear()
+        if isinstance(container, list):
+            container.extend(before)
+        else:
+            container.update(before)
+
+    return put_back
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two containers hold the very same objects (tensors have no usable `==`)."""
+    if isinstance(one, dict):
+        one, other = [*one, *one.values()], [*other, *other.values()]
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+
+
+def _state(get: Callable[[], Any], put: Callable[[Any], Any]) -> Restore:
+    before = get()
+
+    def put_back() -> None:
+        put(before)
+
+    return put_back

@@ -1,0 +1,252 @@
+"""What runs, noted in its order: operations, writes, calls of models, backward passes.
+
+Nothing is computed here beyond the notes, so that recording disturbs the times little. Arrays and
+nodes are kept until the notes are dropped: their identity is what links them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tinynet.board.graphs.build import new_bytes
+from tinynet.board.graphs.names import Names
+from tinynet.board.graphs.scopes import Call, Calls
+from tinynet.core.callsite import Site, here
+from tinynet.core.declaration.observers import observing
+from tinynet.core.graph.backward_observers import observing_backward
+from tinynet.core.graph.node import Node, count_nodes
+from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.module_scope import following
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+
+
+@dataclass(slots=True, eq=False)
+class Ran:
+    """An operation, or a write in place, that ran; times in nanoseconds."""
+
+    op: Any
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    attributes: dict[str, Any]
+    call: Call | None
+    visit: Visit | None  # the node of a backward pass that it ran for
+    site: Site | None
+    part: str
+    stamp: int  # its node, if it makes one, has the next larger creation number
+    start: int
+    end: int
+
+
+@dataclass(slots=True, eq=False)
+class Called:
+    """A model is called; hooks fill in with what, and what came of it."""
+
+    call: Call
+    part: str
+    arguments: tuple[tuple[Any, ...], dict[str, Any]] | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Returned:
+    """A model has returned."""
+
+    call: Call
+    part: str
+    output: Any
+
+
+@dataclass(slots=True, eq=False)
+class Pass:
+    """A backward pass begins."""
+
+    edges: list[tuple[Any, int]]
+    part: str
+    captures: bool  # as autograd.grad: gradients are returned instead of accumulated
+
+
+@dataclass(slots=True, eq=False)
+class Visit:
+    """A node of a backward pass: what it had saved, and the arrays that it left for others."""
+
+    of: Pass
+    node: Node
+    saved: dict[str, Any]
+    part: str
+    start: int
+    end: int = 0
+    memory: int = 0
+    left: list[tuple[int, Array]] = field(default_factory=list)  # number of the edge, gradient
+
+
+@dataclass(slots=True, eq=False)
+class Passed:
+    """A backward pass has ended; the gradients that its leaves have now."""
+
+    of: Pass
+    leaves: list[tuple[Tensor, Array | None]]
+
+
+Event = Ran | Called | Returned | Pass | Visit | Passed
+
+
+class Watch:
+    """Takes notes between `started` and its end, of the thread that started it.
+
+    Args:
+        models: the models by name; others are named by their class.
+    """
+
+    def __init__(self, models: Mapping[str, Any]) -> None:
+        self.names = Names()
+        self.events: list[Event] = []
+        self.part = ""
+        self.parts: dict[str, None] = {}
+        self.calls = Calls(self.names, models, self._outermost)
+        self._hooked: list[tuple[Any, bool, Any]] = []
+        self._passes: list[Pass] = []
+        self._visits: list[Visit] = []
+        self._last = 0
+
+    @contextlib.contextmanager
+    def started(self) -> Iterator[None]:
+        """A context in which everything is noted; nothing is left behind on the modules."""
+        self._last = time.perf_counter_ns()
+        try:
+            with observing(self._ran, timed=True), following(self), observing_backward(self):
+                yield
+        finally:
+            while self._hooked:
+                self._unhook()
+
+    # ---- operations ---------------------------------------------------------------------------
+
+    def _ran(
+        self,
+        op: Any,
+        inputs: Sequence[Array],
+        outputs: Sequence[Array],
+        attributes: dict[str, Any],
+        times: tuple[int, int] | None,
+    ) -> None:
+        # A write is told of when it is done: it took what has passed since the last note.
+        start, end = times or (self._last, time.perf_counter_ns())
+        visit = self._visits[-1] if self._visits else None
+        given = tuple(arrays_of(inputs)), tuple(arrays_of(outputs)), attributes
+        call, stamp = self.calls.current, count_nodes()
+        self.events.append(Ran(op, *given, call, visit, here(), self.part, stamp, start, end))
+        self._last = time.perf_counter_ns()
+
+    # ---- modules ------------------------------------------------------------------------------
+
+    def entered(self, module: Any) -> None:
+        """See `core.scope.Follower`."""
+        self.calls.entered(module)
+
+    def left(self, module: Any) -> None:
+        """See `core.scope.Follower`."""
+        outermost = self.calls.current is not None and self.calls.current.outer is None
+        self.calls.left(module)
+        if outermost and self._hooked:
+            self._unhook()
+
+    def _outermost(self, call: Call) -> None:
+        """A model is called: a hook, for this call only, shows with what and what it returns."""
+        event = Called(call, self.part)
+        self.events.append(event)
+
+        def returned(module: Any, args: Any, kwargs: Any, output: Any) -> None:
+            event.arguments = args, kwargs
+            self.events.append(Returned(call, self.part, output))
+
+        had = "_hooks" in vars(call.module)
+        handle = call.module.register_forward_hook(returned, with_kwargs=True)
+        self._hooked.append((call.module, had, handle))
+
+    def _unhook(self) -> None:
+        module, had, handle = self._hooked.pop()
+        handle.remove()
+        if not had:
+            vars(module).pop("_hooks", None)
+
+    # ---- backward -----------------------------------------------------------------------------
+
+    def began(self, task: Any) -> None:
+        """See `core.passes.Witness`."""
+        self._passes.append(Pass(list(task.edges), self.part, task.inputs is not None))
+        self.events.append(self._passes[-1])
+
+    def visit(self, task: Any, node: Node, go: Callable[[Node], None]) -> None:
+        """See `core.passes.Witness`."""
+        came = task.pending.get(node)
+        edges = [(number, edge) for number, edge in enumerate(node.edges) if edge]
+        before = {number: gradient_at(task, edge) for number, edge in edges}
+        visit = Visit(self._passes[-1], node, saved_values(node), self.part, time.perf_counter_ns())
+        self.events.append(visit)
+        self._visits.append(visit)
+        try:
+            go(node)
+        finally:
+            self._visits.pop()
+            visit.end = time.perf_counter_ns()
+            for number, edge in edges:
+                array = gradient_at(task, edge)
+                if array is not None and array is not before[number]:
+                    visit.left.append((number, array))
+            came = came if isinstance(came, list) else [came]
+            known = [*arrays_of(came), *(a for a in before.values() if a is not None)]
+            visit.memory = new_bytes(known, [array for _, array in visit.left])
+            self._last = time.perf_counter_ns()
+
+    def ended(self, task: Any) -> None:
+        """See `core.passes.Witness`."""
+        leaves = [
+            (leaf, array_of(leaf._grad))
+            for leaf in (arrived.tensor for arrived in task.leaves.values())
+        ]
+        self.events.append(Passed(self._passes.pop(), leaves))
+        self._last = time.perf_counter_ns()
+
+
+def array_of(value: Any) -> Any:
+    """The array of a tensor, or of the rows that a sparse gradient has; None for anything else."""
+    value = getattr(value, "_array", value)
+    if isinstance(value, Rows):
+        return value.values
+    return value if isinstance(value, np.ndarray) else None
+
+
+def arrays_of(values: Iterable[Any]) -> list[Array]:
+    """The arrays of all values that have one."""
+    return [array for array in map(array_of, values) if array is not None]
+
+
+def gradient_at(task: Any, edge: tuple[Any, int]) -> Array | None:
+    """The array of the gradient that has arrived at an edge so far."""
+    return array_of(arrived_at(task, edge))
+
+
+def arrived_at(task: Any, edge: tuple[Any, int]) -> Any:
+    """The gradient that has arrived at an edge so far, or that its leaf has already."""
+    target, number = edge
+    if isinstance(target, Tensor):
+        found = task.leaves[id(target)].gradient
+        return target._grad if found is None else found
+    found = task.pending.get(target)
+    return found[number] if isinstance(found, list) else found
+
+
+def saved_values(node: Any) -> dict[str, Any]:
+    """What a node has saved for its turn: arrays and numbers by name."""
+    inner = getattr(node, "inner", None) or node  # of CopySlices: the node of the write
+    found = {name: getattr(inner, f"saved_{name}", None) for name in inner.saved}
+    kept = getattr(node, "_saved", ())  # of an autograd.Function
+    if isinstance(kept, list):
+        found |= {str(i): item[0].array for i, item in enumerate(kept) if item is not None}
+    return {name: value for name, value in found.items() if value is not None}

@@ -1,0 +1,400 @@
+"""The source text of compiled operations: one straight-line function forward, one backward."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from tinynet.core.declaration import casting
+from tinynet.core.tensors import subclasses
+
+
+def parameters(function: Any) -> tuple[str, ...]:
+    """Return the names of a function's parameters."""
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount]  # type: ignore[no-any-return]
+
+
+def saved_arrays(op: Any) -> list[str]:
+    """Return the inputs and outputs whose arrays the formulas name, in a fixed order."""
+    used = {name for f in op.formulas.values() for name in parameters(f)[1:]}
+    return [n for n in (*op.tensors, "result", *op.outputs, *op.hidden) if n in used]
+
+
+def saved_constants(op: Any) -> list[str]:
+    """Return the attributes and shapes that the formulas name."""
+    used = {name for f in op.formulas.values() for name in parameters(f)[1:]}
+    shapes = [f"{t}_shape{s}" for t in op.tensors for s in ("", "s")]
+    return [n for n in (*op.attributes, *shapes) if n in used]
+
+
+class Forward:
+    """Writes the function that runs, and records, one operation."""
+
+    def __init__(self, op: Any):
+        self.op = op
+        self.n = op.name
+        self.lines: list[str] = []
+
+    def source(self) -> str:
+        op = self.op
+        names = [*op.tensors, *op.attributes]
+        keyword = ["*", *names[-op.keyword_only :]] if op.keyword_only else []
+        names = names[: len(names) - op.keyword_only]
+        if op.takes_out:
+            inputs = "(" + ", ".join(op.tensors) + ",)"
+            self.emit(f"def compiled({', '.join([*names, 'out', *keyword])}):")
+            self.body(f"""
+                if out is not None:
+                    return written({self.n}_op.function, {inputs}, {self.rest()}, out)""")
+        else:
+            self.emit(f"def compiled({', '.join([*names, *keyword])}):")
+        self.lines += subclasses.lines(op) + casting.lines(op, self.rest())
+        {"pointwise": self.pointwise, "sequence": self.sequence}.get(op.kind, self.plain)()
+        self.kernel()
+        self.results()
+        if op.formulas is not None:
+            self.record()
+        self.emit("    return " + self.returned)
+        return "\n".join(self.lines) + "\n"
+
+    def emit(self, text: str) -> None:
+        self.lines += textwrap.dedent(text).strip("\n").splitlines() if "\n" in text else [text]
+
+    def body(self, text: str) -> None:
+        self.lines += textwrap.indent(textwrap.dedent(text).strip("\n"), "    ").splitlines()
+
+    # ---- arguments to arrays ----------------------------------------------------------------
+
+    def rest(self) -> str:
+        return "{" + ", ".join(f"{a!r}: {a}" for a in self.op.attributes) + "}"
+
+    def plain(self) -> None:
+        for i, t in enumerate(self.op.tensors):
+            inputs = "(" + ", ".join(self.op.tensors) + ",)"
+            self.body(f"""
+                if not isinstance({t}, Tensor): return {self.n}_op.coerce({inputs}, {self.rest()})
+                a{i} = {t}._array""")
+
+    def sequence(self) -> None:
+        (t,) = self.op.tensors
+        self.body(f"{t}, a0 = {self.n}_op.function.arrays({t})")
+
+    def pointwise(self) -> None:
+        if len(self.op.tensors) == 1:
+            self.plain()
+        elif len(self.op.tensors) == 2 and not self.op.exempt:
+            self.pair()
+        else:
+            self.several()
+
+    def pair(self) -> None:
+        """Two tensors, or a tensor and a number."""
+        op, n = self.op, self.n
+        s, o = op.tensors
+        numbers = "" if op.numbers else "False and "
+        if op.mixed is not None and op.numbers:
+            numbers = f"type({o}) is not bool and "
+        common = "kind = promoted((a0, a1)); a0 = a0.astype(kind, copy=False); a1 = "
+        tensors, whole = f"{common}a1.astype(kind, copy=False)", f"{common}number(a1, kind)"
+        unusual = "kind != 'f'"
+        if op.opmath:
+            tensors = whole = "a0, a1 = in_opmath(a0, a1)"
+            unusual = "char in 'eE'" if op.ints == "float" else "char not in 'fd'"
+        elif op.ints == "float":
+            whole = "pass  # converted below"
+        mixed = f"{n}_op.mixed(a0, a1); " if op.mixed is not None else ""
+        self.body(f"""
+            if not isinstance({s}, Tensor): return {n}_op.coerce(({s}, {o}), {self.rest()})
+            a0 = {s}._array
+            if isinstance({o}, Tensor):
+                a1 = {o}._array
+                r1 = {o}._requires_grad
+                if a0.dtype is not a1.dtype:
+                    {mixed}{tensors}
+            elif {numbers}type({o}) in NUMBERS:
+                a1 = {o}
+                r1 = None
+                if a0.dtype.{unusual}:
+                    {mixed.replace("a1", "asarray(a1)")}{whole}
+            else:
+                return {n}_op.coerce(({s}, {o}), {self.rest()})""")
+
+    def several(self) -> None:
+        """Tensors only."""
+        op = self.op
+        inputs = "(" + ", ".join(op.tensors) + ",)"
+        checks = " and ".join(f"isinstance({t}, Tensor)" for t in op.tensors)
+        self.body(f"if not ({checks}): return {self.n}_op.coerce({inputs}, {self.rest()})")
+        for i, t in enumerate(op.tensors):
+            self.body(f"a{i} = {t}._array")
+        counted = [f"a{i}" for i, t in enumerate(op.tensors) if t not in op.exempt]
+        if len(counted) > 1:
+            self.body(f"kind = promoted(({', '.join(counted)},))")
+            for a in counted:
+                self.body(f"{a} = {a}.astype(kind, copy=False)")
+
+    # ---- kernel -----------------------------------------------------------------------------
+
+    def kernel(self) -> None:
+        op, n = self.op, self.n
+        arrays = [f"a{i}" for i in range(len(op.tensors))]
+        positional = op.attributes[: len(op.attributes) - op.keyword_only]
+        keyword = op.attributes[len(op.attributes) - op.keyword_only :]
+        args = ", ".join([*arrays, *positional, *(f"{k}={k}" for k in keyword)])
+        if op.ints == "float":
+            lines = ["if a0.dtype.kind not in 'fV':", "    kind = floating_kind(a0)"]
+            for a in arrays:
+                lines.append(f"    {a} = {a}.astype(kind) if {a}.__class__ not in NUMBERS else {a}")
+            self.body("\n".join(lines))
+        self.body(f"""
+            try:
+                r = {n}_kernel({args})
+            except (ValueError, TypeError, MemoryError) as error:
+                raise explain({n}_op, error, ({", ".join(arrays)},)) from None""")
+
+    # ---- arrays to tensors ------------------------------------------------------------------
+
+    def make(self, array: str, target: str, requires: str = "False", indent: int = 0) -> None:
+        text = f"""
+            {target} = new(Tensor)
+            {target}._array = {array}
+            {target}._counter = {target}._edge = {target}._grad = None
+            {target}._view = {target}._hooks = None
+            {target}._requires_grad = {requires}
+            if inferring and mode.inference: {target}._counter = INFERENCE"""
+        self.body(textwrap.indent(textwrap.dedent(text), "    " * indent))
+
+    def results(self) -> None:
+        op = self.op
+        args = "(" + ", ".join(op.attributes) + ("," if op.attributes else "") + ")"
+        (first, *_) = op.tensors
+        if op.many:
+            self.body(f"""
+                t = []
+                for i, part in enumerate(r):
+                    one = wrap(part)
+                    link = make_view({first}, one, {self.n}_op, (i, *{args}), mode.grad)
+                    if mode.grad: link.origin = MULTIPLE
+                    if link.site is None: link.site = outward(getframe(1))
+                    t.append(one)
+                t = tuple(t)""")
+            self.returned = "t"
+        elif op.multiple:
+            names = [*op.outputs, *op.hidden]
+            self.body(f"{', '.join('o_' + x for x in names)} = r")
+            for i, x in enumerate(op.outputs):
+                self.body(f"if o_{x}.__class__ is not ndarray: o_{x} = asarray(o_{x})")
+                self.make(f"o_{x}", f"t{i}")
+            tensors = ", ".join(f"t{i}" for i in range(len(op.outputs)))
+            self.returned = f"{self.n}_op.result({tensors})" if op.result else f"({tensors})"
+        else:
+            if op.hidden:
+                self.body(f"r, {', '.join('o_' + x for x in op.hidden)} = r")
+            if op.kind != "view":
+                self.body("if r.__class__ is not ndarray: r = asarray(r)")
+            self.make("r", "t")
+            if op.kind == "view":
+                self.body(f"link = make_view({first}, t, {self.n}_op, {args}, mode.grad)")
+            self.returned = "t"
+
+    # ---- recording --------------------------------------------------------------------------
+
+    def record(self) -> None:
+        """Make a node, if grad mode is on and an input wants a gradient."""
+        op = self.op
+        condition, lines, edges = self.edges()
+        lines = ["if m := mode.grad:", *("    " + line for line in lines)]
+        inner = [
+            f"n = new({op.name}_node)",
+            f"n.edges = {edges}",
+            "n.sequence = count_nodes()",
+            "n.hooks = None",
+            "f = getframe(1)",
+            "c = f.f_code",
+            "try: o = OUTSIDE[c.co_filename]",
+            "except KeyError: o = is_outside(c.co_filename)",
+            "n.site = (c, f.f_lasti) if o else outward(f.f_back)",
+            "n.scope = mode.scope",
+            *self.describe(),
+            *self.save(),
+        ]
+        if saved_arrays(op):
+            inner.append("if m is not True: m.keep(n)")
+        lines += ["        " + line for line in inner]
+        if self.returned == "t" and op.kind in ("plain", "pointwise"):
+            lines += ["else:", "    t._requires_grad = UNRECORDED"]
+        self.body("\n".join([f"if {condition}:", *("    " + line for line in lines)]))
+
+    def edges(self) -> tuple[str, list[str], str]:
+        """Return when to record, the lines that find the edges (the last an ``if``), the edges."""
+        op = self.op
+        if op.kind == "sequence":
+            (t,) = op.tensors
+            some = "any(e is not None for e in edges)"
+            find = [f"edges = tuple(edge_of(x) for x in {t})", f"if {some}:"]
+            return f"any(x._requires_grad for x in {t})", find, "edges"
+        number = op.tensors[1] if self.second_may_be_number() else None
+        flags, names, lines = [], [], []
+        for i, t in enumerate(op.tensors):
+            if t not in op.formulas:
+                names.append("None")
+                continue
+            flag = "r1" if t == number else f"{t}._requires_grad"
+            lines.append(
+                f"e{i} = None if not {flag} else view_edge({t}) if {flag} is VIEW "
+                f"else ({t}._edge or ({t}, 0))"
+            )
+            flags.append(flag)
+            names.append(f"e{i}")
+        some = " or ".join(f"{e} is not None" for e in names if e != "None")
+        lines.append(f"if {some}:")
+        return f"({' or '.join(flags)})", lines, f"({', '.join(names)},)"
+
+    def second_may_be_number(self) -> bool:
+        """True where the second operand's ``_requires_grad`` is in ``r1``: it may be a number."""
+        op = self.op
+        return op.kind == "pointwise" and len(op.tensors) == 2 and not op.exempt
+
+    def describe(self) -> list[str]:
+        op = self.op
+        if op.many:
+            return [
+                "n.shape = tuple([x.shape for x in r])",
+                "n.dtype = tuple([x.dtype for x in r])",
+                "for i, one in enumerate(t): one._edge = (n, i)",
+            ]
+        if op.multiple:
+            return [
+                f"n.shape = ({''.join(f'o_{x}.shape, ' for x in op.outputs)})",
+                f"n.dtype = ({''.join(f'o_{x}.dtype, ' for x in op.outputs)})",
+                *(f"t{i}._edge = (n, {i})" for i in range(op.differentiable)),
+                *(f"t{i}._requires_grad = True" for i in range(op.differentiable)),
+            ]
+        lines = ["n.shape = r.shape", "n.dtype = r.dtype", "t._edge = (n, 0)"]
+        return lines if op.kind == "view" else [*lines, "t._requires_grad = True"]
+
+    def save(self) -> list[str]:
+        """Keep what the formulas of the inputs that require grad name, and nothing else."""
+        op = self.op
+        lines = []
+        for name in saved_arrays(op):
+            # As PyTorch: one of several inputs is only saved for an edge that leads somewhere.
+            some = "" if name in op.formulas and len(op.formulas) > 1 else " is not None"
+            users = [
+                f"e{i}{some}"
+                for i, t in enumerate(op.tensors)
+                if t in op.formulas and name in parameters(op.formulas[t])[1:]
+            ]
+            lines.append(f"if {'True' if op.kind == 'sequence' else ' or '.join(users)}:")
+            lines += ["    " + line for line in self.save_array(name)]
+            lines += ["else:", f"    n.saved_{name} = n.saved_{name}_version = None"]
+        for name in saved_constants(op):
+            if name in op.attributes:
+                lines.append(f"n.saved_{name} = {name}")
+            elif name.endswith("_shapes"):
+                lines.append(f"n.saved_{name} = tuple([a.shape for a in a0])")
+            else:
+                index = op.tensors.index(name.removesuffix("_shape"))
+                lines.append(f"n.saved_{name} = a{index}.shape")
+        return lines
+
+    def save_array(self, name: str) -> list[str]:
+        """Save one array with the version of the tensor that owns it."""
+        op, slot = self.op, f"n.saved_{name}"
+        if name in op.hidden:  # nobody else has it, so nobody can change it
+            return [f"{slot} = o_{name}", f"{slot}_version = None"]
+        if name in op.tensors:
+            array, owner = f"a{op.tensors.index(name)}", name
+        elif name == "result":
+            array, owner = "r", "t"
+        else:
+            array, owner = f"o_{name}", f"t{op.outputs.index(name)}"
+        version = [
+            f"v = {owner}._counter",
+            "if v is None:",
+            f"    v = {owner}._counter = new(Version)",
+            "    v.n = 0",
+            f"{slot}_version = v",
+            f"{slot}_at = v.n",
+        ]
+        if self.second_may_be_number() and owner == op.tensors[1]:
+            version = [
+                "if r1 is not None:",
+                *("    " + line for line in version),
+                "else:",
+                f"    {slot}_version = NUMBER",
+                f"    {slot}_at = 0",
+            ]
+        return [f"{slot} = {array}", *version]
+
+
+class Backward:
+    """Writes a node's ``backward`` on arrays."""
+
+    def __init__(self, op: Any):
+        self.op = op
+
+    def source(self) -> str:
+        op = self.op
+        lines = ["def compiled(n, g, freed, wanted):"]
+        arrays, constants = saved_arrays(op), saved_constants(op)
+        for name in arrays:
+            lines += [
+                f"    {name} = n.saved_{name}",
+                f"    v_{name} = n.saved_{name}_version",
+                f"    if v_{name} is not None and v_{name}.n != n.saved_{name}_at:",
+                f"        {name} = restore(n, {name!r})",
+            ]
+        for name in constants:
+            lines.append(f"    {name} = n.saved_{name}")
+            if name in op.frees:
+                lines.append(f"    if {name}.__class__ is Freed: raise gone(n, {name})")
+        if op.many:
+            lines.append("    g = filled(g, n.shape, n.dtype)")
+        elif op.differentiable > 1:
+            k = op.differentiable
+            lines.append(f"    g = tuple(filled(g[:{k}], n.shape[:{k}], n.dtype[:{k}]))")
+        elif op.multiple:
+            lines.append("    g = g[0]")
+        if op.kind == "sequence":
+            (t,) = op.tensors
+            lines.append(f"    results = {self.call(f'{op.name}_grad_{t}', op.formulas[t])}")
+        else:
+            lines += self.per_input()
+        lines.append("    if freed is not None:")
+        for name in arrays:
+            held = name if name in op.hidden else f"v_{name}"
+            lines += [
+                f"        if {held} is not None:",
+                f"            n.saved_{name} = None",
+                f"            n.saved_{name}_version = freed",
+                f"            n.saved_{name}_at = 0",
+            ]
+        lines += [f"        n.saved_{name} = freed" for name in constants if name in op.frees]
+        lines.append("        pass")
+        lines.append("    return results")
+        return "\n".join(lines) + "\n"
+
+    def call(self, function: str, formula: Any) -> str:
+        return f"{function}({', '.join(('g', *parameters(formula)[1:]))})"
+
+    def per_input(self) -> list[str]:
+        op = self.op
+        names = [f"e{i}" for i in range(len(op.tensors))]
+        lines = [f"    {', '.join(names)}, = n.edges", "    if wanted is not None:"]
+        lines += [f"        if {e} and {e}[0] not in wanted: {e} = None" for e in names]
+        if op.joint is not None:
+            lines.append(f"    needs = ({' '.join(f'bool({e}),' for e in names)})")
+            lines.append(f"    results = {self.call(f'{op.name}_joint', op.joint)}")
+            return lines
+        results = []
+        for i, t in enumerate(op.tensors):
+            if t not in op.formulas:
+                results.append("None")
+                continue
+            call = self.call(f"{op.name}_grad_{t}", op.formulas[t])
+            lines.append(f"    r{i} = {call} if e{i} else None")
+            results.append(f"r{i}")
+        lines.append(f"    results = ({', '.join(results)},)")
+        return lines

@@ -1,0 +1,281 @@
+"""Compiling a declaration into a straight-line function and a node class.
+
+The way ``dataclasses`` does it: source text, ``exec`` once, kept in ``linecache`` so that
+tracebacks show it. Nothing that is known per declaration is decided per call. All functions share
+one namespace, in which the kernels can be swapped (``core/declaration/observers.py``).
+"""
+
+from __future__ import annotations
+
+import linecache
+from sys import _getframe as getframe
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, widening
+from tinynet.core.callsite import COMPILED, OUTSIDE, is_outside, outward
+from tinynet.core.declaration import casting, codegen_inplace
+from tinynet.core.declaration.codegen import Backward, Forward, saved_arrays, saved_constants
+from tinynet.core.declaration.observers import observable, observers
+from tinynet.core.declaration.out_argument import written
+from tinynet.core.graph.node import Freed, Node, count_nodes, gone, restore
+from tinynet.core.graph.recorded_backward import backward_recorded, unpack
+from tinynet.core.graph.saved_hooks import SavedTensor
+from tinynet.core.modes import inference, mode
+from tinynet.core.numpy_errors import explain
+from tinynet.core.tensors import subclasses
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import UNRECORDED, VIEW, Tensor, counter_of, wrap
+from tinynet.core.tensors.version import INFERENCE, NUMBER, Version
+from tinynet.core.tensors.views import MULTIPLE, edge_of, make_view, view_edge
+
+NAMESPACE = observable.namespace
+NAMESPACE.update(
+    __name__="tinynet.ops.compiled",
+    Tensor=Tensor,
+    ndarray=np.ndarray,
+    asarray=np.asarray,
+    new=object.__new__,
+    NUMBERS=frozenset({float, int, bool}),
+    VIEW=VIEW,
+    UNRECORDED=UNRECORDED,
+    NUMBER=NUMBER,
+    MULTIPLE=MULTIPLE,
+    Version=Version,
+    OUTSIDE=OUTSIDE,
+    is_outside=is_outside,
+    mode=mode,
+    INFERENCE=INFERENCE,
+    getframe=getframe,
+    outward=outward,
+    view_edge=view_edge,
+    edge_of=edge_of,
+    make_view=make_view,
+    counter_of=counter_of,
+    count_nodes=count_nodes,
+    restore=restore,
+    Freed=Freed,
+    gone=gone,
+    promoted=dtypes.result_type,
+    floating_kind=dtypes.floating_kind,
+    wrap=wrap,
+    number=dtypes.operand,
+    in_opmath=widening.in_opmath,
+    written=written,
+    explain=explain,
+    run_inplace=run_inplace,
+    observers=observers,
+    SUBCLASSES=subclasses.SUBCLASSES,
+    dispatched=subclasses.dispatched,
+)
+inference.tell(NAMESPACE)
+
+
+OPERATOR = " operator"
+
+
+def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionType:
+    """Return the public function of ``op``; its code is compiled at the first call.
+
+    Args:
+        op: the operation.
+        declared: the declared function, for its defaults and docstring.
+        operator: make the form behind Python's operator, which returns NotImplemented for operands
+            that it does not know.
+    """
+    NAMESPACE[f"{op.name}_op"] = op
+    observable.add(f"{op.name}_kernel", op)
+    name = op.name + OPERATOR if operator else op.name
+    code = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
+    function = FunctionType(code, NAMESPACE, op.name)
+    function.__defaults__ = declared.__defaults__
+    if op.takes_out:
+        function.__defaults__ = (*(declared.__defaults__ or ()), None)
+    function.__kwdefaults__ = declared.__kwdefaults__
+    function.__doc__ = declared.__doc__
+    # Where users find it, and pickle does: the module that declares it holds the operation itself.
+    public = (declared.__module__ or "").startswith("tinynet.ops.")
+    function.__module__ = "tinynet.ops" if public else declared.__module__
+    function.__qualname__ = op.name
+    function.__wrapped__ = declared  # type: ignore[attr-defined]  # signature for help()
+    return function
+
+
+def lazy_inplace(op: Any, what: str, operator: bool) -> FunctionType:
+    """Return the function that applies ``op`` in place; compiled at the first call.
+
+    Args:
+        op: the operation; its kernel is a ufunc of one or two operands.
+        what: name of the function, as messages show it.
+        operator: see ``lazy``.
+    """
+    NAMESPACE[f"{op.name}_ufunc"] = op.ufunc
+    name = f"{op.name} {what}"
+    code = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
+    function = FunctionType(code, NAMESPACE, what)
+    _inplace[name] = (function, op, what, operator)
+    return function
+
+
+_inplace: dict[str, tuple[FunctionType, Any, str, bool]] = {}
+
+
+def _stub(*args, **kwargs):  # type: ignore[no-untyped-def]  # runs with NAMESPACE as its globals
+    return first_call(getframe(0).f_code.co_name, args, kwargs)
+
+
+def first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Compile an operation and run it."""
+    if name in _inplace:
+        function, op, what, operator = _inplace[name]
+        function.__code__ = _execute(name, codegen_inplace.source(op, what, operator)).__code__
+        return function(*args, **kwargs)
+    op = NAMESPACE[f"{name.removesuffix(OPERATOR)}_op"]
+    operator = name.endswith(OPERATOR)
+    compile_operation(op, operator)
+    return (op.operator if operator else op.function)(*args, **kwargs)
+
+
+NAMESPACE["first_call"] = first_call
+
+
+def compile_operation(op: Any, operator: bool) -> None:
+    """Give a function of ``op`` its code, and make the node class."""
+    if op.formulas is not None and f"{op.name}_node" not in NAMESPACE:
+        node = _node_class(op, op.node_name)
+        NAMESPACE.update({k: widening.formula_of(f) for k, f in _formulas(op).items()})
+        source = Backward(op).source()
+        node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]
+        if op.number_node is not None:
+            node.by_number = _node_class(op, op.number_node)
+            node.by_number.backward = node.backward  # type: ignore[method-assign]
+        NAMESPACE[f"{op.name}_node"] = node  # last: another thread may be on its way
+    source = Forward(op).source()
+    if operator:
+        source = source.replace(f"{op.name}_op.coerce(", f"{op.name}_op.operands(")
+        for face in (f"dispatched({op.name}_op.",):
+            source = source.replace(face + "function", face + "operator")
+        op.operator.__code__ = _execute(op.name + OPERATOR, source).__code__
+    else:
+        op.function.__code__ = _execute(op.name, source).__code__
+        call_input(op.function)
+
+
+def _formulas(op: Any) -> dict[str, Any]:
+    """Return the formulas of ``op`` by their names in the namespace."""
+    if op.joint is not None:
+        return {f"{op.name}_joint": op.joint}
+    return {f"{op.name}_grad_{key}": formula for key, formula in op.formulas.items()}
+
+
+def widen() -> None:
+    """Let all kernels and formulas take bfloat16."""
+    for key, op in observable.operations.items():
+        op.kernel = widening.kernel_of(op, op.kernel)
+        observable.add(key, op)
+        known = _formulas(op) if f"{op.name}_node" in NAMESPACE else {}
+        NAMESPACE.update({k: widening.formula_of(f) for k, f in known.items()})
+    observable.refresh()
+
+
+dtypes.before_bfloat16.append(lambda: widening.switch_on(widen))
+
+
+def look_for_autocast() -> None:
+    """Let the operations that autocast casts for look for it from now on."""
+    if not casting.state.used:
+        casting.state.used = True
+        for op in observable.operations.values():
+            if op.autocast:
+                _forget(op.function, op.name)
+
+
+def _look_for_subclasses() -> None:
+    for op in observable.operations.values():
+        _forget(op.function, op.name)
+        if hasattr(op, "operator"):
+            _forget(op.operator, op.name + OPERATOR)
+
+
+subclasses.switched_on.append(_look_for_subclasses)
+
+
+def _forget(function: FunctionType, name: str) -> None:
+    """Let a function be compiled anew at its next call."""
+    function.__code__ = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
+
+
+def call_input(function: FunctionType) -> None:
+    """Let callers name the first argument ``input``, as PyTorch's functions do; methods have it."""
+    code = function.__code__
+    if code.co_argcount and code.co_varnames[0] == "self":
+        function.__code__ = code.replace(co_varnames=("input", *code.co_varnames[1:]))
+        notes = function.__annotations__
+        function.__annotations__ = {{"self": "input"}.get(k, k): v for k, v in notes.items()}
+
+
+def _execute(title: str, source: str) -> Any:
+    filename = f"{COMPILED} {title}"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    found: dict[str, Any] = {}
+    exec(compile(source, filename, "exec"), NAMESPACE, found)
+    return found["compiled"]
+
+
+def _node_class(op: Any, title: str) -> type[Node]:
+    slots = []
+    for name in saved_arrays(op):
+        slots += [f"saved_{name}", f"saved_{name}_version", f"saved_{name}_at"]
+    slots += [f"saved_{name}" for name in saved_constants(op)]
+    shown = {f"_saved_{n}": _saved_property(n, n in saved_arrays(op)) for n in _names(op)}
+    shown |= {f"_raw_saved_{n}": _raw_property(n) for n in saved_arrays(op)}
+    return type(
+        title,
+        (Node,),
+        {
+            **shown,
+            "saved": tuple(saved_arrays(op)),
+            "__slots__": tuple(slots),
+            "__module__": "tinynet.autograd",
+            "__doc__": f"The node of ``{op.name}``.",
+            "op": op,
+            "inputs": op.tensors,
+            "multiple": op.multiple,
+            "gives_fresh": True,
+            "backward_recorded": backward_recorded,
+        },
+    )
+
+
+def _names(op: Any) -> list[str]:
+    return [*saved_arrays(op), *saved_constants(op)]
+
+
+def _saved_property(name: str, is_array: bool) -> property:
+    """Return the property that shows a saved value, under PyTorch's ``grad_fn._saved_self``."""
+    if is_array:
+        return property(lambda node: unpack(node, name))
+    return property(lambda node: getattr(node, f"saved_{name}"))
+
+
+def _raw_property(name: str) -> property:
+    """Return the property that takes hooks for a saved value: ``grad_fn._raw_saved_self``."""
+
+    def handle(node: Any) -> SavedTensor:
+        def state() -> Any:
+            version = getattr(node, f"saved_{name}_version")
+            return getattr(node, f"saved_{name}") if version is None else version
+
+        return SavedTensor(state, lambda keeper: keeper.keep_one(node, name))
+
+    return property(handle)
+
+
+def filled(g: list[Any], shapes: tuple[Any, ...], kinds: tuple[Any, ...]) -> list[Any]:
+    """Return the gradients of several outputs, zeros for those that got none."""
+    return [np.zeros(s, k) if x is None else x for x, s, k in zip(g, shapes, kinds, strict=True)]
+
+
+NAMESPACE["filled"] = filled

@@ -1,0 +1,397 @@
+"""Declaring an operation: ``@pointwise``, ``@operation``, ``@view`` and ``.grad``.
+
+One declaration gives the function, the Tensor method, the in-place variant, the node class and
+what is saved. ``ops/README.md`` shows how to write one; ``compiler.py`` turns it into a
+straight-line Python function at its first call (compiling all of them at import would cost more
+than importing numpy).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Callable, Sequence
+from types import CodeType, FunctionType
+from typing import Any, overload
+
+import numpy as np
+
+from tinynet import dtypes, errors, widening
+from tinynet.core.declaration import casting, compiler
+from tinynet.core.declaration.codegen import parameters
+from tinynet.core.declaration.observers import observable
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.core.tensors.version import NUMBER
+
+REGISTRY: dict[str, Operation] = {}
+_COMMUTATIVE = frozenset("add mul and or xor".split())  # 2 * x is mul(x, 2), as in PyTorch
+_REFLECTED = _COMMUTATIVE.union("sub truediv floordiv mod pow matmul lshift rshift".split())
+
+
+class Operation:
+    """One operation: its kernel, and how its derivative is written.
+
+    Attributes:
+        name: PyTorch's name.
+        kernel: arrays in, array out (``multiple``: several arrays).
+        declared: the function that was declared; its signature is that of all faces.
+        tensors: names of the tensor inputs: the parameters before ``/``.
+        attributes: names of the other parameters.
+        kind: ``"pointwise"``, ``"plain"``, ``"view"`` or ``"sequence"`` (of tensors, as in cat).
+        formulas: input name -> derivative; None as long as there is none.
+        joint: one function for the derivatives of all inputs, instead of ``formulas``.
+        ufunc: the kernel, if that is a ufunc of numpy's; else None.
+        recorded: input name -> what stands for its formula where the gradient is recorded, and
+            the names of its arguments after ``g``; see ``core/graph/double_backward.py``.
+        function: the public function on tensors.
+    """
+
+    writes = False  # see core/declaration/observers.py
+    opmath = False  # where True, a number beside float16 stays in float32: see widening.py
+    number_node: str | None = None  # the node's name in a formula that multiplies with a number
+    too_large = staticmethod(errors.output_shape)  # for what it is to be written to in place
+    into: Callable[..., None] | None = None  # writes the result over the first argument
+
+    def __init__(
+        self,
+        declared: FunctionType,
+        kind: str,
+        kernel: Callable[..., Any] | None,
+        *,
+        inplace: bool = False,
+        ints: str = "keep",
+        outputs: Sequence[str] = (),
+        hidden: Sequence[str] = (),
+        differentiable: int = 1,
+        frees: Sequence[str] = (),
+        result: Callable[..., Any] | None = None,
+        node: str | None = None,
+        methods: bool = True,
+        operator: str | None = None,
+        exempt: Sequence[str] = (),
+        many: bool = False,
+        mixed: Callable[[Any, Any], None] | None = None,
+        numbers: bool | str = True,
+        out: bool = False,
+        autocast: str | None = None,
+    ):
+        self.name, self.declared, self.kind = declared.__name__, declared, kind
+        self._parameters(declared.__code__)
+        self.ints = ints
+        self.outputs, self.hidden = tuple(outputs), tuple(hidden)
+        self.differentiable = differentiable
+        self.frees, self.exempt = frozenset(frees), frozenset(exempt)
+        self.result, self.many = result, many
+        self.mixed, self.numbers = mixed, numbers
+        self.multiple, self.autocast = bool(outputs) or many, autocast
+        self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
+        self.kernel: Callable[..., Any] = widening.kernel_of(self, kernel or declared)
+        self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
+        self.takes_out = out or (methods and kind != "view" and not many)
+        self.formulas: dict[str, Callable[..., Any]] | None = None
+        self.joint: Callable[..., Any] | None = None
+        self.recorded: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
+        self._install(methods, operator, inplace)
+
+    def _parameters(self, code: CodeType) -> None:
+        """Tell the tensor inputs, which stand before ``/``, from the attributes."""
+        count = code.co_posonlyargcount
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.tensors = names[:count]
+        self.attributes = names[count:]
+        self.keyword_only = code.co_kwonlyargcount
+
+    def _install(self, methods: bool, operator: str | None, inplace: bool) -> None:
+        if self.name in REGISTRY:
+            raise ValueError(f"operation {self.name!r} is declared twice")
+        REGISTRY[self.name] = self
+        self.function = compiler.lazy(self, self.declared)
+        if methods:
+            method(self.function)
+        if operator is not None:
+            self.operator = compiler.lazy(self, self.declared, operator=True)
+            self._operators(operator)
+        if inplace:
+            self.inplace()
+
+    # ---- derivative -------------------------------------------------------------------------
+
+    def grad(self, /, **formulas: Callable[..., Any]) -> Operation:
+        """Declare the derivative for each differentiable input.
+
+        A formula's first parameter is the gradient ``g``. The names of the others say what is
+        saved: an input or output by its name (``result`` for a single one), ``x_shape`` for the
+        shape of input x only, an attribute by its name.
+
+        Raises:
+            TypeError: a name fits nothing.
+        """
+        for key, formula in formulas.items():
+            if key not in self.tensors:
+                raise TypeError(f"{self.name} has no tensor input {key!r} to differentiate")
+            self._check(formula)
+        self.formulas = formulas
+        return self
+
+    def grads(self, joint: Callable[..., Any]) -> Operation:
+        """Declare all derivatives in one function that returns a tuple.
+
+        Besides the names that ``grad`` knows it may take ``needs``: a tuple of bools, one per
+        input.
+        """
+        self._check(joint)
+        self.joint = joint
+        self.formulas = dict.fromkeys(self.tensors, joint)
+        return self
+
+    def _check(self, formula: Callable[..., Any]) -> None:
+        known = {*self.tensors, *self.attributes, *self.outputs, *self.hidden, "needs", "result"}
+        known |= {f"{t}_shape" for t in self.tensors} | {f"{t}_shapes" for t in self.tensors}
+        for name in parameters(formula)[1:]:
+            if name not in known:
+                raise TypeError(
+                    f"a formula of {self.name} uses {name!r}, which is no input, output, shape or "
+                    f"attribute of it; known are {', '.join(sorted(known))}"
+                )
+            inputs = name in _TAKEN_FORWARD and name in (*self.tensors, *self.attributes)
+            if inputs or name in _TAKEN_BACKWARD or (name == "result" and self.outputs):
+                raise TypeError(
+                    f"a formula of {self.name} uses the name {name!r}, which compiled functions "
+                    "need for themselves: call it something else"
+                )
+
+    @property
+    def title(self) -> str:
+        """What people call it: its own name, or for an internal form that of its node."""
+        if self.formulas is None or hasattr(Tensor, self.name):
+            return self.name
+        forward = re.sub(r"Backwards?\d*(?=$|_copy$)", "", self.node_name)
+        # After a digit no word begins: MaxPool2DWithIndices is max_pool2d_with_indices.
+        return re.sub(r"(?<=[^\d_])([A-Z])", r"_\1", forward).lower()
+
+    @property
+    def has_direct_writes(self) -> bool:
+        """True if numpy can write the result of the kernel where the first input is."""
+        plain = self.ufunc is not None and not self.attributes
+        return plain and len(self.tensors) <= 2 and bool(self.numbers)
+
+    @property
+    def saves_first(self) -> bool:
+        """True if a formula needs the value of the first input."""
+        return self.formulas is not None and any(
+            self.tensors[0] in parameters(f)[1:] for f in self.formulas.values()
+        )
+
+    # ---- faces ------------------------------------------------------------------------------
+
+    def inplace(self, name: str | None = None) -> Operation:
+        """Add the in-place variant: method and function ``name_``."""
+        op = self
+        name = name or f"{self.name}_"
+
+        def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+            return run_inplace(op, self, args, kwargs)
+
+        if self.has_direct_writes:
+            run = compiler.lazy_inplace(self, name, operator=False)
+        run.__name__ = run.__qualname__ = name
+        run.__doc__ = f"Write the result of ``{self.name}`` to this tensor and return it."
+        self._method(run, name)
+        return self
+
+    def _operators(self, operator: str) -> None:
+        """Bind Python's operator, its reflected form and its in-place form."""
+        forward, op = self.operator, self
+        method(forward, f"__{operator}__")
+        if operator not in _REFLECTED:
+            return
+
+        def reflected(self: Tensor, other: Any) -> Any:
+            return forward(other, self)
+
+        def augmented(self: Tensor, other: Any) -> Any:
+            if not _is_operand(other):
+                return NotImplemented
+            return run_inplace(op, self, (other,), {}, what=f"__i{operator}__")
+
+        if self.has_direct_writes:
+            augmented = compiler.lazy_inplace(self, f"__i{operator}__", operator=True)
+        swapped = forward if operator in _COMMUTATIVE else reflected
+        self._method(swapped, f"__r{operator}__")
+        self._method(augmented, f"__i{operator}__")
+
+    def _method(self, function: Any, name: str) -> None:
+        """Make a face of the operation a Tensor method, and let it show the declared signature."""
+        function.__wrapped__ = self.declared
+        method(function, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run on tensors, or, inside a formula that reads arrays, the kernel."""
+        for a in args:
+            if isinstance(a, Tensor):
+                return self.function(*args, **kwargs)
+        if isinstance(args[0], np.generic):  # what numpy makes of arithmetic on 0-d arrays
+            args = (np.asarray(args[0]), *args[1:])
+        for a in args:
+            if isinstance(a, (np.ndarray, np.generic)):
+                return self.kernel(*args, **kwargs)
+        first = args[0]
+        if isinstance(first, (list, tuple)) and not any(isinstance(x, Tensor) for x in first):
+            return self.kernel(*args, **kwargs)
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name}>"
+
+    # ---- off the straight line: what compiled functions call when an argument is unusual -------
+
+    def coerce(self, inputs: tuple[Any, ...], rest: dict[str, Any]) -> Any:
+        """Turn numbers and arrays among the tensor inputs into tensors, then run.
+
+        Raises:
+            TypeError: an input is neither a tensor nor (for pointwise operations) a number.
+        """
+        tensors = [x for x in inputs if isinstance(x, Tensor)]
+        if self.kind != "pointwise" or (not tensors and self.name not in _OF_NUMBERS):
+            self._refuse(inputs)
+        values = [x._array if isinstance(x, Tensor) else x for x in inputs]
+        counted = [
+            v
+            for v, name in zip(values, self.tensors, strict=True)
+            if name not in self.exempt and (isinstance(v, np.ndarray) or type(v) in _NUMBERS)
+        ]
+        kind = dtypes.result_type(counted) if counted else None
+        numbers = self.numbers is True, self.numbers  # of the first input, and of the others
+        made = []
+        for position, x in enumerate(inputs):
+            if isinstance(x, Tensor):
+                made.append(x)
+            elif type(x) in _NUMBERS and kind is not None and numbers[position > 0]:
+                if self.mixed is not None and tensors and type(x) is bool:
+                    self.mixed(tensors[0]._array, np.asarray(x))
+                number = wrap(np.asarray(dtypes.number(x, kind)))
+                number._counter = NUMBER  # for hooks on saved tensors it is none
+                made.append(number)
+            elif isinstance(x, (np.ndarray, np.generic)):
+                made.append(wrap(np.asarray(x)))
+            else:
+                raise self._no_tensor(position, x)
+        return self.function(*made, **rest)
+
+    def operands(self, inputs: tuple[Any, ...], rest: dict[str, Any]) -> Any:
+        """Do what ``coerce`` does for the operands of an operator; NotImplemented for strangers."""
+        if all(_is_operand(x) for x in inputs):
+            return self.coerce(inputs, rest)
+        return NotImplemented
+
+    def _refuse(self, inputs: tuple[Any, ...]) -> None:
+        for position, x in enumerate(inputs):
+            if not isinstance(x, Tensor):
+                raise self._no_tensor(position, x)
+
+    def _no_tensor(self, position: int, x: Any) -> TypeError:
+        name = self.tensors[position]
+        shown = "input" if name == "self" else name
+        return errors.must_be_tensor(self.name, shown, position + 1, x)
+
+
+# Names of the compiled functions' own, see core/declaration/codegen.py.
+_TAKEN_FORWARD = frozenset("c edges f m n o out r t v".split())
+_TAKEN_BACKWARD = frozenset("freed g n results wanted".split())
+_NUMBERS = frozenset({float, int, bool})
+_OF_NUMBERS = frozenset("add div floor_divide mul sub".split())  # that take two numbers as well
+
+
+def _is_operand(x: Any) -> bool:
+    return isinstance(x, (Tensor, np.ndarray, np.generic)) or type(x) in _NUMBERS
+
+
+def pointwise(
+    kernel: Callable[..., Any] | None = None, **options: Any
+) -> Callable[[Any], Operation]:
+    """Declare an elementwise operation: broadcasting and type promotion included.
+
+    Args:
+        kernel: the numpy function; the declared function itself unless given.
+        inplace: also make ``name_``.
+        ints: what integers become: ``"keep"``, ``"float"``, or ``"error"``.
+        operator: Python's operator, such as ``"mul"`` for ``*``.
+        node: name of the node class; from the operation's name unless given.
+        exempt: inputs that take no part in promotion (the condition of ``where``).
+        methods: whether it is a Tensor method too; if so, the function takes ``out=``.
+        out: whether a function that is no method takes ``out=``.
+        mixed: called with the arrays where dtypes differ, to refuse what PyTorch refuses.
+        numbers: whether an input may be a Python number; ``"other"``: not the first.
+    """
+    return lambda declared: Operation(declared, "pointwise", kernel, **options)
+
+
+def operation(
+    kernel: Callable[..., Any] | None = None, **options: Any
+) -> Callable[[Any], Operation]:
+    """Declare an operation of another shape: reductions, products, indexing, ...
+
+    Args:
+        kernel: the numpy function; the declared function itself unless given.
+        outputs: names of the outputs where there are several.
+        differentiable: how many of them are, counted from the first. Where it is more than one, a
+            formula's ``g`` is a tuple of their gradients, with zeros where none arrived.
+        hidden: names of further arrays that the kernel returns only for the formulas.
+        autocast: the dtype that autocast casts the inputs to, see core/declaration/casting.py.
+        frees: attributes that backward frees, as it does saved arrays: large ones.
+        result: makes the returned value of several outputs (a named tuple).
+    """
+    return lambda declared: Operation(declared, "plain", kernel, **options)
+
+
+def view(kernel: Callable[..., Any] | None = None, **options: Any) -> Callable[[Any], Operation]:
+    """Declare a view: its kernel returns numpy views of its input.
+
+    Args:
+        kernel: the numpy function; the declared function itself unless given.
+        many: the kernel returns a list of views (``unbind``).
+    """
+    return lambda declared: Operation(declared, "view", kernel, **options)
+
+
+def sequence(**options: Any) -> Callable[[Any], Operation]:
+    """Declare an operation on a sequence of tensors: ``cat``."""
+    return lambda declared: Operation(declared, "sequence", None, **options)
+
+
+@overload
+def public(
+    function: Any, *, as_method: bool = ..., out: bool = ..., autocast: str | None = ...
+) -> Any: ...
+@overload
+def public(
+    *, as_method: bool = ..., out: bool = ..., autocast: str | None = ...
+) -> Callable[[Any], Any]: ...
+def public(
+    function: Any = None, *, as_method: bool = True, out: bool = False, autocast: str | None = None
+) -> Any:
+    """Declare a composite: a function on tensors built from operations, and a Tensor method.
+
+    Args:
+        function: the composite.
+        as_method: whether it is a Tensor method too.
+        out: whether the function (not the method) takes ``out=``.
+        autocast: the dtype that autocast casts the arguments to, see core/declaration/casting.py.
+    """
+    if function is None:
+        return functools.partial(public, as_method=as_method, out=out, autocast=autocast)
+    compiler.call_input(function)
+    function = function if autocast is None else casting.autocast(autocast)(function)
+    COMPOSITES[function.__name__] = with_out(function) if out else function
+    if as_method:
+        method(function)
+    return function
+
+
+COMPOSITES: dict[str, Any] = {}
+assert sys.version_info >= (3, 11)
+compiler.NAMESPACE["is_operand"] = _is_operand
+assert observable.namespace is compiler.NAMESPACE

@@ -1,0 +1,179 @@
+"""``out=``: writing a result to a tensor that is there already."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from tinynet import dtypes, errors
+from tinynet.core.modes import mode, no_grad
+from tinynet.core.tensors.inplace import wrote
+from tinynet.core.tensors.overlap import refuse_overlap, refuse_partial_overlap
+from tinynet.core.tensors.storage import resized
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.version import refuse_inference
+from tinynet.core.tensors.views import requires_grad
+from tinynet.dtypes import Array
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What an operation wants of ``out=`` beyond room for its results.
+
+    Attributes:
+        apart: it must not be an input.
+        texts: make of a result and ``out`` the refusal of another dtype: one for each result, or
+            one for all. Without them, casting is allowed; so it is where there are fewer results.
+        by_count: it keeps its shape if that has as many elements as the result.
+        warns: a warning where ``out`` has elements and is resized; functions that make tensors
+            from numbers give none, but for ``arange``.
+        dim: it must be called with ``dim``.
+        inside: it computes in the dtype of ``out``.
+        also: dtypes that are allowed beside that of the result.
+    """
+
+    apart: bool = False
+    dim: bool = False
+    inside: bool = False
+    also: tuple[Any, ...] = ()
+    texts: tuple[Callable[[Array, Array], str], ...] = ()
+    by_count: bool = False
+    warns: bool = True
+
+
+DEMANDS: dict[str, Demand] = {}  # of operations, by their names: ops/out_dtypes.py
+_NONE = Demand()
+
+
+def written(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
+) -> Any:
+    """Return ``out`` after writing to it what ``function`` returns.
+
+    Args:
+        function: a public operation or composite.
+        args, kwargs: its arguments.
+        out: a tensor, or a tuple of them where there are several results.
+
+    Raises:
+        TypeError: ``out`` is something else.
+        RuntimeError: an input or ``out`` requires grad, or ``out`` cannot hold the result.
+    """
+    name = function.__name__
+    demand = DEMANDS.get(name, _NONE)
+    targets = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    for t in targets:
+        if not isinstance(t, Tensor):
+            kind = type(t).__name__
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {kind}")
+    inputs = list(_tensors((args, kwargs)))
+    _refuse(name, targets, inputs, demand)
+    if demand.dim and len(args) < 2 and "dim" not in kwargs:
+        raise TypeError(f"{name}() received an invalid combination of arguments: out= needs dim")
+    if demand.inside and kwargs.get("dtype") is None:
+        kwargs = {**kwargs, "dtype": targets[0].dtype}
+    if not inputs and "dtype" in (function.__kwdefaults__ or ()):
+        demand = replace(demand, warns=name == "arange")
+        kwargs = {**kwargs, "dtype": _dtype_of(targets[0], kwargs.get("dtype"))}
+    casts, mode.autocast = mode.autocast, None  # it leaves functions with out= alone
+    try:
+        with no_grad():
+            results = function(*args, **kwargs)
+    finally:
+        mode.autocast = casts
+    several = isinstance(results, tuple)
+    found = tuple(results) if several else (results,)
+    if len(found) != len(targets):
+        raise TypeError(f"{name}(): expected out to hold {len(found)} tensors. Got {len(targets)}.")
+    _refuse_dtypes(targets, found, demand)
+    for t, result in zip(targets, found, strict=True):
+        if t._array.shape != result._array.shape and any(t is x for x in inputs):
+            raise errors.output_shape(t._array.shape, result._array.shape)
+        _write(t, result._array, name, demand)
+    return type(results)(targets) if type(results) is tuple else out if several else targets[0]
+
+
+def _refuse(name: str, targets: tuple[Tensor, ...], inputs: list[Tensor], demand: Demand) -> None:
+    if mode.grad and any(requires_grad(t) for t in (*targets, *inputs)):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    for t in targets:
+        refuse_inference(t._counter)
+        refuse_partial_overlap(t, tuple(inputs), demand.apart)
+        if demand.apart:
+            refuse_overlap(t._array)
+
+
+def _refuse_dtypes(targets: tuple[Tensor, ...], found: tuple[Tensor, ...], demand: Demand) -> None:
+    texts = demand.texts * len(targets) if len(demand.texts) == 1 else demand.texts
+    if len(texts) != len(targets):
+        return  # of the form with another number of results
+    for t, result, text in zip(targets, found, texts, strict=True):
+        if t._array.dtype not in (result._array.dtype, *demand.also):
+            raise RuntimeError(text(result._array, t._array))
+
+
+def _dtype_of(t: Tensor, wanted: Any) -> Any:
+    """Return the dtype of what is made from nothing: that of ``out``."""
+    if wanted is not None and dtypes.as_numpy(wanted) != t._array.dtype:
+        name = dtypes.from_numpy(dtypes.as_numpy(wanted)).scalar_name
+        raise RuntimeError(
+            f"dtype {name} does not match dtype of out parameter ({t.dtype.scalar_name})"
+        )
+    return t.dtype
+
+
+def _write(t: Tensor, values: Any, name: str, demand: Demand) -> None:
+    if not dtypes.castable(values.dtype, t._array.dtype):
+        raise errors.cannot_cast(dtypes.of(values).scalar_name, t.dtype.scalar_name)
+    if demand.by_count and t._array.size == values.size:
+        values = values.reshape(t._array.shape)
+    if t._array.shape != values.shape:
+        if t._array.size and demand.warns:
+            warnings.warn(
+                "An output with one or more elements was resized since it had shape "
+                f"{list(t.shape)}, which does not match the required output shape "
+                f"{list(values.shape)}. Resize it yourself, to zero elements or to that shape.",
+                UserWarning,
+                stacklevel=5,
+            )
+        t._array = resized(t._array, values.shape)
+    refuse_overlap(t._array)
+    t._array[...] = values
+    wrote(t, f"{name}(out=...)", None, [values])
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from _tensors(one)
+    elif isinstance(value, dict):
+        yield from _tensors(list(value.values()))
+
+
+def with_out(function: F) -> F:
+    """Let a composite take ``out=``."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if not kwargs:
+                return function(*args)  # most calls, a little faster
+            out = kwargs.pop("out", None)
+            if out is None:
+                return function(*args, **kwargs)
+            return written(function, args, kwargs, out)
+        except (MemoryError, ValueError) as error:
+            errors.refuse_unallocated(error)
+            raise
+
+    return wrapped  # type: ignore[return-value]

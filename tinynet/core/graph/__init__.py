@@ -1,0 +1,1 @@
+"""The recorded graph, and the engine that walks it."""

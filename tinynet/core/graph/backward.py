@@ -1,0 +1,114 @@
+"""Where backward passes start and end: the checks before ``core/graph/engine.py`` walks.
+
+An end is a tensor, or anything else with an ``edge`` (``autograd.graph.GradientEdge``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.callsite import here, locate, warn
+from tinynet.core.graph.engine import Task
+from tinynet.core.graph.node import Edge
+from tinynet.core.tensors.tensor import Tensor, wrap
+
+
+def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edge], list[Tensor]]:
+    """Check what a pass starts from; return the edges and their gradients.
+
+    Raises:
+        RuntimeError: a tensor without grad, a missing gradient for a non-scalar, a wrong shape.
+    """
+    edges: list[Edge] = []
+    given: list[Tensor] = []
+    for i, (end, g) in enumerate(zip(ends, grads, strict=True)):
+        edge = end.edge
+        if not edge:
+            raise errors.not_recorded(i, locate(here()))
+        shape, dtype = _form(edge)
+        if g is None:
+            if math.prod(shape) != 1:
+                raise errors.not_scalar(shape, locate(here()))
+            g = wrap(np.array(1, dtype) if not shape else np.ones(shape, dtype))
+        elif not isinstance(g, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+        elif g._array.shape != shape:
+            raise errors.grad_shape(i, g._array.shape, shape)
+        edges.append(edge)
+        given.append(g)
+    return edges, given
+
+
+def _is_loss_without_history(edge: Edge, grad: Tensor | None) -> bool:
+    return grad is None and isinstance(edge[0], Tensor)
+
+
+def _form(edge: Edge) -> tuple[tuple[int, ...], Any]:
+    """Return shape and dtype of the tensor that an edge belongs to."""
+    target, number = edge
+    if isinstance(target, Tensor):
+        return target._array.shape, target._array.dtype
+    if target.multiple:
+        return target.shape[number], target.dtype[number]
+    return target.shape, target.dtype
+
+
+def backward(
+    tensors: Sequence[Any],
+    grads: Sequence[Tensor | None],
+    retain_graph: bool | None,
+    create_graph: bool,
+    inputs: Sequence[Any] | None,
+) -> None:
+    """Accumulate gradients into leaves, or into ``inputs`` only."""
+    keep = create_graph if retain_graph is None else retain_graph
+    if create_graph:
+        warn(errors.CREATE_GRAPH)
+    edges, given = start(tensors, grads)
+    if tensors and all(_is_loss_without_history(*pair) for pair in zip(edges, grads, strict=True)):
+        warn(errors.BACKWARD_OF_LEAF, errors.LostGradientWarning)
+    if inputs is None:
+        Task(edges, given, keep, create_graph, None).run()
+        return
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    for t in inputs:
+        if isinstance(t, Tensor):
+            t.retain_grad()  # as in PyTorch: from now on, for one that is no leaf
+    Task(edges, given, keep, create_graph, _edges(inputs), accumulate=True).run()
+
+
+def grad(
+    outputs: Sequence[Any],
+    inputs: Sequence[Any],
+    grads: Sequence[Tensor | None],
+    retain_graph: bool | None,
+    create_graph: bool,
+    allow_unused: bool,
+) -> list[Tensor | None]:
+    """Return the gradients with respect to ``inputs``; None for an unused one if allowed."""
+    keep = create_graph if retain_graph is None else retain_graph
+    edges, given = start(outputs, grads)
+    ends = _edges(inputs)
+    task = Task(edges, given, keep, create_graph, ends)
+    task.run()
+    # A gradient that passes through unchanged is the tensor that was passed in, not an alias.
+    own = {id(g._array): g for g in given}
+    found = [task.captured.get(edge) for edge in ends]
+    found = [None if g is None else own.get(id(g._array), g) for g in found]
+    for i, g in enumerate(found):
+        if g is None and not allow_unused:
+            raise errors.unused(i, locate(here()))
+    return found
+
+
+def _edges(inputs: Sequence[Any]) -> list[Edge]:
+    ends = [t.edge for t in inputs]
+    if None in ends:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return ends

@@ -1,0 +1,109 @@
+"""CopySlices: the history of a tensor one of whose views was written in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.callsite import Site, here, locate
+from tinynet.core.graph.node import Edge, Freed, Node, count_nodes
+from tinynet.core.messages import freed_error
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.tensors.views import Chain
+
+
+class CopySlices(Node):
+    """The history of a base one of whose views was written in place.
+
+    The part of the gradient that belongs to the view goes through ``inner``, the node of the
+    in-place operation; the rest goes on to what the base was before.
+    """
+
+    __slots__ = ("chain", "freed", "inner", "order", "written")
+
+    def __init__(
+        self, base: Tensor, before: Edge | None, chain: Chain, inner: Node | None, site: Site | None
+    ):
+        self.sequence = count_nodes()
+        self.edges = (before,) if inner is None else (before, *inner.edges[1:])
+        self.hooks = None
+        self.site = site
+        self.shape = base._array.shape
+        self.dtype = base._array.dtype
+        # The chain may only fit the order in which the base's dimensions lie in memory.
+        order = sorted(range(base._array.ndim), key=lambda i: -base._array.strides[i])
+        self.order = None if order == sorted(order) else order
+        # What inner saved of its result is the view, whose history is in turn this node.
+        self.written = base._array if inner is not None and "result" in inner.saved else None
+        self.chain = chain
+        self.inner = inner
+        self.freed: Freed | None = None
+
+    def name(self) -> str:
+        """Return the name that messages show."""
+        return "tinynet::autograd::CopySlices"
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Split the gradient, on arrays."""
+        self._check()
+        order = self.order
+        if order is None:
+            whole = np.array(g, order="C")
+        else:
+            whole = np.array(np.transpose(g, order), order="C").transpose(np.argsort(order))
+        part = whole
+        for op, args in self.chain:
+            part = op.kernel(part, *args)
+        first: Any = None
+        rest: list[Any] = []
+        if self.inner is not None:
+            first, *rest = self.inner.backward(part.copy(), freed, None)
+        part[...] = 0 if first is None else first
+        if freed is not None:
+            self.freed = freed
+        return (whole, *rest)
+
+    def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Split the gradient, on tensors."""
+        self._check()
+        whole = g.clone()
+        if self.order is not None:
+            back = [self.order.index(i) for i in range(len(self.order))]
+            whole = whole.permute(*self.order).contiguous().permute(*back)
+        part = whole
+        for op, args in self.chain:
+            part = op.function(part, *args)
+        first: Any = None
+        rest: list[Any] = []
+        if self.inner is not None:
+            self._lend_edge(self.inner)
+            try:
+                first, *rest = self.inner.backward_recorded(part.clone(), freed, None)
+            finally:
+                if self.written is not None:
+                    del self.inner.result_edge
+        if first is None:
+            part.zero_()
+        else:
+            part.copy_(first)
+        if freed is not None:
+            self.freed = freed
+        return (whole, *rest)
+
+    def _lend_edge(self, inner: Node) -> None:
+        """Tell ``inner`` where its saved result stands in the graph: it is a view of the base.
+
+        Only for the moment: kept, it would be a cycle.
+        """
+        if self.written is None:
+            return
+        view = wrap(self.written)
+        view._edge, view._requires_grad = (self, 0), True
+        for op, args in self.chain:
+            view = op.function(view, *args)
+        inner.result_edge = view._edge
+
+    def _check(self) -> None:
+        if self.freed is not None:
+            raise freed_error(self.site, self.freed.site, locate(here()), "buffers")

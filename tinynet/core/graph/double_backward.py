@@ -1,0 +1,73 @@
+"""Derivatives that are operations themselves, as PyTorch shows them: ``TanhBackwardBackward0``.
+
+A plain backward runs an operation's formula on arrays, and nothing here is in its way. With
+``create_graph`` the formula runs on tensors; there, an operation whose kernel is that same formula
+takes its place, so that the gradient has one node, with the name and saved values of PyTorch's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from tinynet.core.declaration.codegen import parameters
+from tinynet.core.declaration.operation import Operation
+
+# PyTorch's names of what such a node saves.
+_SHOWN = {"g": "grad_output", "result": "output", "input": "self"}
+
+
+def derivative(
+    op: Operation, node: str, of: str = "self", /, **formulas: Callable[..., Any]
+) -> Operation:
+    """Make the formula of an operation an operation, which ``create_graph`` records.
+
+    It is linear in the gradient: its derivative with respect to that is itself, if elementwise.
+
+    Args:
+        op: the operation; its derivative is declared.
+        node: name of the class of nodes.
+        of: the input whose formula it is. Its parameters are ``g``, then what the formula saves,
+            tensors before attributes.
+        formulas: the derivatives with respect to the saved inputs and outputs, which go by
+            PyTorch's names: ``grad_output`` for ``g`` (where it is not elementwise), ``output`` for
+            ``result``.
+    """
+    assert op.formulas is not None
+    formula = op.formulas[of]
+    assert isinstance(formula, FunctionType)
+    names = parameters(formula)
+    arrays = {"g", "result", *op.tensors, *op.outputs, *op.hidden}
+    count = sum(name in arrays for name in names)
+    shown = [_SHOWN.get(name, name) for name in names]
+    by = "" if of == op.tensors[0] else f"_of_{of}"
+    declared = _renamed(formula, shown, f"{op.name}_backward{by}", count)
+    declared.__doc__ = f"Return the gradient of the input of ``{op.name}``."
+    kind = op.kind if op.kind == "pointwise" else "plain"
+    second = Operation(declared, kind, None, node=node, methods=False)
+    if "grad_output" not in formulas:
+        formulas["grad_output"] = _renamed(formula, ["g", *shown[1:]], formula.__name__, 0)
+        second.recorded["grad_output"] = second.function, tuple(shown[1:])
+    second.grad(**formulas)
+    op.recorded[of] = second.function, names[1:]
+    return second
+
+
+def _renamed(function: FunctionType, names: list[str], name: str, count: int) -> FunctionType:
+    """Return a function whose parameters have other names, the first ``count`` before a slash."""
+    code = function.__code__
+    found = FunctionType(
+        code.replace(
+            co_varnames=(*names, *code.co_varnames[code.co_argcount :]),
+            co_posonlyargcount=count,
+            co_name=name,
+        ),
+        function.__globals__,
+        name,
+        function.__defaults__,
+        function.__closure__,
+    )
+    found.__module__ = function.__module__
+    found.__qualname__ = name
+    return found

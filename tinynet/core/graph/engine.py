@@ -1,0 +1,397 @@
+"""One backward pass: walk from newest to oldest node, hand each its gradient, collect.
+
+Creation numbers are a topological order, since an input is always older than what uses it. So the
+nodes that can be reached are sorted by number and visited once; nothing recurses.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.callsite import here
+from tinynet.core.declaration.broadcasting import Recorded, sum_to
+from tinynet.core.graph.accumulate_grad import Leaf, accumulate
+from tinynet.core.graph.backward_observers import passes, witnessed
+from tinynet.core.graph.node import Edge, Freed, Hooks, Node, check_replaced
+from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.graph.sparse_gradients import sparse
+from tinynet.core.graph.traversal import leading_to, reachable
+from tinynet.core.modes import mode, on_a_new_stack
+from tinynet.core.tensors.inplace import moved
+from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
+
+FLOOR = 32  # passes within passes that share a stack: Python's recursion limit is a thread's
+
+
+class Task:
+    """One backward pass.
+
+    Args:
+        edges: where the pass starts.
+        grads: the gradient of each, as tensors.
+        keep_graph: keep what was saved for another pass.
+        create_graph: record the pass itself.
+        inputs: edges whose gradients are wanted; None: those of all leaves.
+        accumulate: let the nodes of ``inputs`` run, and leaves take their gradients, as
+            ``backward(inputs=...)`` does; else the gradients are captured there.
+    """
+
+    def __init__(
+        self,
+        edges: Sequence[Edge],
+        grads: Sequence[Tensor],
+        keep_graph: bool,
+        create_graph: bool,
+        inputs: Sequence[Edge] | None,
+        accumulate: bool = False,
+    ):
+        self.edges = edges
+        self.grads = grads
+        self.create_graph = create_graph
+        self.freed = None if keep_graph else Freed(here())
+        self.captured: dict[Edge, Any] = {}
+        self.inputs = None if accumulate else inputs
+        self.accumulate = accumulate
+        self.pending: dict[Node, Any] = {}  # its gradient so far
+        ends = {edge[0] for edge in inputs or ()}
+        self.order, self.leaves = reachable([edge[0] for edge in edges], ends)
+        self.batched = Recorded.batched is not None and Recorded.batched(self.order)
+        self.recorded = create_graph or self.batched  # formulas run on tensors
+        self.watched = False  # see core/graph/backward_observers.py
+        self.wanted = None if inputs is None else leading_to(ends, self.order)
+        self.asked = {edge[0] for edge in self.inputs or ()}
+        self.callbacks: list[Callable[[], Any]] = []  # run at the end of the pass
+        self.depth = 0 if mode.task is None else mode.task.depth + 1  # passes within passes
+
+    def run(self) -> None:
+        """Do the pass: gradients of leaves are accumulated, or those of inputs captured."""
+        if passes.listeners:
+            witnessed(self, self._run)
+        else:
+            self._run()
+
+    def _run(self) -> None:
+        if self.depth % FLOOR == FLOOR - 1:
+            on_a_new_stack(self._walk)
+        else:
+            self._walk()
+
+    def _walk(self) -> None:
+        before, on, outer, watcher = mode.grad, mode.on, mode.task, mode.watcher
+        mode.grad = self.create_graph and mode.on
+        mode.task = self
+        try:
+            for edge, g in zip(self.edges, self.grads, strict=True):
+                self._deliver(edge, g if self.recorded else g._array, False)
+            if not (self.recorded or self.watched or watcher or self.wanted is not None):
+                self._run_plain()
+            else:
+                visit = self._visit if watcher is None else watcher.visitor(self)
+                for node in self.order:
+                    if node in self.pending:
+                        visit(node)
+            for leaf in self.leaves.values():  # where the pass started
+                if leaf.gradient is not None:
+                    self._leaf(leaf)
+            while self.callbacks:
+                self.callbacks.pop(0)()
+        except MemoryError as error:
+            errors.refuse_unallocated(error)
+            raise
+        finally:
+            mode.grad, mode.on, mode.task = before, on, outer
+
+    def will_reach(self, edge: Edge) -> bool:
+        """Return whether the pass comes to the node or leaf of ``edge``."""
+        target = edge[0]
+        if self.wanted is not None and target not in self.wanted:
+            return False
+        return id(target) in self.leaves if isinstance(target, Tensor) else target in self.order
+
+    def _run_plain(self) -> None:
+        """Visit the nodes where nobody looks on: most passes, so that each line here is paid often.
+
+        It is `_visit` without its questions; a node that has a special wish goes there.
+        """
+        pending, leaves, freed = self.pending, self.leaves, self.freed
+        for node in self.order:
+            if node not in pending:
+                continue
+            g = pending[node]
+            if node.hooks is not None or g is None or node.multiple or node.takes_missing:
+                self._visit(node)
+                continue
+            del pending[node]
+            results = node.backward(g, freed, None)
+            for edge, r in zip(node.edges, results, strict=True):
+                if not edge:
+                    continue
+                target, number = edge
+                if isinstance(target, Tensor):
+                    leaf, array = leaves[id(target)], target._array
+                    if (
+                        leaf.left == 1  # the only one to give it anything, and that can be kept
+                        and leaf.gradient is None
+                        and target._grad is None
+                        and target._hooks is None
+                        and target._edge is None
+                        and target._requires_grad
+                        and node.gives_fresh
+                        and r.__class__ is np.ndarray
+                        and r.shape == array.shape
+                        and r.dtype is array.dtype
+                        and _only_one(r, g, results)
+                    ):
+                        leaf.left = 0
+                        target._grad = wrap(r)
+                    else:
+                        self._at_leaf(leaf, r, node.gives_fresh, g, results)
+                elif r is None or r.__class__ is Rows or target.multiple:
+                    self._pass_on(edge, r)
+                else:
+                    if r.shape != target.shape or r.dtype is not target.dtype:
+                        r = self._fit(r, target.shape, target.dtype)
+                    if target in pending and (arrived := pending[target]) is not None:
+                        r = arrived + r
+                    pending[target] = r
+
+    def _visit(self, node: Node) -> None:
+        g = self.pending.pop(node)
+        wanted = self.wanted
+        goes_on = wanted is None or any(edge and edge[0] in wanted for edge in node.edges)
+        goes_on = goes_on or (self.accumulate and node in wanted)  # type: ignore[operator]
+        if goes_on and node in self.asked:
+            self._capture(node, g)  # as it arrives; at the end of the way, hooks come first
+        if node.hooks is not None:
+            g = _run(self._tensor_hooks, node, g)
+        if not goes_on:
+            if node in self.asked:
+                self._capture(node, g)
+            return
+        if node.hooks is not None and node.hooks.pre:
+            g = _run(self._pre_hooks, node, g)
+        if not node.takes_missing and (g is None or (node.multiple and _nothing(g))):
+            results: tuple[Any, ...] = (None,) * len(node.edges)
+        else:
+            step = node.backward_recorded if self.recorded else node.backward
+            results = step(g, self.freed, wanted)
+        if mode.watcher is not None:
+            mode.watcher.check(node, g, results)
+        if node.hooks is not None and node.hooks.post:
+            results = self._post_hooks(node.hooks, results, g)
+        for edge, r in zip(node.edges, results, strict=True):
+            if not edge:
+                continue
+            target = edge[0]
+            if wanted is not None and target not in wanted:
+                continue
+            if isinstance(target, Tensor):
+                fresh = not self.recorded and node.gives_fresh and node.hooks is None
+                self._at_leaf(self.leaves[id(target)], r, fresh, g, results)
+            else:
+                self._pass_on(edge, r)
+
+    def _at_leaf(self, leaf: Leaf, r: Any, fresh: bool, g: Any, results: tuple[Any, ...]) -> None:
+        """Take what a node gives to a leaf; when that was the last, the leaf gets its gradient."""
+        leaf.left -= 1
+        t = leaf.tensor
+        if r is not None:
+            self._deliver((t, 0), r, fresh and _only_one(r, g, results))
+        elif t._hooks is not None:
+            leaf.hooked = True
+        if not leaf.left and (leaf.gradient is not None or leaf.hooked):
+            self._leaf(leaf)
+
+    def _pass_on(self, edge: Edge, r: Any) -> None:
+        target = edge[0]
+        if r is not None:
+            self._deliver(edge, r, False)
+        elif target not in self.pending:  # its hooks run, and those of what comes after it
+            self.pending[target] = [None] * len(target.shape) if target.multiple else None
+
+    def _deliver(self, edge: Edge, g: Any, own: bool) -> None:
+        """Add ``g`` to what has arrived at ``edge``, in the shape and dtype of its tensor."""
+        target, number = edge
+        if self.batched:
+            g = Recorded.settled(g, target)
+        if isinstance(target, Tensor):
+            array = target._array
+            leaf = self.leaves[id(target)]
+            g = self._fit(g, array.shape, array.dtype)
+            if leaf.gradient is None:
+                leaf.gradient, leaf.own = g, own
+            else:
+                leaf.gradient, leaf.own = self._add(leaf.gradient, g), not self.recorded
+            return
+        if g.__class__ is Rows and g.lazy:  # only leaves and optimizers know what to do with it
+            g = g.dense()
+        if target.multiple:
+            g = self._fit(g, target.shape[number], target.dtype[number])
+            slots = self.pending.get(target)
+            if slots is None:
+                slots = self.pending[target] = [None] * len(target.shape)
+            arrived = slots[number]
+            slots[number] = g if arrived is None else self._add(arrived, g)
+        else:
+            g = self._fit(g, target.shape, target.dtype)
+            arrived = self.pending.get(target)
+            self.pending[target] = g if arrived is None else self._add(arrived, g)
+
+    def _add(self, a: Any, b: Any) -> Any:
+        return Recorded.add(a, b) if self.recorded else a + b
+
+    def _fit(self, g: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+        array = g._array if self.recorded else g
+        if array.shape != shape:
+            try:
+                g = Recorded.sum_to(g, shape) if self.recorded else sum_to(g, shape)
+            except ValueError:
+                raise RuntimeError(
+                    f"a function returned an invalid gradient - got {list(array.shape)} but "
+                    f"expected shape compatible with {list(shape)}"
+                ) from None
+        if array.dtype is not dtype:
+            g = Recorded.cast(g, dtype) if self.recorded else g.astype(dtype)
+        return g
+
+    # ---- hooks and captures -----------------------------------------------------------------
+
+    def _tensor(self, g: Any) -> Any:
+        """Return a gradient as hooks see it: a tensor, or None where none arrived."""
+        if self.recorded or g is None:
+            return g
+        if g.__class__ is Rows:
+            return wrap(g.dense()) if g.lazy else sparse(g.copy())
+        array = np.asarray(g)  # a broadcast gradient cannot be written to: users get a copy
+        return wrap(array if array.flags.writeable else array.copy(order="C"))
+
+    def _tensor_hooks(self, hooks: Hooks, slots: list[Any]) -> list[Any]:
+        """Run the hooks on tensors, in order of registration, and keep what tensors retain."""
+        registered = [
+            (handle, number, hook)
+            for number, of_one in hooks.tensor.items()
+            for handle, hook in of_one.items()
+        ]
+        for _handle, number, hook in sorted(registered, key=operator.itemgetter(0)):
+            g = slots[number]
+            slots[number] = self._replaced(hook(self._tensor(g)), g, hook)
+        for number, kept in hooks.retained.items():
+            self._retain(kept(), slots[number])
+        return slots
+
+    def _retain(self, t: Tensor | None, g: Any) -> None:
+        if t is not None and g is not None:
+            seen = self._tensor(g)
+            if t._grad is None:
+                t._grad = Recorded.clone(seen) if self.create_graph else wrap(seen._array.copy())
+            elif self.create_graph:
+                t._grad = Recorded.add(t._grad, seen)
+            else:
+                t._grad = wrap(np.asarray(t._grad._array + seen._array))
+
+    def _replaced(self, returned: Any, g: Any, hook: Any) -> Any:
+        if returned is None:
+            return g
+        if not isinstance(returned, Tensor):
+            raise TypeError(f"expected Variable, but hook returned '{type(returned).__name__}'")
+        if g is None:
+            raise RuntimeError("can't replace a None gradient with a non-None value")
+        was = self._tensor(g)
+        name = getattr(hook, "__name__", type(hook).__name__)
+        if returned._array.dtype != was._array.dtype:
+            raise RuntimeError(
+                f"hook '{name}' has changed the type of value (was "
+                f"tinynet.{was.dtype.tensor_name} got tinynet.{returned.dtype.tensor_name})"
+            )
+        if returned._array.shape != was._array.shape:
+            raise RuntimeError(f"hook '{name}' has changed the size of value")
+        return returned if self.recorded else returned._array
+
+    def _pre_hooks(self, hooks: Hooks, slots: list[Any]) -> list[Any]:
+        for hook in [*hooks.pre.values()]:
+            seen = tuple(self._tensor(x) for x in slots)
+            returned = hook(seen)
+            if returned is not None:
+                check_replaced(hook, returned, len(slots))
+                slots = [x if self.recorded or x is None else x._array for x in returned]
+        return slots
+
+    def _post_hooks(self, hooks: Hooks, results: tuple[Any, ...], g: Any) -> tuple[Any, ...]:
+        outs = g if isinstance(g, list) else [g]
+        seen = tuple(self._tensor(x) for x in outs)
+        for hook in [*hooks.post.values()]:
+            given = tuple(self._tensor(x) for x in results)
+            returned = hook(given, seen)
+            if returned is not None:
+                check_replaced(hook, returned, len(results))
+                results = tuple(x if self.recorded or x is None else x._array for x in returned)
+        return results
+
+    def _capture(self, node: Node, g: Any) -> None:
+        for edge in self.inputs or ():
+            if edge[0] is node:
+                found = g[edge[1]] if node.multiple else g
+                if found is not None:
+                    self.captured[edge] = self._tensor(found)
+
+    def _leaf(self, arrived: Leaf) -> None:
+        """Give a leaf its gradient: to ``.grad``, or to whoever asked for it."""
+        leaf, g, own = arrived.tensor, arrived.gradient, arrived.own
+        arrived.gradient = None
+        if leaf._edge is not None:
+            raise moved(counter_of(leaf))
+        hooks: Hooks | None = leaf._hooks
+        if hooks is None and leaf._grad is None and own and self.inputs is None:
+            if g.__class__ is np.ndarray:
+                if leaf._requires_grad:  # else it was switched off since
+                    leaf._grad = wrap(g)
+                return
+        if hooks is not None:
+            (g,) = self._tensor_hooks(hooks, [g])
+            own = False  # a hook may have kept it
+        if self.inputs is not None:
+            if g is not None:
+                self.captured[(leaf, 0)] = self._tensor(g)
+            return
+        if hooks is not None:
+            (g,) = self._pre_hooks(hooks, [g])
+        if g.__class__ is Rows and g.lazy and hooks is None:
+            seen, own = sparse(g), True
+        else:
+            seen = self._tensor(g)
+        first = leaf._grad is None and not self.create_graph
+        accumulate(leaf, seen, own, self.create_graph)
+        if hooks is not None and hooks.post:
+            if first and leaf._grad is not None:  # the gradient itself, as hooks have left it
+                seen = leaf._grad
+            for hook in [*hooks.post.values()]:
+                hook((), (seen,))
+
+
+def _run(hooks: Callable[[Hooks, list[Any]], list[Any]], node: Node, g: Any) -> Any:
+    """Return what hooks make of the gradients of a node's outputs."""
+    assert node.hooks is not None
+    slots = hooks(node.hooks, list(g) if node.multiple else [g])
+    return slots if node.multiple else slots[0]
+
+
+def _nothing(grads: Sequence[Any]) -> bool:
+    return all(g is None for g in grads)
+
+
+def _only_one(r: Any, g: Any, results: tuple[Any, ...]) -> bool:
+    """Return True if nobody else can hold the array ``r``, so that a leaf may keep it as it is."""
+    if r is g or r.__class__ is not np.ndarray or r.base is not None:
+        return False
+    if len(results) == 1:
+        return True
+    times = 0
+    for other in results:
+        if other is r:
+            times += 1
+    return times == 1

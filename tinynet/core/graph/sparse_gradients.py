@@ -1,0 +1,212 @@
+"""Sparse gradients on Tensor: those of ``Embedding(sparse=True)``.
+
+Such a tensor holds ``core/graph/row_sparse.py``'s Rows. PyTorch's methods on it are here; every
+other operation makes a dense tensor of it first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, layouts
+from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.tensors.tensor import Tensor, method, wrap
+
+_UNCOALESCED = "Cannot get {} on an uncoalesced tensor, please call .coalesce() first"
+
+
+def is_sparse(t: Tensor) -> bool:
+    """Return True for a tensor that holds a few rows only.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.is_sparse, table.weight.is_sparse
+        (True, False)
+    """
+    return isinstance(t._array, Rows)
+
+
+method(property(is_sparse), "is_sparse")
+
+
+def sparse(rows: Rows) -> Tensor:
+    """Return the sparse tensor of some rows."""
+    return wrap(rows)  # type: ignore[arg-type]  # the only tensors whose _array is no array
+
+
+def dense_gradient(t: Tensor) -> Tensor | None:
+    """Return what a leaf has as its gradient; one that was lazy is so no more."""
+    grad = t._grad
+    if grad is not None:
+        array: Any = grad._array
+        if array.__class__ is Rows and array.lazy:
+            grad._array = array.dense()
+    return grad
+
+
+def rows_of(t: Tensor, what: str = "") -> Rows:
+    """Return the rows of a sparse tensor.
+
+    Raises:
+        RuntimeError: it is dense.
+    """
+    array: Any = t._array
+    if not isinstance(array, Rows):
+        raise RuntimeError(f"{what} expected sparse coordinate tensor layout but got Strided")
+    return array
+
+
+@method
+def to_dense(self: Tensor) -> Tensor:
+    """Return the tensor with all its zeros; itself if it is dense.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.to_dense()
+        tensor([[0.],
+                [0.],
+                [2.]])
+    """
+    return wrap(rows_of(self).dense()) if is_sparse(self) else self
+
+
+@method
+def coalesce(self: Tensor) -> Tensor:
+    """Return a sparse tensor in which each row stands once, in ascending order.
+
+    Raises:
+        RuntimeError: the tensor is dense.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2, 0])).sum().backward()
+        >>> table.weight.grad.coalesce().values()
+        tensor([[1.],
+                [2.]])
+    """
+    return sparse(rows_of(self, "coalesce").coalesce())
+
+
+@method
+def is_coalesced(self: Tensor) -> bool:
+    """Return True for a sparse tensor in which each row stands once.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.is_coalesced(), table.weight.grad.coalesce().is_coalesced()
+        (False, True)
+    """
+    return rows_of(self, "is_coalesced").coalesced
+
+
+@method
+def _indices(self: Tensor) -> Tensor:
+    """Return the numbers of the rows, ``[1, n]``."""
+    return wrap(np.asarray(rows_of(self, "_indices").index, np.int64)[None])
+
+
+@method
+def _values(self: Tensor) -> Tensor:
+    """Return the rows, ``[n, ...]``; they share the memory."""
+    return wrap(rows_of(self, "_values").values)
+
+
+@method
+def indices(self: Tensor) -> Tensor:
+    """Return the numbers of the rows of a coalesced tensor, ``[1, n]``.
+
+    Raises:
+        RuntimeError: the tensor is not coalesced, or not sparse.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2, 0])).sum().backward()
+        >>> table.weight.grad.coalesce().indices()
+        tensor([[0, 2]])
+    """
+    if not rows_of(self, "indices").coalesced:
+        raise RuntimeError(_UNCOALESCED.format("indices"))
+    return _indices(self)
+
+
+@method
+def values(self: Tensor) -> Tensor:
+    """Return the rows of a coalesced tensor, ``[n, ...]``.
+
+    Raises:
+        RuntimeError: the tensor is not coalesced, or not sparse.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.coalesce().values()
+        tensor([[2.]])
+    """
+    if not rows_of(self, "values").coalesced:
+        raise RuntimeError(_UNCOALESCED.format("values"))
+    return _values(self)
+
+
+@method
+def _nnz(self: Tensor) -> int:
+    """Return how many rows are kept."""
+    return len(rows_of(self, "_nnz").index)
+
+
+@method
+def sparse_dim(self: Tensor) -> int:
+    """Return 1: rows are chosen along the first dimension. 0 for a dense tensor.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.sparse_dim(), table.weight.sparse_dim()
+        (1, 0)
+    """
+    return int(is_sparse(self))
+
+
+@method
+def dense_dim(self: Tensor) -> int:
+    """Return the number of dimensions of a row; of a dense tensor, all.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.dense_dim(), table.weight.dense_dim()
+        (1, 2)
+    """
+    return self._array.ndim - int(is_sparse(self))
+
+
+def layout(t: Tensor) -> layouts.layout:
+    """Return how the elements are kept: all of them (strided), or a few rows (sparse_coo).
+
+    Example:
+        >>> tn.ones(2).layout
+        tinynet.strided
+    """
+    return layouts.sparse_coo if is_sparse(t) else layouts.strided
+
+
+method(property(layout), "layout")
+
+
+@method
+def _shown(self: Tensor) -> str:
+    """Return what ``repr`` shows for a sparse tensor."""
+    rows = rows_of(self, "repr")
+    kind = dtypes.of(rows.values)
+    dtype = "" if kind.numpy == dtypes.default_float() else f", dtype={kind!r}"
+    lines = [_indented("indices", _indices(self)), _indented("values", _values(self))]
+    lines.append(f"size={rows.shape}, nnz={len(rows.index)}{dtype}, layout={layout(self)})")
+    return "tensor(" + (",\n" + " " * 7).join(lines)
+
+
+def _indented(name: str, t: Tensor) -> str:
+    return f"{name}=" + repr(t).replace("\n", "\n" + " " * (8 + len(name)))

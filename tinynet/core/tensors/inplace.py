@@ -1,0 +1,349 @@
+"""In-place operations: laws 2 (bump), 3 (permit) and 4 (rebase), and the path that applies them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.callsite import Site, here, locate
+from tinynet.core.declaration.broadcasting import Recorded
+from tinynet.core.declaration.observers import observers, report_write
+from tinynet.core.graph.copy_slices import CopySlices
+from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, move_retained
+from tinynet.core.messages import leaf_moved_error, leaf_write_error
+from tinynet.core.modes import mode
+from tinynet.core.tensors.overlap import refuse_overlap, refuse_partial_overlap
+from tinynet.core.tensors.tensor import Tensor, counter_of, method, wrap
+from tinynet.core.tensors.version import Version, refuse_inference
+from tinynet.core.tensors.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad
+from tinynet.dtypes import Array
+
+
+class _Settings:
+    strict_leaf_writes = False
+
+
+settings = _Settings()
+
+
+def set_strict_leaf_writes(strict: bool) -> None:
+    """Refuse indexed assignment to a leaf that requires grad at once, as PyTorch does today.
+
+    By default ``a[:] = 0`` is recorded, ``a`` stops being a leaf, and the backward that meets it
+    raises "leaf variable has been moved into the graph interior".
+
+    Args:
+        strict: True refuses at the assignment, False (as at the start) at the backward.
+
+    Raises:
+        RuntimeError: (at the assignment) a leaf that requires grad is written to, where ``strict``
+            is True.
+
+    Example:
+        >>> tn.autograd.set_strict_leaf_writes(False)
+    """
+    settings.strict_leaf_writes = bool(strict)
+
+
+def wrote(t: Tensor, what: str, producer: str | None = None, sources: Sequence[Array] = ()) -> None:
+    """Law 2: count one write to the memory of ``t``, after it happened.
+
+    Args:
+        t: the tensor that was written to.
+        what: what wrote, as messages show it: ``"add_"``, ``"SGD.step"``.
+        producer: name of the node whose output the tensor became.
+        sources: the arrays that went into it, for observers.
+    """
+    counter_of(t).bump(here(), what, producer)
+    if observers:
+        report_write(what, t._array, sources)
+
+
+def permit(t: Tensor, chain: Sequence[tuple[Any, Any]] | None = None) -> None:
+    """Law 3: refuse a recorded in-place write where it would lose gradients.
+
+    Args:
+        t: the tensor that is to be written to; nothing has been touched yet.
+        chain: for an indexed assignment, which a leaf itself allows (see the seeds): the view
+            operations that lead from ``t`` to the part.
+    """
+    view: View | None = t._view
+    if view is not None:
+        if view.origin is not None:
+            last = chain[-1][0].node_name if chain else None
+            raise forbidden_view(t, indirectly=False, last=last)
+        if requires_grad(t) and view.base._edge is None:
+            raise leaf_write_error(errors.VIEW_OF_LEAF, locate(here()))
+    if requires_grad(t) and grad_fn(t) is None:
+        if chain is None or settings.strict_leaf_writes:
+            sentence = errors.VIEW_OF_LEAF if chain else errors.LEAF_IN_PLACE
+            raise leaf_write_error(sentence, locate(here()))
+
+
+def rebase(t: Tensor, node: Node, number: int = 0) -> None:
+    """Law 4: give ``t`` the history ``node``, which an in-place operation on it just made.
+
+    Args:
+        t: what was written to.
+        node: the node of the write.
+        number: which of the node's outputs ``t`` is.
+    """
+    view: View | None = t._view
+    if view is not None:
+        rebase_part(view.base, view.steps(), node, node.site)
+        view.at = -1  # t regenerates its own edge from the base when it is next asked for
+        return
+    node.edges = (_before(t, node.edges[0]), *node.edges[1:])
+    move_retained(t._edge, (node, number))
+    t._edge = (node, number)
+    t._requires_grad = True
+
+
+def rebase_part(base: Tensor, chain: Chain, inner: Node | None, site: Site | None) -> None:
+    """Law 4 for a write to a part of ``base``: its history becomes a ``CopySlices``.
+
+    Args:
+        base: the whole.
+        chain: the view operations that lead to the part.
+        inner: the node of the write; None if a constant was written.
+        site: the user's line.
+    """
+    before = edge_of(base)
+    base._edge = (CopySlices(base, _before(base, before), chain, inner, site), 0)
+    base._requires_grad = True
+    move_retained(before, base._edge)
+
+
+def _before(t: Tensor, edge: Edge | None) -> Edge | None:
+    """Return the edge to what ``t`` was before a write; a leaf leaves a mark in its place."""
+    return (MovedLeaf(t), 0) if edge is not None and edge[0] is t else edge
+
+
+class Overwritten(Node):
+    """The history of a tensor that an operation without derivative was written to (``eq_``)."""
+
+    __slots__ = ()
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Return zeros: what was there before does not matter any more."""
+        return tuple(g * 0 for _ in self.edges)
+
+    backward_recorded = backward
+
+
+def overwritten(op: Any, inputs: tuple[Any, ...]) -> Node:
+    """Return the node of an in-place operation without derivative, under the operation's name."""
+    tensors = [x for x in inputs if isinstance(x, Tensor)]
+    name = f"{op.node_name[:-1]}{len(tensors) - 1}"
+    node: Node = type(name, (Overwritten,), {"__slots__": ()})()
+    node.sequence = count_nodes()
+    node.edges = tuple(edge_of(x) for x in tensors)
+    node.hooks = None
+    node.site = here()
+    return node
+
+
+class MovedLeaf(Node):
+    """Stands where a leaf was before an indexed assignment made it a result (see the seeds)."""
+
+    __slots__ = ("counter",)
+
+    def __init__(self, leaf: Tensor):
+        self.sequence = -1
+        self.edges = ()
+        self.hooks = None
+        self.site = None
+        self.shape, self.dtype = leaf._array.shape, leaf._array.dtype
+        self.counter = counter_of(leaf)
+
+    def name(self) -> str:
+        """Return the name of the node that a leaf has in PyTorch."""
+        return "AccumulateGrad"
+
+    def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
+        """Refuse: the gradient can not be kept any more."""
+        raise moved(self.counter)
+
+    backward_recorded = backward
+
+
+def moved(counter: Version) -> RuntimeError:
+    """Return the error for a leaf that has become a result."""
+    changes = counter.since(0)
+    written = next((c for c in reversed(changes) if c.what == "__setitem__"), None)
+    return leaf_moved_error(written, locate(here()))
+
+
+def run_inplace(
+    op: Any,
+    t: Tensor,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    what: str = "",
+    permitted: bool = False,
+    constant: bool = False,
+    apart: bool = False,
+) -> Tensor:
+    """Apply an operation in place: check, compute, write, bump, rebase; no write before the checks.
+
+    Args:
+        op: the operation; its first input is ``t``.
+        t: what is written to.
+        args, kwargs: the other arguments.
+        what: what messages call the write; the operation's in-place name unless given.
+        permitted: the caller has applied law 3 already.
+        constant: all elements get one value, so that elements may share memory.
+        apart: an argument must not be the tensor itself.
+    """
+    refuse_inference(t._counter)
+    recorded = mode.grad and dtypes.is_floating(t._array.dtype) and _any_requires_grad(t, args)
+    if recorded and not permitted:
+        permit(t)
+    if not constant:
+        refuse_partial_overlap(t, args, apart)
+    if not recorded and not kwargs and _directly(op, t._array, args):
+        operands = [a._array for a in args if isinstance(a, Tensor)]
+        wrote(t, what or f"{op.name}_", None, operands)
+        return t
+    source = t
+    if recorded and op.saves_first:  # its own write would otherwise invalidate what it saves
+        source = wrap(t._array.copy())
+        source._edge = edge_of(t)
+        source._requires_grad = source._edge is not None
+    result = op.function(source, *args, **kwargs)
+    if result._array.shape != t._array.shape:
+        raise op.too_large(t._array.shape, result._array.shape)
+    write(t, result._array, constant)
+    if recorded and op.formulas is None:
+        node: Node = overwritten(op, (t, *args))
+    elif result._edge is not None:
+        node = result._edge[0]
+    else:
+        wrote(t, what or f"{op.name}_", None, [result._array])
+        return t
+    wrote(t, what or f"{op.name}_", node.name(), [result._array])
+    _describe(node, t)
+    rebase(t, node)
+    return t
+
+
+def _describe(node: Any, t: Tensor) -> None:
+    """Let a node that was recorded out of place speak of ``t``, which its result was written to."""
+    node.shape, node.dtype = t._array.shape, t._array.dtype
+    if isinstance(getattr(node, "saved_result_version", None), Version):
+        counter = counter_of(t)
+        node.saved_result = t._array
+        node.saved_result_version, node.saved_result_at = counter, counter.n
+
+
+def _any_requires_grad(t: Tensor, args: tuple[Any, ...]) -> bool:
+    if t._requires_grad and requires_grad(t):
+        return True
+    for a in args:
+        if isinstance(a, Tensor) and a._requires_grad and requires_grad(a):
+            return True
+    return False
+
+
+def _directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
+    """Write a plain result where it belongs, without a copy; False if it is not that simple."""
+    operands = [a._array if isinstance(a, Tensor) else a for a in args]
+    if op.into is not None:
+        if array.dtype.itemsize == 2 or not array.flags.c_contiguous or Recorded.batched:
+            return False  # kernels compute what has two bytes in float32
+        shared = [isinstance(x, np.ndarray) and np.may_share_memory(x, array) for x in operands]
+        op.into(array, *(x.copy() if s else x for x, s in zip(operands, shared, strict=True)))
+        return True
+    if op.ufunc is None or array.dtype.kind != "f" or 0 in array.strides:
+        return False
+    for x in operands:
+        if isinstance(x, np.ndarray):
+            if x.dtype != array.dtype or (x.ndim and x.shape != array.shape):
+                return False
+        elif type(x) not in (int, float) or array.dtype.char == "e":
+            return False
+    op.ufunc(array, *operands, out=array)
+    return True
+
+
+def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str, undo: Any) -> Tensor:
+    """Let ``t`` become the view that ``op`` makes of it (``squeeze_``, ``t_``).
+
+    Args:
+        op: the view operation.
+        t: the tensor.
+        args: the arguments of ``op``.
+        what: what messages call it.
+        undo: the view operation, with its arguments, that leads back to the shape before: with it
+            begins the way from ``t`` to its older views.
+    """
+    refuse_inference(t._counter)
+    if mode.grad and requires_grad(t):
+        permit(t)
+    counter = counter_of(t)
+    made = op.function(t, *args)
+    node = made._edge[0] if made._edge is not None else None
+    if t._view is not None:
+        old: View = t._view
+        view = View(old.base, (*old.chain, (op, args)), -1, old.origin, old.site)
+        view.since, view.leaf = old.since, old.leaf
+        t._view = view
+    else:
+        if not hasattr(counter, "reshaped"):
+            counter.reshaped = []
+        counter.reshaped.append((weakref.ref(t), *undo))
+    t._array = made._array
+    if node is not None:
+        t._edge = made._edge
+    wrote(t, what, None if node is None else node.name())
+    if t._view is not None and node is not None:
+        t._view.at = counter.n
+    return t
+
+
+def write(t: Tensor, values: Array, constant: bool = False) -> None:
+    """Write ``values`` to the memory of ``t``; refuse what does not fit before touching it."""
+    array = t._array
+    if values.shape != array.shape:
+        raise errors.output_shape(array.shape, values.shape)
+    if values.dtype != array.dtype and not dtypes.castable(values.dtype, array.dtype):
+        raise errors.cannot_cast(dtypes.of(values).scalar_name, dtypes.of(array).scalar_name)
+    if not constant:
+        refuse_overlap(array)
+    refuse_batch(array, values)
+    array[...] = values
+
+
+def refuse_batch(array: Array, values: Any) -> None:
+    """Raise where there is a value for each example (see ``batching``), and one array for all."""
+    if type(array) is np.ndarray and hasattr(values, "levels"):
+        raise RuntimeError(errors.VMAP_IN_PLACE)
+
+
+@method
+def detach_(self: Tensor) -> Tensor:
+    """Cut the tensor from its history: it becomes a leaf that requires no grad.
+
+    Raises:
+        RuntimeError: the tensor is a view.
+
+    Example:
+        >>> y = tn.ones(2, requires_grad=True) * 2
+        >>> y.detach_()
+        tensor([2., 2.])
+    """
+    if self._view is not None:
+        raise RuntimeError(
+            "Can't detach views in-place. Use detach() instead. If you are using "
+            "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as "
+            "True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
+            "these gradients. To fix this error, please refer to the Optimizer.zero_grad() "
+            "function in torch/optim/optimizer.py as the solution."
+        )
+    self._edge = self._view = None
+    self._requires_grad = False
+    return self

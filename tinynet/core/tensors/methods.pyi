@@ -1,0 +1,1631 @@
+"""What other files add to Tensor. Written by ``python -m tinynet.ops.stubs``."""
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from tinynet import dtypes, layouts
+from tinynet.compat.storage import TypedStorage, UntypedStorage
+from tinynet.core.graph.node import Edge, Node, RemovableHandle
+from tinynet.core.tensors.storage import StorageBase
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import DeviceLike
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.creation.tensor_types import TensorKind
+from tinynet.ops.linalg.norms import Order
+from tinynet.ops.pointwise.clamp import Bound
+from tinynet.ops.pointwise.powers import Frexp
+from tinynet.ops.reduction.extrema import MinAndMax, ValuesAndIndices
+from tinynet.ops.reduction.histograms import Histogram
+from tinynet.ops.reduction.sums import Dims
+from tinynet.ops.shaping.stacking import Sections
+from tinynet.ops.shaping.views import Ints
+from tinynet.random import Generator
+
+class TensorMethods:
+    """The base of Tensor for type checkers."""
+
+    @property
+    def is_sparse(self) -> builtins.bool:
+        """Return True for a tensor that holds a few rows only."""
+    def to_dense(self) -> Tensor:
+        """Return the tensor with all its zeros; itself if it is dense."""
+    def coalesce(self) -> Tensor:
+        """Return a sparse tensor in which each row stands once, in ascending order."""
+    def is_coalesced(self) -> builtins.bool:
+        """Return True for a sparse tensor in which each row stands once."""
+    def _indices(self) -> Tensor:
+        """Return the numbers of the rows, ``[1, n]``."""
+    def _values(self) -> Tensor:
+        """Return the rows, ``[n, ...]``; they share the memory."""
+    def indices(self) -> Tensor:
+        """Return the numbers of the rows of a coalesced tensor, ``[1, n]``."""
+    def values(self) -> Tensor:
+        """Return the rows of a coalesced tensor, ``[n, ...]``."""
+    def _nnz(self) -> builtins.int:
+        """Return how many rows are kept."""
+    def sparse_dim(self) -> builtins.int:
+        """Return 1: rows are chosen along the first dimension. 0 for a dense tensor."""
+    def dense_dim(self) -> builtins.int:
+        """Return the number of dimensions of a row; of a dense tensor, all."""
+    @property
+    def layout(self) -> layouts.layout:
+        """Return how the elements are kept: all of them (strided), or a few rows (sparse_coo)."""
+    def _shown(self) -> str:
+        """Return what ``repr`` shows for a sparse tensor."""
+    def requires_grad_(self, requires_grad: builtins.bool = True) -> Self:
+        """Switch recording on (or off) for a leaf and return it."""
+    @property
+    def requires_grad(self) -> builtins.bool:
+        """Return whether operations on the tensor are recorded."""
+    @requires_grad.setter
+    def requires_grad(self, value: builtins.bool) -> None: ...
+    @property
+    def grad_fn(self) -> Node | None:
+        """Return the node that made the tensor; None for a leaf."""
+    @property
+    def is_leaf(self) -> builtins.bool:
+        """Return True for a tensor that no recorded operation made."""
+    @property
+    def _base(self) -> Tensor | None:
+        """Return the tensor that this one is a view of; None if it is none."""
+    @property
+    def output_nr(self) -> builtins.int:
+        """Return which output of its node the tensor is."""
+    @property
+    def _version(self) -> builtins.int:
+        """Return the number of writes to the memory since it was made."""
+    def is_inference(self) -> builtins.bool:
+        """Return True for a tensor that was made in inference mode."""
+    def _is_view(self) -> builtins.bool:
+        """Return True if the tensor is a view of another one that autograd knows."""
+    def detach(self) -> Tensor:
+        """Return a tensor with the same memory and version counter, but without history."""
+    @property
+    def data(self) -> Tensor:
+        """Return a tensor with the same memory and a version counter of its own."""
+    @data.setter
+    def data(self, value: Tensor) -> None: ...
+    def detach_(self) -> Self:
+        """Cut the tensor from its history: it becomes a leaf that requires no grad."""
+    @property
+    def edge(self) -> Edge | None:
+        """Return where a tensor's gradient goes; None if it wants none."""
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: builtins.bool | None = None,
+        create_graph: builtins.bool = False,
+        inputs: Sequence[Tensor] | Tensor | None = None,
+    ) -> None:
+        """Compute gradients of this tensor and add them to the ``.grad`` of the leaves behind
+        it."""
+    @property
+    def grad(self) -> Tensor | None:
+        """Return the gradient; warn where there will never be one."""
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None: ...
+    @grad.deleter
+    def grad(self) -> None: ...
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Call ``hook(grad)`` whenever the gradient of this tensor is computed."""
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call ``hook(tensor)`` after each update of this leaf's ``.grad``."""
+    def retain_grad(self) -> None:
+        """Keep the gradient of a non-leaf in ``.grad``; does nothing for a leaf."""
+    @property
+    def retains_grad(self) -> builtins.bool:
+        """Return True for a non-leaf that keeps its gradient."""
+    def set_(
+        self,
+        source: Tensor | StorageBase | None = None,
+        storage_offset: builtins.int = 0,
+        size: Sequence[builtins.int] | None = None,
+        stride: Sequence[builtins.int] | None = None,
+    ) -> Self:
+        """Let the tensor use other memory, and return it."""
+    def resize_(self, *sizes: Any, memory_format: layouts.memory_format | None = None) -> Self:
+        """Give the tensor another shape, in its own memory if that is large enough, and return
+        it."""
+    def resize_as_(
+        self, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
+    ) -> Self:
+        """Give the tensor the shape of another one, see ``resize_``, and return it."""
+    def share_memory_(self) -> Self:
+        """Move the elements to memory that processes forked from now on share, and return the
+        tensor."""
+    def is_shared(self) -> builtins.bool:
+        """Return whether processes that are forked share the memory, see ``share_memory_``."""
+    def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Return a view with two dimensions swapped."""
+    def t(self) -> Tensor:
+        """Return a matrix transposed, vectors and scalars as they are; else it is a
+        RuntimeError."""
+    def unsqueeze(self, dim: builtins.int) -> Tensor:
+        """Return a view with a new dimension of length 1 at ``dim``."""
+    def select(self, dim: builtins.int, index: builtins.int) -> Tensor:
+        """Return a view of one slice, without the dimension."""
+    def unbind(self, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Return views of all slices along a dimension; iterating over a tensor does the same."""
+    def trace(self) -> Tensor:
+        """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64."""
+    def diag_embed(
+        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
+    ) -> Tensor:
+        """Return matrices of zeros with the last dimension of a tensor on a diagonal."""
+    def diag(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a
+        diagonal."""
+    def diagflat(self, offset: builtins.int = 0) -> Tensor:
+        """Return the matrix that has all elements of a tensor, of any shape, on a diagonal."""
+    def adjoint(self) -> Tensor:
+        """Return a view with the last two dimensions swapped; for real numbers that is ``mT``."""
+    @property
+    def mH(self) -> Tensor:
+        """The last two dimensions swapped."""
+    @property
+    def H(self) -> Tensor:
+        """A matrix with its dimensions swapped."""
+    def tril(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and below a diagonal; zeros elsewhere."""
+    def tril_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``tril`` to this tensor and return it."""
+    def triu(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and above a diagonal; zeros elsewhere."""
+    def triu_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``triu`` to this tensor and return it."""
+    def clone(self, *, memory_format: Any = None) -> Tensor:
+        """Return a copy with the same history."""
+    def contiguous(self, memory_format: layouts.memory_format = ...) -> Tensor:
+        """Return the tensor itself if it is contiguous, else a contiguous copy."""
+    def unfold(self, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
+        """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart."""
+    def as_strided(
+        self,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> Tensor:
+        """Return a view of the tensor's memory with a size and strides (in elements) of your
+        own."""
+    def as_strided_(
+        self,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> Self:
+        """Let this tensor become a view of its memory by strides, and return it."""
+    def select_scatter(self, src: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
+        """Return a copy with ``src`` in the place of one slice."""
+    def slice_scatter(
+        self,
+        src: Tensor,
+        dim: builtins.int = 0,
+        start: builtins.int | None = None,
+        end: builtins.int | None = None,
+        step: builtins.int = 1,
+    ) -> Tensor:
+        """Return a copy with ``src`` in the place of a range of one dimension."""
+    def diagonal_scatter(
+        self, src: Tensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> Tensor:
+        """Return a copy with ``src`` on a diagonal."""
+    def as_strided_scatter(
+        self,
+        src: Tensor,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> Tensor:
+        """Return a copy with ``src`` where ``as_strided`` looks."""
+    def view(self, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
+        """Return a view of another shape; one length may be -1. Or, of a dtype, of the same
+        bytes."""
+    def reshape(self, *shape: Ints) -> Tensor:
+        """Return the tensor in another shape: a view where possible, else a copy."""
+    def view_as(self, other: Tensor) -> Tensor:
+        """Return a view of the shape of another tensor."""
+    def reshape_as(self, other: Tensor) -> Tensor:
+        """Return the tensor in the shape of another one."""
+    def flatten(self, start_dim: builtins.int = 0, end_dim: builtins.int = -1) -> Tensor:
+        """Return the tensor with a range of dimensions made into one."""
+    def ravel(self) -> Tensor:
+        """Return the elements in one dimension."""
+    def unflatten(self, dim: builtins.int, sizes: Sequence[builtins.int]) -> Tensor:
+        """Return the tensor with one dimension made into several."""
+    def squeeze(self, dim: builtins.int | Sequence[builtins.int] | None = None) -> Tensor:
+        """Return a view without dimensions of length 1: all, or those given."""
+    def expand(self, *size: Ints) -> Tensor:
+        """Return a view in which dimensions of length 1 repeat; -1 keeps a length."""
+    def expand_as(self, other: Tensor) -> Tensor:
+        """Return a view expanded to the shape of another tensor."""
+    def broadcast_to(self, size: Sequence[builtins.int]) -> Tensor:
+        """Return a view expanded to a shape."""
+    def permute(self, *dims: Ints) -> Tensor:
+        """Return a view with the dimensions in another order."""
+    def movedim(self, source: Ints, destination: Ints) -> Tensor:
+        """Return a view with one dimension, or several, moved to other places."""
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its dimensions in reverse order."""
+    @property
+    def mT(self) -> Tensor:
+        """The tensor with its last two dimensions swapped."""
+    def flip(self, *dims: Ints) -> Tensor:
+        """Return a copy with the order along the dimensions reversed."""
+    def roll(self, shifts: Any, dims: Any = None) -> Tensor:
+        """Return a copy with the elements moved along the dimensions; what leaves enters again."""
+    def repeat(self, *repeats: Ints) -> Tensor:
+        """Return a copy, repeated along each dimension."""
+    def tile(self, *dims: Ints) -> Tensor:
+        """Return a copy, repeated; missing repeats are 1."""
+    def squeeze_(self, dim: builtins.int | Ints | None = None) -> Self:
+        """Drop dimensions of length 1 from this tensor and return it."""
+    def unsqueeze_(self, dim: builtins.int) -> Self:
+        """Add a dimension of length 1 to this tensor and return it."""
+    def t_(self) -> Self:
+        """Transpose this matrix and return it."""
+    def transpose_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
+        """Swap two dimensions of this tensor and return it."""
+    def swapaxes_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
+        """Swap two dimensions of this tensor and return it."""
+    def gather(
+        self, dim: builtins.int, index: Tensor, *, sparse_grad: builtins.bool = False
+    ) -> Tensor:
+        """Return the elements that ``index`` chooses along a dimension."""
+    def take_along_dim(self, indices: Tensor, dim: builtins.int | None = None) -> Tensor:
+        """Return the elements that ``indices`` chooses along a dimension, the others broadcast."""
+    def scatter(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        src: Tensor | builtins.float | None = None,
+        *,
+        value: builtins.float | None = None,
+        reduce: str | None = None,
+    ) -> Tensor:
+        """Return a copy with elements written where ``index`` points to along a dimension."""
+    def scatter_(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        src: Tensor | builtins.float | None = None,
+        *,
+        value: builtins.float | None = None,
+        reduce: str | None = None,
+    ) -> Self:
+        """Write elements where ``index`` points to along a dimension, and return the tensor."""
+    def scatter_add(self, dim: builtins.int, index: Tensor, src: Tensor) -> Tensor:
+        """Return a copy with elements of ``src`` added where ``index`` points to along a
+        dimension."""
+    def scatter_add_(self, dim: builtins.int, index: Tensor, src: Tensor) -> Self:
+        """Add elements of ``src`` where ``index`` points to along a dimension; return the
+        tensor."""
+    def floor_divide(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the quotient rounded down; it has no derivative."""
+    def __floordiv__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the quotient rounded down; it has no derivative."""
+    def __rfloordiv__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ifloordiv__(self, other: Tensor | builtins.float) -> Self: ...
+    def floor_divide_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``floor_divide`` to this tensor and return it."""
+    def remainder(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder with the sign of the divisor: ``self - other * floor(self /
+        other)``."""
+    def __mod__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder with the sign of the divisor: ``self - other * floor(self /
+        other)``."""
+    def __rmod__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __imod__(self, other: Tensor | builtins.float) -> Self: ...
+    def remainder_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``remainder`` to this tensor and return it."""
+    def fmod(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the remainder with the sign of ``self``: ``self - other * trunc(self /
+        other)``."""
+    def fmod_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``fmod`` to this tensor and return it."""
+    def gcd(self, other: Tensor) -> Tensor:
+        """Return the greatest common divisor of whole numbers, at least 0."""
+    def gcd_(self, other: Tensor) -> Self:
+        """Write the result of ``gcd`` to this tensor and return it."""
+    def lcm(self, other: Tensor) -> Tensor:
+        """Return the least common multiple of whole numbers, at least 0."""
+    def lcm_(self, other: Tensor) -> Self:
+        """Write the result of ``lcm`` to this tensor and return it."""
+    def bitwise_left_shift(self, other: Tensor | builtins.float) -> Tensor:
+        """Return whole numbers with their bits moved to the left: times ``2 ** other``."""
+    def __lshift__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return whole numbers with their bits moved to the left: times ``2 ** other``."""
+    def __rlshift__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ilshift__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_left_shift_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_left_shift`` to this tensor and return it."""
+    def bitwise_right_shift(self, other: Tensor | builtins.float) -> Tensor:
+        """Return whole numbers with their bits moved to the right; the sign stays."""
+    def __rshift__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return whole numbers with their bits moved to the right; the sign stays."""
+    def __rrshift__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __irshift__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_right_shift_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_right_shift`` to this tensor and return it."""
+    def exp(self) -> Tensor:
+        """Return e to the power of each element."""
+    def exp_(self) -> Self:
+        """Write the result of ``exp`` to this tensor and return it."""
+    def exp2(self) -> Tensor:
+        """Return 2 to the power of each element."""
+    def exp2_(self) -> Self:
+        """Write the result of ``exp2`` to this tensor and return it."""
+    def expm1(self) -> Tensor:
+        """Return ``exp(x) - 1``, exact for small x."""
+    def expm1_(self) -> Self:
+        """Write the result of ``expm1`` to this tensor and return it."""
+    def log(self) -> Tensor:
+        """Return the natural logarithm."""
+    def log_(self) -> Self:
+        """Write the result of ``log`` to this tensor and return it."""
+    def log1p(self) -> Tensor:
+        """Return ``log(1 + x)``, exact for small x."""
+    def log1p_(self) -> Self:
+        """Write the result of ``log1p`` to this tensor and return it."""
+    def log2(self) -> Tensor:
+        """Return the logarithm to base 2."""
+    def log2_(self) -> Self:
+        """Write the result of ``log2`` to this tensor and return it."""
+    def log10(self) -> Tensor:
+        """Return the logarithm to base 10."""
+    def log10_(self) -> Self:
+        """Write the result of ``log10`` to this tensor and return it."""
+    def sqrt(self) -> Tensor:
+        """Return the square root; NaN below zero."""
+    def sqrt_(self) -> Self:
+        """Write the result of ``sqrt`` to this tensor and return it."""
+    def rsqrt(self) -> Tensor:
+        """Return one over the square root."""
+    def rsqrt_(self) -> Self:
+        """Write the result of ``rsqrt`` to this tensor and return it."""
+    def reciprocal(self) -> Tensor:
+        """Return one over each element."""
+    def reciprocal_(self) -> Self:
+        """Write the result of ``reciprocal`` to this tensor and return it."""
+    def square(self) -> Tensor:
+        """Return the square."""
+    def square_(self) -> Self:
+        """Write the result of ``square`` to this tensor and return it."""
+    def neg(self) -> Tensor:
+        """Return the negative."""
+    def __neg__(self) -> Tensor:
+        """Return the negative."""
+    def neg_(self) -> Self:
+        """Write the result of ``neg`` to this tensor and return it."""
+    def positive(self) -> Tensor:
+        """Return the tensor itself: ``+x``."""
+    def sign(self) -> Tensor:
+        """Return the sign of the element, ``(x > 0) - (x < 0)``: 0 for 0 and NaN."""
+    def sign_(self) -> Self:
+        """Write the result of ``sign`` to this tensor and return it."""
+    def abs(self) -> Tensor:
+        """Return the absolute value."""
+    def __abs__(self) -> Tensor:
+        """Return the absolute value."""
+    def abs_(self) -> Self:
+        """Write the result of ``abs`` to this tensor and return it."""
+    def tanh(self) -> Tensor:
+        """Return the hyperbolic tangent."""
+    def tanh_(self) -> Self:
+        """Write the result of ``tanh`` to this tensor and return it."""
+    def sigmoid(self) -> Tensor:
+        """Return ``1 / (1 + exp(-x))``."""
+    def sigmoid_(self) -> Self:
+        """Write the result of ``sigmoid`` to this tensor and return it."""
+    def relu(self) -> Tensor:
+        """Return ``max(x, 0)``."""
+    def relu_(self) -> Self:
+        """Write the result of ``relu`` to this tensor and return it."""
+    def __add__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise sum."""
+    def __radd__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise sum."""
+    def __iadd__(self, other: Tensor | builtins.float) -> Self: ...
+    def __sub__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise difference."""
+    def __rsub__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __isub__(self, other: Tensor | builtins.float) -> Self: ...
+    def mul(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise product."""
+    def __mul__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise product."""
+    def __rmul__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise product."""
+    def __imul__(self, other: Tensor | builtins.float) -> Self: ...
+    def mul_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``mul`` to this tensor and return it."""
+    def __truediv__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise quotient; integers give floats."""
+    def __rtruediv__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __itruediv__(self, other: Tensor | builtins.float) -> Self: ...
+    def __rdiv__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def add_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
+        """Write ``self + alpha * other`` to this tensor and return it."""
+    def add(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
+        """Return ``self + alpha * other``."""
+    def sub_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
+        """Write ``self - alpha * other`` to this tensor and return it."""
+    def sub(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
+        """Return ``self - alpha * other``."""
+    def div(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
+        """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
+        asked."""
+    def div_(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Self:
+        """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+    def where(self, condition: Tensor, other: Tensor | builtins.float) -> Tensor:
+        """Return this tensor where the condition holds and ``other`` elsewhere."""
+    def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
+        """Return the slices along a dimension that a vector of indices names, as a copy."""
+    def index_add(
+        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return a copy with slices of ``source``, times ``alpha``, added where ``index`` names
+        them."""
+    def index_add_(
+        self, dim: builtins.int, index: Tensor, source: Tensor, *, alpha: builtins.float = 1
+    ) -> Self:
+        """Add slices of ``source``, times ``alpha``, where ``index`` names them; return the
+        tensor."""
+    def index_fill(
+        self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float
+    ) -> Tensor:
+        """Return a copy with a number, or a 0-d tensor, in the slices that ``index`` names."""
+    def index_fill_(self, dim: builtins.int, index: Tensor, value: Tensor | builtins.float) -> Self:
+        """Write a number, or a 0-d tensor, to the slices that ``index`` names; return the
+        tensor."""
+    def masked_fill(self, mask: Tensor, value: Tensor | builtins.float) -> Tensor:
+        """Return a copy with a number, or a 0-d tensor, where the mask (broadcast) is True."""
+    def masked_fill_(self, mask: Tensor, value: Tensor | builtins.float) -> Self:
+        """Write a number, or a 0-d tensor, where the mask (broadcast) is True; return the
+        tensor."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """Return the elements where the mask is True, in one dimension; the two are broadcast."""
+    def narrow(
+        self, dim: builtins.int, start: builtins.int | Tensor, length: builtins.int
+    ) -> Tensor:
+        """Return a view of ``length`` slices of a dimension, from ``start`` on."""
+    def split(
+        self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of consecutive parts: of one size (the last may be smaller), or of given
+        sizes."""
+    def chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+    def diagonal(
+        self, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> Tensor:
+        """Return a view of a diagonal."""
+    def tensor_split(
+        self, indices_or_sections: Sections, dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of nearly equal parts of a dimension, or of the parts between given
+        indices."""
+    def hsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Return views of equal parts, or of the parts between given indices."""
+    def vsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Return views of equal parts, or of the parts between given indices."""
+    def dsplit(self, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        """Return views of equal parts, or of the parts between given indices."""
+    def split_with_sizes(
+        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of consecutive parts of given sizes."""
+    def fliplr(self) -> Tensor:
+        """Return a copy with the order along the second dimension reversed."""
+    def flipud(self) -> Tensor:
+        """Return a copy with the order along the first dimension reversed."""
+    def rot90(self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)) -> Tensor:
+        """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions."""
+    def repeat_interleave(
+        self,
+        repeats: builtins.int | Tensor | None = None,
+        dim: builtins.int | None = None,
+        *,
+        output_size: builtins.int | None = None,
+    ) -> Tensor:
+        """Return each element (or slice along a dimension) several times, one after the other."""
+    def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Return a view with two dimensions swapped."""
+    def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
+        """Return a view with two dimensions exchanged: numpy's name of ``transpose``."""
+    def bernoulli(
+        self, p: builtins.float | None = None, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Return ones with the given probabilities (or with ``p``), zeros otherwise."""
+    def mm(self, mat2: Tensor) -> Tensor:
+        """Return the product of two matrices."""
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """Return the products of two batches of matrices."""
+    def mv(self, vec: Tensor) -> Tensor:
+        """Return the product of a matrix and a vector."""
+    def dot(self, tensor: Tensor) -> Tensor:
+        """Return the inner product of two vectors."""
+    def vdot(self, other: Tensor) -> Tensor:
+        """Return the inner product of two vectors; of real numbers it is ``dot``."""
+    def matmul(self, other: Tensor) -> Tensor:
+        """Return the product of vectors, matrices, or batches of matrices; ``a @ b`` does the
+        same."""
+    def __matmul__(self, other: Tensor) -> Tensor:
+        """``self @ other``."""
+    def __rmatmul__(self, other: Tensor) -> Tensor:
+        """``other @ self``."""
+    def outer(self, vec2: Tensor) -> Tensor:
+        """Return the matrix of the products of all pairs of elements of two vectors."""
+    def ger(self, vec2: Tensor) -> Tensor:
+        """Return the outer product of two vectors; ``outer`` under the name that BLAS has for
+        it."""
+    def sum(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
+        """Return the sum over the given dimensions (all unless given); integers sum as int64."""
+    def mean(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
+        """Return the mean over the given dimensions (all unless given); NaN of no elements."""
+    def nansum(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
+        """Return the sum of what is not NaN; arguments are those of ``sum``."""
+    def nanmean(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
+        """Return the mean of what is not NaN; arguments are those of ``mean``."""
+    def prod(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DtypeLike = None,
+    ) -> Tensor:
+        """Return the product over one dimension (all elements unless given); of integers as
+        int64."""
+    def all(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return True where all elements along the dimensions (all unless given) are nonzero."""
+    def any(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return True where any element along the dimensions (all unless given) is nonzero."""
+    def inverse(self) -> Tensor:
+        """Return the inverses of matrices; ``linalg.inv`` does the same."""
+    def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
+        """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
+    def cholesky(self, upper: builtins.bool = False) -> Tensor:
+        """Return Cholesky factors; prefer ``linalg.cholesky``."""
+    def cholesky_solve(self, input2: Tensor, upper: builtins.bool = False) -> Tensor:
+        """Return X of ``A X = B``, given the Cholesky factor of A."""
+    def cholesky_inverse(self, upper: builtins.bool = False) -> Tensor:
+        """Return the inverse of a matrix, given its Cholesky factor."""
+    def triangular_solve(
+        self,
+        A: Tensor,
+        upper: builtins.bool = True,
+        transpose: builtins.bool = False,
+        unitriangular: builtins.bool = False,
+    ) -> Any:
+        """Return X of ``A @ X = B`` with a triangular A, and a copy of A; prefer
+        ``solve_triangular``."""
+    def qr(self, some: builtins.bool = True) -> Any:
+        """Return Q and R; prefer ``linalg.qr``."""
+    def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> Any:
+        """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
+    def geqrf(self) -> Any:
+        """Return a QR decomposition as LAPACK packs it; it has no gradient."""
+    def lu(
+        self, pivot: builtins.bool = True, get_infos: builtins.bool = False
+    ) -> tuple[Tensor, ...]:
+        """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """Return the solution with factored matrices; prefer ``linalg.lu_solve``."""
+    def det(self) -> Tensor:
+        """Return the determinants of matrices; ``linalg.det`` does the same."""
+    def slogdet(self) -> Any:
+        """Return the signs of determinants, and the logarithms of their absolute values."""
+    def logdet(self) -> Tensor:
+        """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
+    def matrix_power(self, n: builtins.int) -> Tensor:
+        """Return the n-th powers of square matrices, by repeated squaring."""
+    def matrix_exp(self) -> Tensor:
+        """Return the exponentials of square matrices."""
+    def as_subclass(self, cls: builtins.type[Tensor]) -> Tensor:
+        """Return a view of the tensor that is of a class derived from Tensor."""
+    def __array_wrap__(
+        self, array: Array, context: Any = None, return_scalar: builtins.bool = False
+    ) -> Tensor:
+        """Return what a numpy function such as ``np.sin(tensor)`` computed as a tensor."""
+    def cuda(
+        self,
+        device: DeviceLike = None,
+        non_blocking: builtins.bool = False,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """Refuse: tinynet runs on the cpu only."""
+    def to(
+        self,
+        *args: Any,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        non_blocking: builtins.bool = False,
+        copy: builtins.bool = False,
+        memory_format: Any = None,
+        other: Tensor | None = None,
+    ) -> Tensor:
+        """Return the tensor in another dtype, or in that of another tensor; itself if nothing
+        changes."""
+    def type_as(self, other: Tensor) -> Tensor:
+        """Return the tensor in the dtype of another one."""
+    def type(
+        self,
+        dtype: dtypes.dtype | TensorKind | str | None = None,
+        non_blocking: builtins.bool = False,
+    ) -> Any:
+        """Return the name of the tensor's type, or the tensor in another dtype."""
+    def cpu(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor itself, as it always is on the cpu; or a copy in a memory format."""
+    def bfloat16(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as bfloat16; itself if it is that already."""
+    def float(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as float32; itself if it is that already."""
+    def double(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as float64; itself if it is that already."""
+    def half(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as float16; itself if it is that already."""
+    def long(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as int64; itself if it is that already."""
+    def int(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as int32; itself if it is that already."""
+    def short(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as int16; itself if it is that already."""
+    def bool(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as bool; itself if it is that already."""
+    def char(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as int8; itself if it is that already."""
+    def byte(self, memory_format: Any = None) -> Tensor:
+        """Return the tensor as uint8; itself if it is that already."""
+    def maximum(self, other: Tensor) -> Tensor:
+        """Return the elementwise maximum; NaN where either is NaN."""
+    def minimum(self, other: Tensor) -> Tensor:
+        """Return the elementwise minimum; NaN where either is NaN."""
+    def fmax(self, other: Tensor) -> Tensor:
+        """Return the elementwise maximum; NaN only where both are NaN."""
+    def fmin(self, other: Tensor) -> Tensor:
+        """Return the elementwise minimum; NaN only where both are NaN."""
+    def nan_to_num(
+        self,
+        nan: builtins.float | None = None,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+    ) -> Tensor:
+        """Return the elements with numbers in the place of NaN and infinities."""
+    def nan_to_num_(
+        self,
+        nan: builtins.float | None = None,
+        posinf: builtins.float | None = None,
+        neginf: builtins.float | None = None,
+    ) -> Self:
+        """Write the result of ``nan_to_num`` to this tensor and return it."""
+    def clamp(self, min: Bound = None, max: Bound = None) -> Tensor:
+        """Return the elements moved into ``[min, max]``; either bound may be left out, or a
+        tensor."""
+    def clamp_(self, min: Bound = None, max: Bound = None) -> Self:
+        """Move the elements of this tensor into ``[min, max]`` and return it."""
+    def clamp_min(self, min: Tensor | builtins.float) -> Tensor:
+        """Return the elements, at least ``min`` (a number or a tensor)."""
+    def clamp_min_(self, min: Tensor | builtins.float) -> Self:
+        """Write the result of ``clamp_min`` to this tensor and return it."""
+    def clamp_max(self, max: Tensor | builtins.float) -> Tensor:
+        """Return the elements, at most ``max`` (a number or a tensor)."""
+    def clamp_max_(self, max: Tensor | builtins.float) -> Self:
+        """Write the result of ``clamp_max`` to this tensor and return it."""
+    def amax(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
+        """Return the maximum over the dimensions (all unless given)."""
+    def amin(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
+        """Return the minimum over the dimensions (all unless given)."""
+    def max(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
+        """Return the maximum of all elements, along a dimension, or of tensors."""
+    def min(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
+        """Return the minimum of all elements, along a dimension, or of tensors."""
+    def aminmax(
+        self, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
+    ) -> MinAndMax:
+        """Return the minimum and the maximum, of all elements or along a dimension."""
+    def argmax(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return the index of the first maximum along a dimension, or among all elements."""
+    def argmin(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return the index of the first minimum along a dimension, or among all elements."""
+    def var(
+        self,
+        dim: Dims = None,
+        unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+    ) -> Tensor:
+        """Return the variance over the given dimensions (all unless given)."""
+    def std(
+        self,
+        dim: Dims = None,
+        unbiased: builtins.bool | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        correction: builtins.float | None = None,
+    ) -> Tensor:
+        """Return the standard deviation over the given dimensions (all unless given)."""
+    def norm(
+        self,
+        p: Order = "fro",
+        dim: Dims = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: Any = None,
+    ) -> Tensor:
+        """Return the p-norm of the elements over the given dimensions (all unless given)."""
+    def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
+    def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
+        """Write each element to the power of ``exponent`` to this tensor and return it."""
+    def pow(self, exponent: Tensor | builtins.float) -> Tensor:
+        """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
+    def pow_(self, exponent: Tensor | builtins.float) -> Self:
+        """Write each element to the power of ``exponent`` to this tensor and return it."""
+    def float_power(self, exponent: Tensor | builtins.float) -> Tensor:
+        """Return ``self`` to the power of ``exponent``, computed and returned as float64."""
+    def float_power_(self, exponent: Tensor | builtins.float) -> Self:
+        """Write ``self`` to the power of ``exponent`` to this float64 tensor and return it."""
+    def ldexp(self, other: Tensor) -> Tensor:
+        """Return ``self * 2 ** other``."""
+    def ldexp_(self, other: Tensor) -> Self:
+        """Write the result of ``ldexp`` to this tensor and return it."""
+    def frexp(self) -> Frexp:
+        """Return mantissas of sizes in [0.5, 1), and whole exponents of 2."""
+    def cross(self, other: Tensor, dim: builtins.int | None = None) -> Tensor:
+        """Return the cross products of vectors of three elements."""
+    def ormqr(
+        self,
+        tau: Tensor,
+        other: Tensor,
+        left: builtins.bool = True,
+        transpose: builtins.bool = False,
+    ) -> Tensor:
+        """Multiply a matrix by the orthogonal matrix of Householder reflections: ``Q @ other``."""
+    def inner(self, other: Tensor) -> Tensor:
+        """Return the sums of products over the last dimensions; with a scalar, the product."""
+    def kron(self, other: Tensor) -> Tensor:
+        """Return the Kronecker product: each element of ``self`` times all of ``other``."""
+    def i0(self) -> Tensor:
+        """Return the modified Bessel function of order 0."""
+    def i0_(self) -> Self:
+        """Write the result of ``i0`` to this tensor and return it."""
+    def erf(self) -> Tensor:
+        """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x."""
+    def erf_(self) -> Self:
+        """Write the result of ``erf`` to this tensor and return it."""
+    def erfc(self) -> Tensor:
+        """Return ``1 - erf(x)``, exact also where erf is close to 1."""
+    def erfc_(self) -> Self:
+        """Write the result of ``erfc`` to this tensor and return it."""
+    def erfinv(self) -> Tensor:
+        """Return the inverse of the error function; NaN outside [-1, 1]."""
+    def erfinv_(self) -> Self:
+        """Write the result of ``erfinv`` to this tensor and return it."""
+    def lgamma(self) -> Tensor:
+        """Return the logarithm of the size of the gamma function."""
+    def lgamma_(self) -> Self:
+        """Write the result of ``lgamma`` to this tensor and return it."""
+    def digamma(self) -> Tensor:
+        """Return the derivative of ``lgamma``."""
+    def digamma_(self) -> Self:
+        """Write the result of ``digamma`` to this tensor and return it."""
+    def igamma(self, other: Tensor) -> Tensor:
+        """Return the regularized lower incomplete gamma function P(self, other), from 0 to 1."""
+    def igamma_(self, other: Tensor) -> Self:
+        """Write the result of ``igamma`` to this tensor and return it."""
+    def igammac(self, other: Tensor) -> Tensor:
+        """Return the regularized upper incomplete gamma function, ``1 - igamma``."""
+    def igammac_(self, other: Tensor) -> Self:
+        """Write the result of ``igammac`` to this tensor and return it."""
+    def logaddexp(self, other: Tensor) -> Tensor:
+        """Return ``log(exp(self) + exp(other))``, without overflow."""
+    def logaddexp2(self, other: Tensor) -> Tensor:
+        """Return ``log2(2 ** self + 2 ** other)``, without overflow."""
+    def xlogy(self, other: Tensor | builtins.float) -> Tensor:
+        """Return ``self * log(other)``, which is 0 where ``self`` is."""
+    def xlogy_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``xlogy`` to this tensor and return it."""
+    def logit(self, eps: builtins.float | None = None) -> Tensor:
+        """Return ``log(x / (1 - x))``, the inverse of sigmoid."""
+    def logit_(self, eps: builtins.float | None = None) -> Self:
+        """Write the result of ``logit`` to this tensor and return it."""
+    def floor(self) -> Tensor:
+        """Return the largest whole number below or equal."""
+    def floor_(self) -> Self:
+        """Write the result of ``floor`` to this tensor and return it."""
+    def ceil(self) -> Tensor:
+        """Return the smallest whole number above or equal."""
+    def ceil_(self) -> Self:
+        """Write the result of ``ceil`` to this tensor and return it."""
+    def trunc(self) -> Tensor:
+        """Return the whole part."""
+    def trunc_(self) -> Self:
+        """Write the result of ``trunc`` to this tensor and return it."""
+    def round(self, *, decimals: builtins.int = 0) -> Tensor:
+        """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
+    def round_(self, *, decimals: builtins.int = 0) -> Self:
+        """Write the result of ``round`` to this tensor and return it."""
+    def frac(self) -> Tensor:
+        """Return what ``trunc`` leaves: the fraction, with the sign of the element."""
+    def frac_(self) -> Self:
+        """Write the result of ``frac`` to this tensor and return it."""
+    def signbit(self) -> Tensor:
+        """Return True where the sign bit is set: below zero, and for -0.0."""
+    def sgn(self) -> Tensor:
+        """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers."""
+    def sgn_(self) -> Self:
+        """Write the result of ``sgn`` to this tensor and return it."""
+    def copysign(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the size of ``self`` with the sign of ``other`` (-0.0 counts as negative)."""
+    def copysign_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``copysign`` to this tensor and return it."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """Return 0 below zero, 1 above, and the element of ``values`` at zero; no derivative."""
+    def heaviside_(self, values: Tensor) -> Self:
+        """Write the result of ``heaviside`` to this tensor and return it."""
+    def nextafter(self, other: Tensor) -> Tensor:
+        """Return the next number that the dtype has after ``self`` in the direction of
+        ``other``."""
+    def nextafter_(self, other: Tensor) -> Self:
+        """Write the result of ``nextafter`` to this tensor and return it."""
+    def sin(self) -> Tensor:
+        """Return the sine of angles in radians."""
+    def sin_(self) -> Self:
+        """Write the result of ``sin`` to this tensor and return it."""
+    def cos(self) -> Tensor:
+        """Return the cosine of angles in radians."""
+    def cos_(self) -> Self:
+        """Write the result of ``cos`` to this tensor and return it."""
+    def tan(self) -> Tensor:
+        """Return the tangent of angles in radians."""
+    def tan_(self) -> Self:
+        """Write the result of ``tan`` to this tensor and return it."""
+    def asin(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
+    def asin_(self) -> Self:
+        """Write the result of ``asin`` to this tensor and return it."""
+    def acos(self) -> Tensor:
+        """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
+    def acos_(self) -> Self:
+        """Write the result of ``acos`` to this tensor and return it."""
+    def atan(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
+    def atan_(self) -> Self:
+        """Write the result of ``atan`` to this tensor and return it."""
+    def atan2(self, other: Tensor) -> Tensor:
+        """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``."""
+    def atan2_(self, other: Tensor) -> Self:
+        """Write the result of ``atan2`` to this tensor and return it."""
+    def hypot(self, other: Tensor) -> Tensor:
+        """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow."""
+    def hypot_(self, other: Tensor) -> Self:
+        """Write the result of ``hypot`` to this tensor and return it."""
+    def sinh(self) -> Tensor:
+        """Return the hyperbolic sine."""
+    def sinh_(self) -> Self:
+        """Write the result of ``sinh`` to this tensor and return it."""
+    def cosh(self) -> Tensor:
+        """Return the hyperbolic cosine."""
+    def cosh_(self) -> Self:
+        """Write the result of ``cosh`` to this tensor and return it."""
+    def asinh(self) -> Tensor:
+        """Return the inverse of the hyperbolic sine."""
+    def asinh_(self) -> Self:
+        """Write the result of ``asinh`` to this tensor and return it."""
+    def acosh(self) -> Tensor:
+        """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
+    def acosh_(self) -> Self:
+        """Write the result of ``acosh`` to this tensor and return it."""
+    def atanh(self) -> Tensor:
+        """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
+    def atanh_(self) -> Self:
+        """Write the result of ``atanh`` to this tensor and return it."""
+    def deg2rad(self) -> Tensor:
+        """Return angles in degrees as radians."""
+    def deg2rad_(self) -> Self:
+        """Write the result of ``deg2rad`` to this tensor and return it."""
+    def rad2deg(self) -> Tensor:
+        """Return angles in radians as degrees."""
+    def rad2deg_(self) -> Self:
+        """Write the result of ``rad2deg`` to this tensor and return it."""
+    def sinc(self) -> Tensor:
+        """Return ``sin(pi x) / (pi x)``, and 1 at 0."""
+    def sinc_(self) -> Self:
+        """Write the result of ``sinc`` to this tensor and return it."""
+    def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
+        """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
+    def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
+        """Return the logarithm of softmax, exact also where softmax is close to 0."""
+    def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
+        """Return the logarithm of the sum of the exponentials over the dimensions, without
+        overflow."""
+    def polygamma(self, n: builtins.int) -> Tensor:
+        """Return derivative number ``n`` of ``digamma``."""
+    def polygamma_(self, n: builtins.int) -> Self:
+        """Write derivative number ``n`` of ``digamma`` to this tensor and return it."""
+    def mvlgamma(self, p: builtins.int) -> Tensor:
+        """Return the logarithm of the multivariate gamma function of dimension ``p``."""
+    def mvlgamma_(self, p: builtins.int) -> Self:
+        """Write the result of ``mvlgamma`` to this tensor and return it."""
+    def fill_(self, value: Tensor | builtins.float) -> Self:
+        """Write one value to this tensor and return it."""
+    def fill(self, value: builtins.float) -> Tensor:
+        """Return the shape and dtype of ``self`` full of one value."""
+    def fill_diagonal_(self, fill_value: builtins.float, wrap: builtins.bool = False) -> Self:
+        """Write one value to the main diagonal of this tensor and return it."""
+    def zero_(self) -> Self:
+        """Write zeros to this tensor and return it."""
+    def new_tensor(
+        self,
+        data: Any,
+        *,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return a new tensor of ``data`` in this tensor's dtype."""
+    def new_zeros(
+        self,
+        *size: Ints,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return zeros of a size in this tensor's dtype."""
+    def new_ones(
+        self,
+        *size: Ints,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return ones of a size in this tensor's dtype."""
+    def new_empty(
+        self,
+        *size: Ints,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return unspecified values of a size in this tensor's dtype."""
+    def new_full(
+        self,
+        size: Sequence[builtins.int],
+        fill_value: Any,
+        *,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return one value of a size in this tensor's dtype."""
+    def multinomial(
+        self,
+        num_samples: builtins.int,
+        replacement: builtins.bool = False,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Return indices drawn with the given weights, from each row."""
+    def is_nonzero(self) -> builtins.bool:
+        """Return whether the only element is nonzero."""
+    def is_same_size(self, other: Tensor) -> builtins.bool:
+        """Return whether two tensors have the same shape."""
+    def is_signed(self) -> builtins.bool:
+        """Return whether the dtype has negative values."""
+    def is_conj(self) -> builtins.bool:
+        """Return False: there are no complex tensors."""
+    def is_neg(self) -> builtins.bool:
+        """Return False: negatives are computed, not marked."""
+    def conj(self) -> Tensor:
+        """Return the tensor itself: real numbers are their own conjugates."""
+    def resolve_conj(self) -> Tensor:
+        """Return the tensor itself: no conjugate is pending."""
+    def resolve_neg(self) -> Tensor:
+        """Return the tensor itself: no negative is pending."""
+    @property
+    def is_cpu(self) -> builtins.bool:
+        """Always True."""
+    @property
+    def is_quantized(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_meta(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_nested(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_mps(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_xpu(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def real(self) -> Tensor:
+        """The tensor itself: there are no complex tensors."""
+    def is_pinned(self, device: DeviceLike = None) -> builtins.bool:
+        """Return False: memory is never page-locked."""
+    def is_set_to(self, tensor: Tensor) -> builtins.bool:
+        """Return whether two tensors are the same view of the same memory."""
+    def ndimension(self) -> builtins.int:
+        """Return the number of dimensions."""
+    def get_device(self) -> builtins.int:
+        """Return -1: any tensor is on the cpu."""
+    def dim_order(self) -> tuple[builtins.int, ...]:
+        """Return the dimensions from the one with the largest steps in memory to the smallest."""
+    def storage_offset(self) -> builtins.int:
+        """Return where in its memory the first element lies, in elements."""
+    def new(self, *data: Any, size: Sequence[builtins.int] | None = None) -> Tensor:
+        """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data."""
+    def new_empty_strided(
+        self,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        *,
+        dtype: DtypeLike = None,
+        device: DeviceLike = None,
+        requires_grad: builtins.bool = False,
+    ) -> Tensor:
+        """Return unspecified values of a size, with strides of your own, in this tensor's dtype."""
+    def sum_to_size(self, *size: Any) -> Tensor:
+        """Return the sum to a size that broadcasts to that of the tensor."""
+    def uniform_(
+        self,
+        from_: builtins.float = 0.0,
+        to: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with uniform numbers from ``[from_, to)`` and return it."""
+    def random_(
+        self,
+        low: builtins.int | None = None,
+        high: builtins.int | None = None,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with whole numbers from ``[low, high)`` and return it."""
+    def bernoulli_(
+        self, p: Tensor | builtins.float = 0.5, *, generator: Generator | None = None
+    ) -> Self:
+        """Fill this tensor with ones (with probability ``p``) and zeros, and return it."""
+    def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> Self:
+        """Fill this tensor with numbers of attempts until one succeeds, with probability ``p``
+        each."""
+    def normal_(
+        self,
+        mean: builtins.float = 0.0,
+        std: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with normal numbers and return it."""
+    def log_normal_(
+        self,
+        mean: builtins.float = 1.0,
+        std: builtins.float = 2.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with numbers whose logarithms are normal, and return it."""
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> Self:
+        """Fill this tensor with exponentially distributed numbers and return it."""
+    def cauchy_(
+        self,
+        median: builtins.float = 0.0,
+        sigma: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with numbers from Cauchy's distribution and return it."""
+    def __getitem__(self, key: Any) -> Tensor:
+        """Return the part that ``key`` names."""
+    def __delitem__(self, key: Any) -> None:
+        """Refuse to delete a part: the shape of a tensor does not change."""
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
+    def copy_(self, src: Tensor, non_blocking: builtins.bool = False) -> Self:
+        """Write the values of another tensor (broadcast, cast) to this one and return it."""
+    def index_put_(
+        self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
+    ) -> Self:
+        """Write (or add) values at the indices to this tensor and return it."""
+    def index_put(
+        self, indices: tuple[Tensor, ...], values: Tensor, accumulate: builtins.bool = False
+    ) -> Tensor:
+        """Return a copy with values written (or added) at the indices."""
+    def take(self, index: Tensor) -> Tensor:
+        """Return the elements at places in the flattened tensor, in the shape of ``index``."""
+    def put(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Tensor:
+        """Return a copy with elements of ``source`` at (or added at) places in the flattened
+        tensor."""
+    def put_(self, index: Tensor, source: Tensor, accumulate: builtins.bool = False) -> Self:
+        """Write the result of ``put`` to this tensor and return it."""
+    def index_copy(self, dim: builtins.int, index: Tensor, source: Tensor) -> Tensor:
+        """Return a copy with slices of ``source`` in the places that ``index`` names."""
+    def index_copy_(self, dim: builtins.int, index: Tensor, source: Tensor) -> Self:
+        """Write slices of ``source`` to the places that ``index`` names; return the tensor."""
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """Return a copy with the elements of ``source``, in order, where the mask is True."""
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
+        """Write the result of ``masked_scatter`` to this tensor and return it."""
+    def scatter_reduce(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Tensor:
+        """Return a copy into whose elements those of ``src`` are reduced, where ``index`` points
+        to."""
+    def scatter_reduce_(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Self:
+        """Reduce elements of ``src`` into this tensor where ``index`` points to, and return it."""
+    def index_reduce(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Tensor:
+        """Return a copy into whose slices those of ``source`` are reduced, where ``index`` names
+        them."""
+    def index_reduce_(
+        self,
+        dim: builtins.int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        *,
+        include_self: builtins.bool = True,
+    ) -> Self:
+        """Reduce slices of ``source`` into those that ``index`` names, and return the tensor."""
+    def addmm(
+        self, mat1: Tensor, mat2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return ``beta * self + alpha * (mat1 @ mat2)``."""
+    def addmm_(
+        self, mat1: Tensor, mat2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Self:
+        """Write the result of ``addmm`` to this tensor and return it."""
+    def addmv(
+        self, mat: Tensor, vec: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return ``beta * self + alpha * (mat @ vec)``."""
+    def addmv_(
+        self, mat: Tensor, vec: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Self:
+        """Write the result of ``addmv`` to this tensor and return it."""
+    def addr(
+        self, vec1: Tensor, vec2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return ``beta * self + alpha * outer(vec1, vec2)``, in the dtype that all three fit
+        in."""
+    def addr_(
+        self, vec1: Tensor, vec2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Self:
+        """Write the result of ``addr`` to this tensor and return it."""
+    def baddbmm(
+        self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return ``beta * self + alpha * (batch1 @ batch2)``, matrix by matrix."""
+    def baddbmm_(
+        self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Self:
+        """Write the result of ``baddbmm`` to this tensor and return it."""
+    def addbmm(
+        self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Tensor:
+        """Return ``beta * self`` plus ``alpha`` times the sum of all products of a batch."""
+    def addbmm_(
+        self, batch1: Tensor, batch2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
+    ) -> Self:
+        """Write the result of ``addbmm`` to this tensor and return it."""
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: builtins.float = 1) -> Tensor:
+        """Return ``self + value * tensor1 * tensor2``."""
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: builtins.float = 1) -> Self:
+        """Write the result of ``addcmul`` to this tensor and return it."""
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: builtins.float = 1) -> Tensor:
+        """Return ``self + value * tensor1 / tensor2``."""
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: builtins.float = 1) -> Self:
+        """Write the result of ``addcdiv`` to this tensor and return it."""
+    def lerp(self, end: Tensor, weight: Tensor | builtins.float) -> Tensor:
+        """Return ``self + weight * (end - self)``: the points between two tensors."""
+    def lerp_(self, end: Tensor, weight: Tensor | builtins.float) -> Self:
+        """Write ``self + weight * (end - self)`` to this tensor and return it."""
+    def apply_(self, callable: Callable[[Any], Any]) -> Self:
+        """Replace each element by what a Python function makes of it; slow. Returns the tensor."""
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Self:
+        """Replace each element by what a Python function makes of it and that of another tensor."""
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Self:
+        """Replace each element by what a Python function makes of it and those of two tensors."""
+    def eq(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where the elements are equal."""
+    def __eq__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
+        """Return True where the elements are equal."""
+    def eq_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``eq`` to this tensor and return it."""
+    def ne(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where the elements differ."""
+    def __ne__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
+        """Return True where the elements differ."""
+    def ne_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ne`` to this tensor and return it."""
+    def lt(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less."""
+    def __lt__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less."""
+    def lt_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``lt`` to this tensor and return it."""
+    def le(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less or equal."""
+    def __le__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less or equal."""
+    def le_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``le`` to this tensor and return it."""
+    def gt(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater."""
+    def __gt__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater."""
+    def gt_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``gt`` to this tensor and return it."""
+    def ge(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater or equal."""
+    def __ge__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater or equal."""
+    def ge_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ge`` to this tensor and return it."""
+    def logical_and(self, other: Tensor) -> Tensor:
+        """Return True where both are nonzero."""
+    def logical_and_(self, other: Tensor) -> Self:
+        """Write the result of ``logical_and`` to this tensor and return it."""
+    def logical_or(self, other: Tensor) -> Tensor:
+        """Return True where either is nonzero."""
+    def logical_or_(self, other: Tensor) -> Self:
+        """Write the result of ``logical_or`` to this tensor and return it."""
+    def logical_xor(self, other: Tensor) -> Tensor:
+        """Return True where exactly one is nonzero."""
+    def logical_xor_(self, other: Tensor) -> Self:
+        """Write the result of ``logical_xor`` to this tensor and return it."""
+    def logical_not(self) -> Tensor:
+        """Return True where the element is zero."""
+    def logical_not_(self) -> Self:
+        """Write the result of ``logical_not`` to this tensor and return it."""
+    def bitwise_and(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) and."""
+    def __and__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) and."""
+    def __rand__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) and."""
+    def __iand__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_and_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_and`` to this tensor and return it."""
+    def bitwise_or(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) or."""
+    def __or__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) or."""
+    def __ror__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) or."""
+    def __ior__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_or_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_or`` to this tensor and return it."""
+    def bitwise_xor(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) exclusive or."""
+    def __xor__(self, other: Tensor | builtins.float) -> Self:
+        """Return the bitwise (for booleans: logical) exclusive or."""
+    def __rxor__(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the bitwise (for booleans: logical) exclusive or."""
+    def __ixor__(self, other: Tensor | builtins.float) -> Self: ...
+    def bitwise_xor_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``bitwise_xor`` to this tensor and return it."""
+    def bitwise_not(self) -> Tensor:
+        """Return the bitwise (for booleans: logical) complement."""
+    def __invert__(self) -> Tensor:
+        """Return the bitwise (for booleans: logical) complement."""
+    def bitwise_not_(self) -> Self:
+        """Write the result of ``bitwise_not`` to this tensor and return it."""
+    def isnan(self) -> Tensor:
+        """Return True where the element is NaN."""
+    def isinf(self) -> Tensor:
+        """Return True where the element is infinite."""
+    def isfinite(self) -> Tensor:
+        """Return True where the element is neither infinite nor NaN."""
+    def isposinf(self) -> Tensor:
+        """Return True where the element is infinite and positive."""
+    def isneginf(self) -> Tensor:
+        """Return True where the element is infinite and negative."""
+    def isreal(self) -> Tensor:
+        """Return True everywhere: there are no complex numbers."""
+    def isclose(
+        self,
+        other: Tensor,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> Tensor:
+        """Return True where ``|self - other| <= atol + rtol * |other|``."""
+    def allclose(
+        self,
+        other: Tensor,
+        rtol: builtins.float = 1e-05,
+        atol: builtins.float = 1e-08,
+        equal_nan: builtins.bool = False,
+    ) -> builtins.bool:
+        """Return whether all elements are close to each other; arguments are those of
+        ``isclose``."""
+    def equal(self, other: Tensor) -> builtins.bool:
+        """Return whether two tensors have the same shape and elements (NaN equals nothing)."""
+    def dist(self, other: Tensor, p: builtins.float = 2) -> Tensor:
+        """Return the p-norm of the difference of two tensors."""
+    def renorm(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Tensor:
+        """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``."""
+    def renorm_(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Self:
+        """Write the result of ``renorm`` to this tensor and return it."""
+    def cov(
+        self,
+        *,
+        correction: builtins.int = 1,
+        fweights: Tensor | None = None,
+        aweights: Tensor | None = None,
+    ) -> Tensor:
+        """Return the covariances of the rows (variables) over the columns (observations)."""
+    def corrcoef(self) -> Tensor:
+        """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
+    def cumsum(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Tensor:
+        """Return the running sum along a dimension; of integers as int64."""
+    def cumsum_(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Self:
+        """Write the result of ``cumsum`` to this tensor and return it."""
+    def cumprod(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Tensor:
+        """Return the running product along a dimension; of integers as int64."""
+    def cumprod_(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Self:
+        """Write the result of ``cumprod`` to this tensor and return it."""
+    def logcumsumexp(self, dim: builtins.int) -> Tensor:
+        """Return the logarithm of the running sum of the exponentials, without overflow."""
+    def cummax(self, dim: builtins.int) -> ValuesAndIndices:
+        """Return the maximum so far along a dimension, and where it stands."""
+    def cummin(self, dim: builtins.int) -> ValuesAndIndices:
+        """Return the minimum so far along a dimension, and where it stands."""
+    def diff(
+        self,
+        n: builtins.int = 1,
+        dim: builtins.int = -1,
+        prepend: Tensor | None = None,
+        append: Tensor | None = None,
+    ) -> Tensor:
+        """Return the differences between neighbours along a dimension, ``n`` times."""
+    def histc(
+        self, bins: builtins.int = 100, min: builtins.float = 0, max: builtins.float = 0
+    ) -> Tensor:
+        """Return the counts of the elements in ``bins`` equal intervals from ``min`` to ``max``."""
+    def histogram(
+        self,
+        bins: builtins.int | Tensor,
+        *,
+        range: Sequence[builtins.float] | None = None,
+        weight: Tensor | None = None,
+        density: builtins.bool = False,
+    ) -> Histogram:
+        """Return the counts of the elements per interval, and the edges."""
+    def sort(
+        self,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        stable: builtins.bool = True,
+    ) -> ValuesAndIndices:
+        """Return the elements in order along a dimension, and the indices they come from."""
+    def argsort(
+        self,
+        dim: builtins.int = -1,
+        descending: builtins.bool = False,
+        stable: builtins.bool = True,
+    ) -> Tensor:
+        """Return the indices that put the elements in order along a dimension."""
+    def msort(self) -> Tensor:
+        """Return the elements in order along the first dimension."""
+    def topk(
+        self,
+        k: builtins.int,
+        dim: builtins.int = -1,
+        largest: builtins.bool = True,
+        sorted: builtins.bool = True,
+    ) -> ValuesAndIndices:
+        """Return the ``k`` largest (or smallest) elements along a dimension, in order; their
+        indices."""
+    def kthvalue(
+        self, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
+    ) -> ValuesAndIndices:
+        """Return the ``k``-th smallest elements along a dimension (1: the smallest); their
+        indices."""
+    def median(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Any:
+        """Return the median: of all elements, or (with their indices) along a dimension."""
+    def nanmedian(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Any:
+        """Return the median of what is not NaN: of all, or (with their indices) along a
+        dimension."""
+    def mode(self, dim: builtins.int = -1, keepdim: builtins.bool = False) -> ValuesAndIndices:
+        """Return the most frequent elements along a dimension, and where the last of each
+        stands."""
+    def quantile(
+        self,
+        q: builtins.float | Tensor,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Tensor:
+        """Return the values below which shares ``q`` of the elements lie; NaN where any element
+        is."""
+    def nanquantile(
+        self,
+        q: builtins.float | Tensor,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Tensor:
+        """Return the quantiles of what is not NaN; arguments are those of ``quantile``."""
+    def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
+        """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
+    def nonzero_static(self, *, size: builtins.int, fill_value: builtins.int = -1) -> Tensor:
+        """Return the indices of the first ``size`` nonzero elements, one row each."""
+    def argwhere(self) -> Tensor:
+        """Return the indices of the nonzero elements, one row each."""
+    def count_nonzero(self, dim: Dims = None) -> Tensor:
+        """Return the number of nonzero elements over the dimensions (all unless given)."""
+    def bincount(self, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
+        """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers."""
+    def unique(
+        self,
+        sorted: builtins.bool = True,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> Any:
+        """Return each element that occurs, once, in order; or each slice along a dimension."""
+    def unique_consecutive(
+        self,
+        return_inverse: builtins.bool = False,
+        return_counts: builtins.bool = False,
+        dim: builtins.int | None = None,
+    ) -> Any:
+        """Return the elements, runs of equal ones as one; or the slices along a dimension."""
+    def narrow_copy(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what ``narrow`` returns, in memory of its own."""
+    def absolute(self) -> Tensor:
+        """Return the absolute value."""
+    def absolute_(self) -> Self:
+        """Write the result of ``abs`` to this tensor and return it."""
+    def arccos(self) -> Tensor:
+        """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
+    def arccos_(self) -> Self:
+        """Write the result of ``acos`` to this tensor and return it."""
+    def arccosh(self) -> Tensor:
+        """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1."""
+    def arccosh_(self) -> Self:
+        """Write the result of ``acosh`` to this tensor and return it."""
+    def arcsin(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
+    def arcsin_(self) -> Self:
+        """Write the result of ``asin`` to this tensor and return it."""
+    def arcsinh(self) -> Tensor:
+        """Return the inverse of the hyperbolic sine."""
+    def arcsinh_(self) -> Self:
+        """Write the result of ``asinh`` to this tensor and return it."""
+    def arctan(self) -> Tensor:
+        """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
+    def arctan_(self) -> Self:
+        """Write the result of ``atan`` to this tensor and return it."""
+    def arctan2(self, other: Tensor) -> Tensor:
+        """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``."""
+    def arctan2_(self, other: Tensor) -> Self:
+        """Write the result of ``atan2`` to this tensor and return it."""
+    def arctanh(self) -> Tensor:
+        """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
+    def arctanh_(self) -> Self:
+        """Write the result of ``atanh`` to this tensor and return it."""
+    def clip(self, min: Bound = None, max: Bound = None) -> Tensor:
+        """Return the elements moved into ``[min, max]``; either bound may be left out, or a
+        tensor."""
+    def clip_(self, min: Bound = None, max: Bound = None) -> Self:
+        """Move the elements of this tensor into ``[min, max]`` and return it."""
+    def divide(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
+        """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
+        asked."""
+    def divide_(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Self:
+        """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+    def fix(self) -> Tensor:
+        """Return the whole part."""
+    def fix_(self) -> Self:
+        """Write the result of ``trunc`` to this tensor and return it."""
+    def greater(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater."""
+    def greater_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``gt`` to this tensor and return it."""
+    def greater_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is greater or equal."""
+    def greater_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ge`` to this tensor and return it."""
+    def less(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less."""
+    def less_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``lt`` to this tensor and return it."""
+    def less_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where ``self`` is less or equal."""
+    def less_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``le`` to this tensor and return it."""
+    def moveaxis(self, source: Ints, destination: Ints) -> Tensor:
+        """Return a view with one dimension, or several, moved to other places."""
+    def multiply(self, other: Tensor | builtins.float) -> Tensor:
+        """Return the elementwise product."""
+    def multiply_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``mul`` to this tensor and return it."""
+    def negative(self) -> Tensor:
+        """Return the negative."""
+    def negative_(self) -> Self:
+        """Write the result of ``neg`` to this tensor and return it."""
+    def not_equal(self, other: Tensor | builtins.float) -> Tensor:
+        """Return True where the elements differ."""
+    def not_equal_(self, other: Tensor | builtins.float) -> Self:
+        """Write the result of ``ne`` to this tensor and return it."""
+    def subtract(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
+        """Return ``self - alpha * other``."""
+    def subtract_(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Self:
+        """Write ``self - alpha * other`` to this tensor and return it."""
+    def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
+        """Swap two dimensions of this tensor and return it."""
+    def true_divide(
+        self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
+    ) -> Tensor:
+        """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
+        asked."""
+    def true_divide_(
+        self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
+    ) -> Self:
+        """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+    def unsafe_chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
+        """Return at most ``chunks`` views of equal size (the last may be smaller)."""
+    def unsafe_split(
+        self, split_size: builtins.int | Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of consecutive parts: of one size (the last may be smaller), or of given
+        sizes."""
+    def unsafe_split_with_sizes(
+        self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views of consecutive parts of given sizes."""
+    def to_sparse(self, sparse_dim: builtins.int | None = None, *, layout: Any = None) -> Tensor:
+        """Return the tensor with its nonzero entries only."""
+    def to_sparse_coo(
+        self, sparse_dim: builtins.int | None = None, *, layout: Any = None
+    ) -> Tensor:
+        """Return the tensor with its nonzero entries only."""
+    def to_sparse_csr(
+        self, sparse_dim: builtins.int | None = None, *, layout: Any = None
+    ) -> Tensor:
+        """Return the tensor with its nonzero entries only."""
+    def storage(self) -> TypedStorage:
+        """Return the memory that the tensor is a part of, as a list of numbers."""
+    def untyped_storage(self) -> UntypedStorage:
+        """Return the bytes that the tensor lies in."""

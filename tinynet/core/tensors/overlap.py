@@ -1,0 +1,62 @@
+"""Refusing writes where elements share memory, with each other or with another operand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+
+
+def refuse_partial_overlap(t: Tensor, inputs: tuple[Any, ...], apart: bool = False) -> None:
+    """Raise if an input shares a part of the memory of ``t``, but not as the same tensor.
+
+    Args:
+        t: what is to be written to.
+        inputs: what is read; only tensors count.
+        apart: the same tensor is refused, too.
+    """
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            continue
+        if x._array is t._array:
+            shared = apart
+        else:
+            shared = np.may_share_memory(x._array, t._array) and _overlap(t._array, x._array, apart)
+        if shared:
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to "
+                "tensor refer to a single memory location. Please clone() the tensor before "
+                "performing the operation."
+            )
+
+
+def _overlap(a: Array, b: Array, whole: bool) -> bool:
+    """Return True for two dense arrays whose memory overlaps, if not ``whole`` only in part."""
+    if not a.size or not b.size or not _dense(a) or not _dense(b):
+        return False  # PyTorch does not look, either
+    (start, end), (other_start, other_end) = (
+        np.lib.array_utils.byte_bounds(a),
+        (np.lib.array_utils.byte_bounds(b)),
+    )
+    if (start, end) == (other_start, other_end):
+        return whole or a.strides != b.strides
+    return start < other_end and other_start < end
+
+
+def _dense(a: Array) -> bool:
+    low, high = np.lib.array_utils.byte_bounds(a)
+    return bool(high - low == a.nbytes)
+
+
+def refuse_overlap(array: Array) -> None:
+    """Raise if elements of ``array`` share memory (an expanded tensor)."""
+    if (
+        array.size
+        and 0 in array.strides
+        and any(stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True))
+    ):
+        raise errors.overlapping()

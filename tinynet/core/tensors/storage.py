@@ -1,0 +1,259 @@
+"""Giving a tensor other memory: ``set_``, ``resize_``, sharing, and exchanging two tensors."""
+
+from __future__ import annotations
+
+import math
+import mmap
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors, layouts
+from tinynet.core.callsite import here, locate
+from tinynet.core.messages import leaf_write_error
+from tinynet.core.modes import mode
+from tinynet.core.tensors.inplace import wrote
+from tinynet.core.tensors.tensor import Tensor, method
+from tinynet.core.tensors.version import refuse_inference
+from tinynet.core.tensors.views import grad_fn, requires_grad
+from tinynet.dtypes import Array
+from tinynet.strides import array_in
+
+
+class StorageBase:
+    """What storages are derived from, see ``compat/storage.py``: an array of one dimension."""
+
+    _array: Array
+
+
+@method
+def set_(
+    self: Tensor,
+    source: Tensor | StorageBase | None = None,
+    storage_offset: int = 0,
+    size: Sequence[int] | None = None,
+    stride: Sequence[int] | None = None,
+) -> Tensor:
+    """Let the tensor use other memory, and return it.
+
+    Its version counter stays its own, as in PyTorch: later writes through ``source`` are not seen.
+
+    Args:
+        source: a tensor, whose shape is taken, too; or a storage. None: no elements.
+        storage_offset, size, stride: where the first element lies in the storage, the shape, and
+            the steps along its dimensions, all counted in elements; all of the storage unless
+            given.
+
+    Raises:
+        RuntimeError: the tensor requires grad, the dtypes differ, or the storage is too small.
+
+    Example:
+        >>> x, y = tn.zeros(2), tn.ones(1, 3)
+        >>> _ = x.set_(y).add_(1)
+        >>> y
+        tensor([[2., 2., 2.]])
+        >>> x.set_(tn.arange(4.0).storage(), 1, (2,), (2,))
+        tensor([1., 3.])
+    """
+    if source is not None and not isinstance(source, (Tensor, StorageBase)):
+        raise errors.must_be_tensor("set_", "source", 1, source)
+    refuse_inference(self._counter)
+    if mode.grad and requires_grad(self):
+        if grad_fn(self) is None:
+            raise leaf_write_error(errors.LEAF_IN_PLACE, locate(here()))
+        raise RuntimeError("the derivative for 'set_' is not implemented.")
+    self._array = _from(source, self._array.dtype, storage_offset, size, stride)
+    wrote(self, "set_")
+    return self
+
+
+def _from(source: Any, dtype: Any, offset: int, size: Any, stride: Any) -> Array:
+    """Return the array of a dtype that lies in a tensor or storage."""
+    if source is None:
+        return np.empty(0, dtype)
+    found: Array = source._array
+    untyped = hasattr(source, "untyped") and not hasattr(source, "dtype")
+    if found.dtype != dtype and not untyped:
+        wanted, given = (dtypes.of(np.empty(0, d)).scalar_name for d in (dtype, found.dtype))
+        if isinstance(source, Tensor):
+            names = given.lower(), wanted.lower()
+            raise RuntimeError(
+                f"Could not set tensor of type {names[0]} to a tensor of type {names[1]}"
+            )
+        raise RuntimeError(
+            f"Expected a Storage of type {wanted.lower()} or an UntypedStorage, but got type "
+            f"{given} for argument 1 'storage'"
+        )
+    if isinstance(source, Tensor):
+        if size is None:
+            return found
+        found = source.untyped_storage()._array
+    there, item = found.nbytes, dtype.itemsize
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    size = [there // item - offset] if size is None else [*size]
+    try:
+        apart = None if stride is None else [s * item for s in stride]
+        return array_in(found, size, dtype, offset * item, apart)
+    except ValueError as error:
+        raise RuntimeError(f"set_(): out of bounds for storage of size {there}: {error}") from None
+
+
+@method
+def resize_(
+    self: Tensor, *sizes: Any, memory_format: layouts.memory_format | None = None
+) -> Tensor:
+    """Give the tensor another shape, in its own memory if that is large enough, and return it.
+
+    Elements keep their order in memory. What is added is zero (PyTorch leaves it undefined). Where
+    new memory is needed, views keep the old one.
+
+    Args:
+        *sizes: the lengths, one by one or as a sequence.
+        memory_format: the order in which the elements in memory are read.
+
+    Raises:
+        RuntimeError: the tensor requires grad, or a length is negative.
+
+    Example:
+        >>> tn.arange(4).resize_(2, 3)
+        tensor([[0, 1, 2],
+                [3, 0, 0]])
+    """
+    shape = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    if requires_grad(self) and not mode.inference:
+        raise RuntimeError("cannot resize variables that require grad")
+    if any(n < 0 for n in shape):
+        raise RuntimeError(f"requested resize to {list(shape)}, which has a negative dimension")
+    refuse_inference(self._counter)
+    if memory_format is not None or shape != self._array.shape:
+        order = layouts.order(len(shape), memory_format)
+        made = resized(self._array, tuple(shape[d] for d in order))
+        self._array = made.transpose(np.argsort(order)) if order else made
+        wrote(self, "resize_")
+    return self
+
+
+@method
+def resize_as_(
+    self: Tensor, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
+) -> Tensor:
+    """Give the tensor the shape of another one, see ``resize_``, and return it.
+
+    Args:
+        the_template: the tensor with the wanted shape; its values do not matter.
+        memory_format: see ``resize_``; ``preserve_format`` takes that of the template.
+
+    Raises:
+        RuntimeError: the tensor requires grad.
+
+    Example:
+        >>> tn.arange(4).resize_as_(tn.zeros(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+    """
+    if memory_format is layouts.preserve_format:
+        formats = layouts.channels_last, layouts.channels_last_3d
+        memory_format = next((f for f in formats if layouts.lies(the_template._array, f)), None)
+    return self.resize_(the_template.shape, memory_format=memory_format)
+
+
+@method
+def share_memory_(self: Tensor) -> Tensor:
+    """Move the elements to memory that processes forked from now on share, and return the tensor.
+
+    All of them see what one writes. A process that is started anew (``"spawn"``) gets a copy. Views
+    that were made before keep the old memory.
+
+    Raises:
+        RuntimeError: the tensor is a view: share what it is a view of.
+
+    Example:
+        >>> tn.zeros(2).share_memory_().is_shared()
+        True
+    """
+    if self._view is not None:
+        raise RuntimeError(
+            "share_memory_() of a view would part it from its base. Share the base before views "
+            "of it are made, or share a clone()."
+        )
+    if not is_shared(self):
+        self._array = in_shared_memory(self._array)
+    return self
+
+
+@method
+def is_shared(self: Tensor) -> bool:
+    """Return whether processes that are forked share the memory, see ``share_memory_``.
+
+    Example:
+        >>> tn.ones(2).is_shared()
+        False
+    """
+    return shares_memory(self._array)
+
+
+def in_shared_memory(old: Array) -> Array:
+    """Return a copy in memory that processes forked from now on share."""
+    memory = mmap.mmap(-1, max(old.nbytes, 1))  # anonymous, and shared with forks
+    new = np.frombuffer(memory, old.dtype, old.size).reshape(old.shape)
+    new[...] = old
+    return new
+
+
+def shares_memory(array: Array) -> bool:
+    """Return whether processes that are forked share the memory of an array."""
+    owner: Any = array
+    while isinstance(owner, (np.ndarray, memoryview)):
+        owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
+    return isinstance(owner, mmap.mmap)
+
+
+@errors.allocating
+def resized(array: Array, shape: tuple[int, ...]) -> Array:
+    """Return an array of another shape that begins where ``array`` does, in the same memory."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    size = math.prod(shape)
+    if owner.flags.contiguous:
+        flat = owner.ravel(order="K").view(array.dtype)
+        first = (array.ctypes.data - owner.ctypes.data) // array.itemsize
+        if first + size <= flat.size:
+            return flat[first : first + size].reshape(shape)
+        old = flat[first:]
+    else:
+        old = array.ravel()
+    made = np.zeros(size, array.dtype)
+    made[: min(size, old.size)] = old[:size]
+    return made.reshape(shape)
+
+
+def swap_tensors(t1: Tensor, t2: Tensor) -> None:
+    """Exchange everything that two tensors are: values, gradient, history, class and attributes.
+
+    All references to the one then refer to the other. Graphs that were recorded with a leaf before
+    lead to the object, whatever it is now.
+
+    Raises:
+        RuntimeError: there are weak references to one of them.
+
+    Example:
+        >>> a, b = tn.zeros(2), nn.Parameter(tn.ones(1))
+        >>> tn.utils.swap_tensors(a, b)
+        >>> a
+        Parameter containing:
+        tensor([1.], requires_grad=True)
+    """
+    for name, t in (("t1", t1), ("t2", t2)):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"swap_tensors(): {name} must be Tensor, not {type(t).__name__}")
+        if weakref.getweakrefcount(t):
+            raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
+    slots = [s for s in Tensor.__slots__ if s not in ("__dict__", "__weakref__")]
+    for slot in (*slots, "__dict__", "__class__"):
+        ours, theirs = getattr(t1, slot), getattr(t2, slot)
+        setattr(t1, slot, theirs)
+        setattr(t2, slot, ours)

@@ -1,0 +1,179 @@
+"""Classes derived from Tensor: results of operations on them are of their class.
+
+As in PyTorch, an operation hands itself to ``__torch_function__`` of its inputs' classes. The one
+of Tensor runs it and gives its results the class. Compiled operations look for such classes only
+after the first one was declared: then they are compiled anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tinynet.core.callsite import COMPILED
+from tinynet.core.modes import mode
+from tinynet.core.tensors.tensor import METHODS, Tensor, _new
+
+SUBCLASSES: set[type] = set()  # those whose __torch_function__ is asked
+switched_on: list[Callable[[], None]] = []  # called when the first is declared
+_KEPT = frozenset(
+    "grad _grad _base grad_fn requires_grad is_leaf output_nr _version backward".split()
+)
+
+
+def _run(
+    cls: type[Tensor],
+    func: Callable[..., Any],
+    types: Iterable[type],
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> Any:
+    """Call a function; its results that are plain tensors become tensors of the class.
+
+    Args:
+        cls: the class.
+        func: the function.
+        types: the classes among its arguments; NotImplemented is returned for others.
+        args, kwargs: the arguments.
+
+    Example:
+        >>> class Marked(tn.Tensor):
+        ...     pass
+        >>> type(tn.ones(2).as_subclass(Marked) * 2).__name__
+        'Marked'
+    """
+    if mode.plain or not all(issubclass(cls, t) for t in types):
+        return NotImplemented
+    before, mode.plain = mode.plain, True
+    try:
+        result = func(*args, **(kwargs or {}))
+    finally:
+        mode.plain = before
+    return _of_class(result, cls, args)
+
+
+def plain(
+    cls: type[Tensor],
+    func: Callable[..., Any],
+    types: Iterable[type],
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+) -> Any:
+    """Call a function; its results stay plain tensors (``__torch_function__`` of parameters)."""
+    return func(*args, **(kwargs or {}))
+
+
+def _of_class(result: Any, cls: type[Tensor], args: tuple[Any, ...]) -> Any:
+    if isinstance(result, Tensor):
+        if isinstance(result, cls) or any(result is a for a in args):
+            return result
+        return shared(result, cls)
+    if type(result) in (tuple, list):
+        return type(result)(_of_class(x, cls, args) for x in result)
+    if isinstance(result, tuple) and hasattr(result, "_fields"):
+        return type(result)(*(_of_class(x, cls, args) for x in result))
+    return result
+
+
+def shared(t: Tensor, cls: type[Tensor]) -> Tensor:
+    """Return a tensor of a class with the values and the history of ``t``."""
+    made = _new(cls)
+    for slot in ("_array", "_counter", "_edge", "_grad", "_hooks", "_requires_grad", "_view"):
+        setattr(made, slot, getattr(t, slot))
+    return made
+
+
+def alike(made: Tensor, like: Tensor) -> Tensor:
+    """Return a tensor that was made in the likeness of another one, of its class."""
+    kind = type(like)
+    return shared(made, kind) if kind in SUBCLASSES and not mode.plain else made
+
+
+def dispatched(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Ask ``__torch_function__`` of the arguments' classes, derived ones first.
+
+    Raises:
+        TypeError: none of them knows the others.
+    """
+    flat = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
+    types: list[Any] = []
+    for kind in map(type, flat):
+        if kind in SUBCLASSES and kind not in types:
+            before = [i for i, other in enumerate(types) if issubclass(kind, other)]
+            types.insert(before[0] if before else len(types), kind)
+    for kind in types:
+        result = kind.__torch_function__(func, tuple(types), args, kwargs)
+        if result is not NotImplemented:
+            return result
+    raise TypeError(
+        f"no implementation found for {func.__name__!r} on types that implement "
+        f"__torch_function__: {types}"
+    )
+
+
+def lines(op: Any) -> list[str]:
+    """Return the lines with which a compiled operation looks for subclasses, once there are any."""
+    if not SUBCLASSES:
+        return []
+    if op.kind == "sequence":
+        (t,) = op.tensors
+        found = f"isinstance({t}, (list, tuple)) and any(x.__class__ in SUBCLASSES for x in {t})"
+    else:
+        found = " or ".join(f"{t}.__class__ in SUBCLASSES" for t in op.tensors)
+    rest = "{" + ", ".join(f"{a!r}: {a}" for a in op.attributes) + "}"
+    call = f"dispatched({op.name}_op.function, ({', '.join(op.tensors)},), {rest})"
+    return [f"    if ({found}) and not mode.plain:", f"        return {call}"]
+
+
+def _declared(cls: type[Tensor], **options: Any) -> None:
+    super(Tensor, cls).__init_subclass__(**options)
+    function: Any = cls.__torch_function__  # type: ignore[attr-defined]
+    if getattr(function, "__func__", None) is not plain:
+        if cls.__repr__ is Tensor.__repr__:
+            cls.__repr__ = _named  # type: ignore[method-assign]
+        _follow_methods(cls)
+        SUBCLASSES.add(cls)
+        if len(SUBCLASSES) == 1:
+            for switch_on in switched_on:
+                switch_on()
+
+
+def _named(t: Tensor) -> str:
+    """Show a tensor as the plain one is, under the name of its class."""
+    name = type(t).__name__
+    text = Tensor.__repr__(t).removeprefix("tensor")
+    return name + text.replace("\n" + " " * len("tensor"), "\n" + " " * len(name))
+
+
+def _follow_methods(cls: type[Tensor]) -> None:
+    """Let the inherited methods and properties that no compiled function is behind ask, too."""
+    for name, found in METHODS.items():
+        if name in _KEPT or name.startswith("__") or _compiled(found):
+            continue
+        if inspect.getattr_static(cls, name) is not inspect.getattr_static(Tensor, name):
+            continue
+        if isinstance(found, property) and found.fget is not None:
+            setattr(cls, name, property(_asking(found.fget), found.fset, found.fdel))
+        elif inspect.isfunction(found):
+            setattr(cls, name, _asking(found))
+
+
+def _compiled(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(COMPILED)
+
+
+def _asking(function: Any) -> Any:
+    @functools.wraps(function)
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if self.__class__ in SUBCLASSES and not mode.plain:
+            return dispatched(function, (self, *args), kwargs)
+        return function(self, *args, **kwargs)
+
+    return method
+
+
+Tensor.__torch_function__ = classmethod(_run)  # type: ignore[attr-defined]
+Tensor.__init_subclass__ = classmethod(_declared)  # type: ignore[assignment,arg-type]

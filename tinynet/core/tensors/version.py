@@ -1,0 +1,94 @@
+"""Versions: law 2 (bump). A counter that belongs to a storage and is shared by all its aliases."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tinynet import errors
+from tinynet.core.callsite import Site
+from tinynet.core.modes import mode
+from tinynet.core.module_scope import Scope
+
+KEPT = 8  # changes that a version remembers; more are only counted
+
+
+class Change(NamedTuple):
+    """One write to a storage.
+
+    Attributes:
+        site: the user's line.
+        what: what wrote, for people: ``"__setitem__"``, ``"SGD.step"``.
+        version: the version after the write.
+        producer: name of the node whose output the tensor became (None: unchanged).
+        scope: the modules that were running.
+    """
+
+    site: Site | None
+    what: str
+    version: int
+    producer: str | None
+    scope: Scope | None
+
+
+class Version:
+    """Counts the writes to a storage and remembers the last few."""
+
+    __slots__ = ("n", "reshaped", "writes")
+    n: int
+    reshaped: list[Any]  # unset until a base is reshaped in place, see views.View.steps
+    writes: list[tuple[Any, ...]]  # fields of Change; unset until the first write
+
+    def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:
+        """Count one write, after it happened."""
+        n = self.n = self.n + 1
+        if n == 1:
+            self.writes = [(site, what, n, producer, mode.scope)]
+            return
+        writes = self.writes
+        if len(writes) >= 2 * KEPT:
+            del writes[:KEPT]
+        writes.append((site, what, n, producer, mode.scope))
+
+    def since(self, version: int) -> list[Change]:
+        """Return the remembered changes after ``version``, oldest first."""
+        if not self.n:
+            return []
+        return [Change(*w) for w in self.writes[-KEPT:] if w[2] > version]
+
+
+def new_version() -> Version:
+    """Return a counter at zero."""
+    version = Version()
+    version.n = 0
+    return version
+
+
+class Untracked(Version):
+    """The counter of all tensors made in inference mode: it counts nothing, and says so."""
+
+    __slots__ = ()
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """Asked for where a value is saved."""
+        raise RuntimeError(errors.INFERENCE_SAVED)
+
+    def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:
+        """Count nothing in inference mode; refuse outside."""
+        refuse_inference(self)
+
+    def since(self, version: int) -> list[Change]:
+        """Return nothing: no change is remembered."""
+        return []
+
+
+INFERENCE = Untracked()
+
+
+def refuse_inference(counter: Version | None) -> None:
+    """Raise before a write, outside of inference mode, to a tensor that was made inside."""
+    if counter is INFERENCE and not mode.inference:
+        raise RuntimeError(errors.INFERENCE_WRITTEN)
+
+
+NUMBER = new_version()  # of saved Python numbers: they never change, but are freed like the rest

@@ -1,0 +1,326 @@
+"""Views: laws 1 (alias) and 5 (regenerate).
+
+A view shares the memory and the version counter of its base, and knows the chain of view
+operations that leads from the base to it. When the base's history has changed since, the chain is
+replayed on the base the next time somebody asks for the view's ``grad_fn``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tinynet import dtypes, errors
+from tinynet.core.callsite import Site, here, locate
+from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Node, move_retained
+from tinynet.core.messages import view_write_error
+from tinynet.core.modes import enable_grad, mode
+from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, method, wrap
+from tinynet.core.tensors.version import INFERENCE
+from tinynet.dtypes import FLOATING
+
+NO_GRAD = "no_grad"
+INFERENCE_MODE = "inference_mode"
+MULTIPLE = "multiple"
+FUNCTION = "function"
+
+Chain = tuple[tuple[Any, tuple[Any, ...]], ...]
+
+
+class View:
+    """What a tensor is a view of.
+
+    Attributes:
+        base: the tensor at the root; never a view itself.
+        chain: the view operations from the base, each with its arguments.
+        at: the version at which the view's edge was valid.
+        origin: None, NO_GRAD or INFERENCE_MODE (made in that mode), MULTIPLE (one of several
+            outputs) or FUNCTION (an output of an ``autograd.Function``).
+        site: where it was made.
+        leaf: it was made to require grad itself.
+        since: how often the base had been reshaped in place (``t_``) when the chain was written.
+    """
+
+    __slots__ = ("at", "base", "chain", "leaf", "origin", "since", "site")
+
+    def __init__(
+        self, base: Tensor, chain: Chain, at: int, origin: str | None, site: Site | None = None
+    ):
+        self.base = base
+        self.chain = chain
+        self.at = at
+        self.origin = origin
+        self.site = site
+        self.leaf = False
+        self.since = 0
+
+    def steps(self) -> Chain:
+        """Return the view operations that lead from the base, as it is shaped now, to the view."""
+        reshaped: list[Any] = getattr(self.base._counter, "reshaped", [])
+        undone = [undo for base, *undo in reshaped[self.since :] if base() is self.base]
+        return (*((op, args) for op, args in reversed(undone)), *self.chain)
+
+
+def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], grad: bool) -> View:
+    """Law 1: let ``target``, just made by view operation ``op``, alias ``source``."""
+    counter = counter_of(source)
+    target._counter = counter
+    if counter is INFERENCE:
+        return View(source, (), 0, None)  # nobody will ask for the history of such a view
+    outer = source._view
+    origin = None if grad else INFERENCE_MODE if mode.inference else NO_GRAD
+    if outer is None:
+        view = View(source, ((op, args),), counter.n, origin)
+        if counter.n and hasattr(counter, "reshaped"):
+            view.since = len(counter.reshaped)
+    else:
+        view = View(
+            outer.base, (*outer.chain, (op, args)), counter.n, origin or outer.origin, outer.site
+        )
+        view.since = outer.since
+    if origin and view.site is None:
+        view.site = here()
+    target._view = view
+    if source._array.dtype.kind in FLOATING:
+        target._requires_grad = VIEW
+    return view
+
+
+def view_edge(t: Tensor) -> Edge | None:
+    """Law 5: return the edge of a view, regenerated if its base has a new history."""
+    view: View = t._view
+    base, edge = view.base, t._edge
+    if edge is None and not base._requires_grad:
+        return (t, 0) if view.leaf else None
+    counter: Any = t._counter  # a view has one
+    if view.at != counter.n:
+        if view.origin is not None:
+            raise forbidden_view(t, indirectly=True)
+        before, t._edge = edge, None
+        with enable_grad():
+            replayed = base
+            for op, args in view.steps():
+                replayed = op.function(replayed, *args)
+        edge = t._edge = replayed._edge or NOWHERE_EDGE  # the base may want no gradient any more
+        view.at = counter.n
+        move_retained(before, edge)
+    if edge is None:
+        return (t, 0) if view.leaf else NOWHERE_EDGE
+    return edge
+
+
+def forbidden_view(t: Tensor, indirectly: bool, last: str | None = None) -> RuntimeError:
+    """Return the error for writing to a view that does not allow it, or to its base.
+
+    Args:
+        t: the view.
+        indirectly: its base was written, not the view itself.
+        last: name of the node of the view operation between ``t`` and what is written.
+    """
+    view: View = t._view
+    origin = view.origin or NO_GRAD
+    edge = t._edge
+    output = None
+    if last is not None:
+        output = f"0 of {_title(last)}"
+    elif edge is not None and edge is not NOWHERE_EDGE:
+        output = f"{edge[1]} of {_title(edge[0].name())}"
+    sentence = errors.view_written(origin, output, indirectly)
+    return view_write_error(sentence, locate(view.site), locate(here()), origin)
+
+
+def _title(node_name: str) -> str:
+    return re.sub(r"Backward\d*$", "", node_name)
+
+
+def edge_of(t: Tensor) -> Edge | None:
+    """Return where a tensor's gradient goes; None if it wants none.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> node, output = (x * 2).edge
+        >>> node.name(), output, tn.ones(2).edge
+        ('MulBackward0', 0, None)
+    """
+    requires = t._requires_grad
+    if requires is VIEW:
+        return view_edge(t)
+    return (t._edge or (t, 0)) if requires else None
+
+
+def requires_grad(t: Tensor) -> bool:
+    """Return whether operations on the tensor are recorded.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> (x * 2).requires_grad, tn.ones(2).requires_grad
+        (True, False)
+    """
+    if t._requires_grad is VIEW:
+        view: View = t._view
+        return t._edge is not None or view.leaf or bool(view.base._requires_grad)
+    return bool(t._requires_grad)
+
+
+def grad_fn(t: Tensor) -> Node | None:
+    """Return the node that made the tensor; None for a leaf.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> (x * 2).grad_fn.name(), x.grad_fn
+        ('MulBackward0', None)
+    """
+    edge = view_edge(t) if t._requires_grad is VIEW else t._edge
+    if edge is None or edge is NOWHERE_EDGE or isinstance(edge[0], Tensor):  # a leaf, or a copy
+        return None
+    if t._counter is INFERENCE and not t._requires_grad:  # a view that was made outside
+        return None
+    node: Node = edge[0]
+    return node
+
+
+def set_requires_grad(t: Tensor, value: bool) -> None:
+    """Switch recording of a leaf on or off."""
+    value = bool(value)
+    if t._edge is not None:
+        if not value:
+            raise errors.not_leaf_flag()
+        return
+    if value and not dtypes.is_floating(t._array.dtype):
+        raise errors.not_floating()
+    if value and t._counter is INFERENCE and not mode.inference:
+        raise RuntimeError(errors.INFERENCE_FLAG)
+    if t._view is None:
+        t._requires_grad = value
+    else:
+        t._requires_grad, t._view.leaf = VIEW, value
+
+
+@method
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Switch recording on (or off) for a leaf and return it.
+
+    Raises:
+        RuntimeError: switching off a tensor that is not a leaf, or on one that is not floating.
+
+    Example:
+        >>> tn.tensor(1.0).requires_grad_()
+        tensor(1., requires_grad=True)
+    """
+    set_requires_grad(self, requires_grad)
+    return self
+
+
+def _assign_requires_grad(t: Tensor, value: bool) -> None:
+    if value and not dtypes.is_floating(t._array.dtype):
+        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+    if value and t._edge is not None:
+        raise RuntimeError("you can only change requires_grad flags of leaf variables.")
+    set_requires_grad(t, value)
+
+
+method(property(requires_grad, _assign_requires_grad), "requires_grad")
+method(property(grad_fn), "grad_fn")
+
+
+def is_leaf(t: Tensor) -> bool:
+    """Return True for a tensor that no recorded operation made.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> x.is_leaf, (x * 2).is_leaf, tn.ones(2).is_leaf
+        (True, False, True)
+    """
+    return grad_fn(t) is None
+
+
+def base_of(t: Tensor) -> Tensor | None:
+    """Return the tensor that this one is a view of; None if it is none."""
+    return None if t._view is None else t._view.base
+
+
+def output_number(t: Tensor) -> int:
+    """Return which output of its node the tensor is.
+
+    Example:
+        >>> x = tn.ones(4, requires_grad=True)
+        >>> [part.output_nr for part in x.unbind()]
+        [0, 1, 2, 3]
+    """
+    return 0 if t._edge is None else t._edge[1]
+
+
+method(property(is_leaf), "is_leaf")
+method(property(base_of), "_base")
+method(property(output_number), "output_nr")
+
+
+def version_of(t: Tensor) -> int:
+    """Return the number of writes to the memory since it was made."""
+    if t._counter is INFERENCE:
+        raise RuntimeError(errors.INFERENCE_VERSION)
+    return 0 if t._counter is None else t._counter.n
+
+
+method(property(version_of), "_version")
+
+
+@method
+def is_inference(self: Tensor) -> bool:
+    """Return True for a tensor that was made in inference mode.
+
+    Example:
+        >>> tn.inference_mode()(tn.zeros)(2).is_inference()
+        True
+    """
+    return self._counter is INFERENCE
+
+
+@method
+def _is_view(self: Tensor) -> bool:
+    """Return True if the tensor is a view of another one that autograd knows."""
+    return self._view is not None
+
+
+@method
+def detach(self: Tensor) -> Tensor:
+    """Return a tensor with the same memory and version counter, but without history.
+
+    Takes any tensor. Writes to it are seen by autograd (unlike writes to ``.data``).
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> (x * 2).detach().requires_grad
+        False
+    """
+    t = wrap(self._array)
+    t._counter = counter_of(self)
+    return t
+
+
+def get_data(t: Tensor) -> Tensor:
+    """Return a tensor with the same memory and a version counter of its own.
+
+    Example:
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> _ = x.data.zero_()
+        >>> x, x._version
+        (tensor([0., 0.], requires_grad=True), 0)
+    """
+    data = wrap(t._array)
+    data._counter = INFERENCE if t._counter is INFERENCE else None
+    return data
+
+
+def set_data(t: Tensor, value: Tensor) -> None:
+    """Replace the values without autograd's knowledge."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+    if requires_grad(t) and not dtypes.is_floating(value._array.dtype):
+        raise RuntimeError(
+            "data set to a tensor that requires gradients must be floating point or complex dtype"
+        )
+    t._array = value._array
+
+
+method(property(get_data, set_data), "data")

@@ -1,0 +1,1 @@
+"""The DataLoader, its samplers and workers."""

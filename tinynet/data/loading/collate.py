@@ -1,0 +1,202 @@
+"""From a list of samples to a batch."""
+
+import copy
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.dataset import Samples
+from tinynet.dtypes import Array
+from tinynet.ops.shaping.joining import stack
+
+# A collate function of one type: called with a batch and ``collate_fn_map=`` the whole map.
+CollateMap = dict[type | tuple[type, ...], Callable[..., Any]]
+
+
+def collate(batch: Sequence[Any], *, collate_fn_map: CollateMap | None = None) -> Any:
+    """Return a batch of the same structure as its samples; the leaves are made by a map.
+
+    Args:
+        batch: the samples.
+        collate_fn_map: type, or tuple of types -> what makes a batch of samples of it. The exact
+            type is looked up first, then the first entry that the sample is an instance of. What
+            is in none is taken apart if it is a mapping or a sequence.
+
+    Raises:
+        TypeError: a sample holds something else.
+        RuntimeError: sequences in the samples differ in length.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> def of_fractions(batch, *, collate_fn_map=None):
+        ...     return tn.tensor([float(x) for x in batch])
+        >>> halves = [{"x": Fraction(1, 2)}, {"x": Fraction(3, 2)}]
+        >>> tn.data.loading.collate.collate(halves, collate_fn_map={Fraction: of_fractions})
+        {'x': tensor([0.5000, 1.5000])}
+    """
+    if len(batch) == 0:
+        raise IndexError("default_collate: the batch is empty; it must hold at least one sample.")
+    first, fn_map = batch[0], collate_fn_map or {}
+    chosen = fn_map.get(type(first))
+    if chosen is None:
+        chosen = next((f for types, f in fn_map.items() if isinstance(first, types)), None)
+    if chosen is not None:
+        return chosen(batch, collate_fn_map=collate_fn_map)
+    if isinstance(first, Mapping):
+        return _of_mappings(batch, fn_map)
+    if isinstance(first, Sequence):
+        return _of_sequences(batch, fn_map)
+    raise _unsupported(type(first))
+
+
+def default_collate(batch: Sequence[Any]) -> Any:
+    """Return a batch of the same structure as its samples, with tensors for leaves.
+
+    ===================================  =====================================================
+    samples                              batch
+    ===================================  =====================================================
+    tensors, numpy arrays                one tensor with a new first dimension
+    numbers                              a tensor: bool, int64, or float64 for Python's floats
+    str, bytes                           the list of them
+    dicts, named tuples                  the same, of batches
+    tuples, lists                        a list of batches
+    ===================================  =====================================================
+
+    For types of your own, add to ``default_collate_fn_map`` in
+    ``tinynet.data.loading.collate`` (see ``collate``).
+
+    Raises:
+        TypeError: a sample holds something else.
+        RuntimeError: the samples differ in size.
+        IndexError: there are no samples.
+
+    Example:
+        >>> tn.data.default_collate([(1, "a"), (2, "b")])
+        [tensor([1, 2]), ('a', 'b')]
+        >>> tn.data.default_collate([{"x": tn.ones(2)}, {"x": tn.zeros(2)}])
+        {'x': tensor([[1., 1.],
+                [0., 0.]])}
+    """
+    if isinstance(batch, Samples):
+        return list(batch.columns)
+    return collate(batch, collate_fn_map=default_collate_fn_map)
+
+
+def default_convert(data: Any) -> Any:
+    """Return one sample with its numpy arrays as tensors; the rest stays as it is.
+
+    This is what a DataLoader without batches (``batch_size=None``) does to a sample.
+
+    Args:
+        data: an array, a tensor, anything else, or these in sequences and mappings.
+
+    Example:
+        >>> tn.data.default_convert((np.array([1, 2]), "a"))
+        [tensor([1, 2]), 'a']
+    """
+    if isinstance(data, (str, bytes, Tensor)):
+        return data
+    if isinstance(data, (np.ndarray, np.generic)):
+        return _tensor(np.asarray(data)) if data.dtype.kind in "biuf" else data
+    if isinstance(data, Mapping):
+        return _like_mapping(data, {key: default_convert(data[key]) for key in data})
+    if isinstance(data, Sequence):
+        return _like_sequence(data, [default_convert(item) for item in data])
+    return data
+
+
+# ---- leaves ----
+
+
+def _unsupported(found: Any) -> TypeError:
+    return TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
+        f"found {found}"
+    )
+
+
+def _tensor(array: Array) -> Tensor:
+    dtypes.of(array)  # raises TypeError for what tinynet does not have
+    return wrap(array)
+
+
+def _of_tensors(batch: Sequence[Any], **_: Any) -> Tensor:
+    return stack(list(batch))
+
+
+def _of_arrays(batch: Sequence[Any], **_: Any) -> Tensor:
+    if batch[0].dtype.kind not in "biuf":
+        raise _unsupported(batch[0].dtype)
+    return stack([_tensor(np.asarray(item)) for item in batch])
+
+
+def _of_scalars(batch: Sequence[Any], **_: Any) -> Tensor:
+    return _tensor(np.array(batch))
+
+
+def _of_floats(batch: Sequence[Any], **_: Any) -> Tensor:
+    return _tensor(np.array(batch, dtype=np.float64))
+
+
+def _of_ints(batch: Sequence[Any], **_: Any) -> Tensor:
+    array = np.array(batch)
+    # As in PyTorch, only a batch that begins with a float is float64.
+    return _tensor(array.astype(dtypes.default_float()) if array.dtype.kind == "f" else array)
+
+
+def _of_texts(batch: Sequence[Any], **_: Any) -> Any:
+    return batch
+
+
+# ---- structures ----
+
+
+def _like_mapping(pattern: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
+    """A mapping of the type of ``pattern`` with other values, or a dict if that is impossible."""
+    try:
+        if isinstance(pattern, MutableMapping):
+            filled = copy.copy(pattern)  # also keeps what an instance has beside its items
+            filled.update(items)
+            return filled
+        return type(pattern)(items)  # type: ignore[call-arg]
+    except TypeError:
+        return items
+
+
+def _like_sequence(pattern: Sequence[Any], items: list[Any]) -> Any:
+    if isinstance(pattern, tuple):
+        return type(pattern)(*items) if hasattr(pattern, "_fields") else items
+    try:
+        return type(pattern)(items)  # type: ignore[call-arg]
+    except TypeError:  # such as a range
+        return items
+
+
+def _of_mappings(batch: Sequence[Any], fn_map: CollateMap) -> Any:
+    keys = batch[0]
+    columns = {key: [sample[key] for sample in batch] for key in keys}
+    return _like_mapping(
+        keys, {key: collate(column, collate_fn_map=fn_map) for key, column in columns.items()}
+    )
+
+
+def _of_sequences(batch: Sequence[Any], fn_map: CollateMap) -> Any:
+    if len({len(sample) for sample in batch}) > 1:
+        raise RuntimeError("each element in list of batch should be of equal size")
+    columns = zip(*batch, strict=True)
+    return _like_sequence(batch[0], [collate(column, collate_fn_map=fn_map) for column in columns])
+
+
+# PyTorch's map of this name. np.float64 is a float, np.str_ a str, and bool an int.
+default_collate_fn_map: CollateMap = {
+    Tensor: _of_tensors,
+    np.ndarray: _of_arrays,
+    (np.bool_, np.number): _of_scalars,
+    float: _of_floats,
+    int: _of_ints,
+    str: _of_texts,
+    bytes: _of_texts,
+}

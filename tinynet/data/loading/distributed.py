@@ -1,0 +1,101 @@
+"""The sampler for several processes that train together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sized
+from typing import Any
+
+from tinynet.data.loading.sampler import Sampler, permutation
+from tinynet.random import Generator
+
+
+class DistributedSampler(Sampler[int]):
+    """The share of one process in a dataset: every ``num_replicas``-th index, from ``rank`` on.
+
+    The order is drawn from ``seed`` and the epoch alone, so all processes draw the same one and
+    their shares are disjoint. The shares are of equal size: indices from the front are repeated at
+    the end, or, with ``drop_last``, the tail is left out.
+
+    Args:
+        dataset: the dataset, for its length.
+        num_replicas: how many processes there are. tinynet has no process groups to ask, so this
+            and ``rank`` have to be given.
+        rank: the number of this process, from 0.
+        shuffle: draw a new order in each epoch (of which `set_epoch` has to be told).
+        seed: the same in all processes.
+        drop_last: leave the tail out instead of repeating the front.
+
+    Raises:
+        RuntimeError: ``num_replicas`` or ``rank`` is missing.
+        ValueError: ``rank`` is not below ``num_replicas``.
+
+    Example:
+        >>> for rank in range(2):
+        ...     share = tn.data.DistributedSampler(range(5), 2, rank, shuffle=False)
+        ...     print(list(share))
+        [0, 2, 4]
+        [1, 3, 0]
+    """
+
+    def __init__(
+        self,
+        dataset: Sized,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+    ):
+        if num_replicas is None or rank is None:
+            raise RuntimeError(
+                "Requires distributed package to be available: tinynet has none, so give "
+                "num_replicas and rank to DistributedSampler."
+            )
+        if not 0 <= rank < num_replicas:
+            raise ValueError(
+                f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
+            )
+        self.dataset = dataset
+        self.num_replicas = num_replicas
+        self.rank = rank
+        self.epoch = 0
+        self.drop_last = drop_last
+        whole = len(dataset) / num_replicas
+        self.num_samples = math.floor(whole) if drop_last else math.ceil(whole)
+        self.total_size = self.num_samples * num_replicas
+        self.shuffle = shuffle
+        self.seed = seed
+
+    def __iter__(self) -> Iterator[int]:
+        n = len(self.dataset)
+        order = list(range(n))
+        if self.shuffle:
+            seeded = Generator().manual_seed(self.seed + self.epoch)
+            order = permutation(n, seeded, "DistributedSampler")
+        if n:
+            order *= math.ceil(self.total_size / n)
+        return iter(order[self.rank : self.total_size : self.num_replicas])
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch comes next: the order depends on it.
+
+        Example:
+            >>> share = tn.data.DistributedSampler(range(100), num_replicas=4, rank=1)
+            >>> first = list(share)
+            >>> share.set_epoch(1)
+            >>> list(share) != first
+            True
+        """
+        self.epoch = epoch
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what `load_state_dict` needs: the epoch."""
+        return {"epoch": self.epoch}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go to the epoch of a state that `state_dict` returned."""
+        self.epoch = state["epoch"]

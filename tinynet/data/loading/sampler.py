@@ -1,0 +1,341 @@
+"""Samplers: in which order, and in which groups, a DataLoader asks for samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from tinynet import random as generators
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.dataset import counted
+from tinynet.ops.creation.multinomial import multinomial
+from tinynet.random import Generator
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+def random_source(generator: Generator | None, owner: str) -> Generator:
+    """Return the generator to draw from: the given one, or else the default generator."""
+    if generator is None:
+        return generators.default_generator
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            f"The 'generator' parameter of {owner} must be a tinynet.Generator or None. "
+            f"Got {generator!r} instead."
+        )
+    return generator
+
+
+def permutation(n: int, generator: Generator | None, owner: str) -> list[int]:
+    """Return the numbers below ``n`` in random order."""
+    order: list[int] = random_source(generator, owner).numpy.permutation(n).tolist()
+    return order
+
+
+def _state(generator: Generator | None) -> dict[str, Any]:
+    return {} if generator is None else {"generator": generator.state_dict()}
+
+
+def _load_state(generator: Generator | None, state: dict[str, Any]) -> None:
+    if generator is not None:
+        generator.load_state_dict(state["generator"])
+
+
+def check_batching(batch_size: Any, drop_last: Any) -> None:
+    """Raise ValueError unless these are a positive integer and a bool."""
+    if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+        raise ValueError(
+            f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+        )
+    if not isinstance(drop_last, bool):
+        raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
+
+
+class Sampler(Generic[T_co]):
+    """An order of samples: a subclass defines ``__iter__()`` and, where it knows, ``__len__()``.
+
+    Example:
+        >>> class Backwards(tn.data.Sampler):
+        ...     def __init__(self, data):
+        ...         self.data = data
+        ...     def __iter__(self):
+        ...         return iter(range(len(self.data))[::-1])
+        >>> letters = ["a", "b", "c"]
+        >>> list(tn.data.DataLoader(letters, batch_size=2, sampler=Backwards(letters)))
+        [['c', 'b'], ['a']]
+    """
+
+    def __iter__(self) -> Iterator[T_co]:
+        raise NotImplementedError("Subclasses of Sampler should implement __iter__.")
+
+    def __repr__(self) -> str:
+        return counted(self)
+
+
+class SequentialSampler(Sampler[int]):
+    """All indices of a dataset, in order.
+
+    Args:
+        data_source: the dataset; only its length counts.
+
+    Raises:
+        TypeError: (in the loop) what has no length.
+
+    Example:
+        >>> list(tn.data.SequentialSampler("abc"))
+        [0, 1, 2]
+    """
+
+    def __init__(self, data_source: Sized):
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+_AT_ONCE = 2**20
+
+
+def _endless(source: np.random.Generator, n: int, wanted: int) -> Iterator[int]:
+    """Draw ``wanted`` numbers below ``n``, a part at a time."""
+    for start in range(0, wanted, _AT_ONCE):
+        yield from source.integers(n, size=min(_AT_ONCE, wanted - start)).tolist()
+
+
+class RandomSampler(Sampler[int]):
+    """Indices of a dataset in random order, drawn anew in each iteration.
+
+    Args:
+        data_source: the dataset, for its length.
+        replacement: draw each index independently of those before.
+        num_samples: how many to draw (the length of the dataset). Without replacement, more than
+            that means several passes, each in an order of its own.
+        generator: where the order comes from (the default generator).
+
+    Raises:
+        ValueError: ``num_samples`` is not positive.
+        TypeError: ``replacement`` is not a bool, or ``generator`` not a generator.
+
+    Example:
+        >>> sampler = tn.data.RandomSampler("abcd", generator=tn.Generator().manual_seed(0))
+        >>> sorted(sampler)
+        [0, 1, 2, 3]
+    """
+
+    def __init__(
+        self,
+        data_source: Sized,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
+    ):
+        if not isinstance(replacement, bool):
+            raise TypeError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
+        random_source(generator, "RandomSampler")
+        self.data_source = data_source
+        self.replacement = replacement
+        self.generator = generator
+        self._num_samples = num_samples
+        wanted = self.num_samples
+        if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted <= 0:
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={wanted}"
+            )
+        if len(data_source) == 0:
+            raise ValueError(f"RandomSampler cannot draw {wanted} samples from an empty dataset.")
+
+    @property
+    def num_samples(self) -> int:
+        """How many indices an iteration gives."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        n, wanted = len(self.data_source), self.num_samples
+        if self.replacement:
+            source = random_source(self.generator, "RandomSampler").numpy
+            if wanted <= _AT_ONCE:
+                return iter(source.integers(n, size=wanted).tolist())
+            # An endless stream, in effect: its draws must not come between those of the model.
+            return _endless(np.random.default_rng(source.integers(2**63)), n, wanted)
+        order: list[int] = []
+        while len(order) < wanted:
+            order += permutation(n, self.generator, "RandomSampler")
+        return iter(order[:wanted])
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the sampler's own generator, if it has one."""
+        return _state(self.generator)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go to a state that `state_dict` returned."""
+        _load_state(self.generator, state)
+
+
+class SubsetRandomSampler(Sampler[int]):
+    """The given indices in random order, drawn anew in each iteration.
+
+    Args:
+        indices: what to draw from.
+        generator: where the order comes from (the default generator).
+
+    Raises:
+        TypeError: (in the loop) what has no length.
+
+    Example:
+        >>> sorted(tn.data.SubsetRandomSampler([3, 5, 8]))
+        [3, 5, 8]
+    """
+
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None):
+        random_source(generator, "SubsetRandomSampler")
+        self.indices = indices
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        order = permutation(len(self.indices), self.generator, "SubsetRandomSampler")
+        return iter([self.indices[i] for i in order])
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the sampler's own generator, if it has one."""
+        return _state(self.generator)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go to a state that `state_dict` returned."""
+        _load_state(self.generator, state)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """Indices below ``len(weights)``, drawn with probabilities in proportion to the weights.
+
+    Args:
+        weights: one number >= 0 per sample of the dataset; they need not sum to 1.
+        num_samples: how many to draw.
+        replacement: draw each independently of those before; else each index comes once at most.
+        generator: where the draws come from (the default generator).
+
+    Raises:
+        ValueError: ``num_samples`` is not positive, ``replacement`` not a bool, or ``weights`` not
+            one-dimensional.
+        RuntimeError: when drawing: weights are negative, not finite or all zero, or fewer than have
+            to be drawn without replacement.
+
+    Example:
+        >>> sampler = tn.data.WeightedRandomSampler([0, 0.2, 3, 0], 2, replacement=False)
+        >>> sorted(sampler)
+        [1, 2]
+    """
+
+    def __init__(
+        self,
+        weights: Sequence[float],
+        num_samples: int,
+        replacement: bool = True,
+        generator: Generator | None = None,
+    ):
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={num_samples}"
+            )
+        if not isinstance(replacement, bool):
+            raise ValueError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
+        array = weights.detach().numpy() if isinstance(weights, Tensor) else weights
+        self.weights = wrap(np.array(array, dtype=np.float64))
+        if self.weights.dim() != 1:
+            raise ValueError(
+                "weights should be a 1d sequence but given weights have shape "
+                f"{tuple(self.weights.shape)}"
+            )
+        random_source(generator, "WeightedRandomSampler")
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        source = random_source(self.generator, "WeightedRandomSampler")
+        drawn = multinomial(self.weights, self.num_samples, self.replacement, generator=source)
+        return iter(drawn.tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the sampler's own generator, if it has one."""
+        return _state(self.generator)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go to a state that `state_dict` returned."""
+        _load_state(self.generator, state)
+
+
+class BatchSampler(Sampler[list[int]]):
+    """Lists of ``batch_size`` indices of another sampler; the last one may be shorter.
+
+    Args:
+        sampler: a sampler, or any iterable of indices.
+        batch_size: indices per list.
+        drop_last: leave out a last list that would be shorter.
+
+    Raises:
+        ValueError: ``batch_size`` is not a positive integer, or ``drop_last`` not a bool.
+
+    Example:
+        >>> list(tn.data.BatchSampler(tn.data.SequentialSampler(range(5)), 2, drop_last=False))
+        [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool):
+        check_batching(batch_size, drop_last)
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        indices = iter(self.sampler)
+        while batch := list(islice(indices, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self) -> int:
+        samples = len(self.sampler)  # type: ignore[arg-type]
+        rest = 0 if self.drop_last else self.batch_size - 1
+        return (samples + rest) // self.batch_size
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state of the sampler inside, if it has one."""
+        return sampler_state(self.sampler)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go to a state that `state_dict` returned."""
+        load_sampler_state(self.sampler, state)
+
+
+# ---- states: of samplers that have one ----
+
+
+def sampler_state(sampler: Any) -> dict[str, Any]:
+    """Return ``sampler.state_dict()``, or {} of a sampler without."""
+    state_dict = getattr(sampler, "state_dict", dict)
+    found: dict[str, Any] = state_dict()
+    return found
+
+
+def load_sampler_state(sampler: Any, state: dict[str, Any]) -> None:
+    """Give a state back to a sampler that has states."""
+    if hasattr(sampler, "load_state_dict"):
+        sampler.load_state_dict(state)

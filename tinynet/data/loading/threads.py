@@ -1,0 +1,88 @@
+"""Workers that are threads: they share the data, and work at once where numpy releases the GIL."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tinynet.core import float_errors
+from tinynet.data.loading.seeding import in_thread
+from tinynet.data.loading.worker import Died, Reply, Server, Work, replica
+
+_LOOK = 5.0  # seconds between two looks at whether the threads are alive
+
+
+class Threads:
+    """Worker threads, until `close`."""
+
+    def __init__(self, work: Work, workers: int) -> None:
+        self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
+        self._messages: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in range(workers)]
+        self._closed = threading.Event()
+        self._threads: list[threading.Thread] = []
+        try:
+            for worker, messages in enumerate(self._messages):
+                own = replace(work, dataset=replica(work.dataset))
+                server = Server(own, worker, workers, "thread", in_thread)
+                self._start(worker, server, messages)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, worker: int, server: Server, messages: queue.SimpleQueue[Any]) -> None:
+        thread = threading.Thread(
+            target=_serve,
+            args=(server, messages, self._replies, self._closed),
+            name=f"DataLoader worker {worker}",
+            daemon=True,  # a dataset that hangs shall not keep the program from ending
+        )
+        try:
+            thread.start()
+        except RuntimeError as error:
+            error.add_note("Where there are no threads, DataLoader works with num_workers=0.")
+            raise
+        self._threads.append(thread)
+
+    def send(self, worker: int, message: Any) -> None:
+        """Give a message to a worker."""
+        self._messages[worker].put(message)
+
+    def receive(self, timeout: float | None) -> Reply | Died | None:
+        """Return the next answer, or None if there is none within ``timeout`` seconds."""
+        while True:
+            try:
+                return self._replies.get(timeout=_LOOK if timeout is None else timeout)
+            except queue.Empty:
+                gone = [thread.name for thread in self._threads if not thread.is_alive()]
+                if gone:
+                    return Died(f"{gone[0]} exited unexpectedly")
+                if timeout is not None:
+                    return None
+
+    def close(self) -> None:
+        """Let the threads end; each finishes the batch that it is at."""
+        self._closed.set()
+        for messages in self._messages:
+            messages.put(None)
+
+    @property
+    def workers(self) -> Sequence[threading.Thread]:
+        """The threads."""
+        return self._threads
+
+
+def _serve(
+    server: Server,
+    messages: queue.SimpleQueue[Any],
+    replies: queue.SimpleQueue[Reply],
+    closed: threading.Event,
+) -> None:
+    float_errors.install()  # the thread may not have come to core/modes.py yet
+    while (message := messages.get()) is not None and not closed.is_set():
+        reply = server.answer(message)
+        if reply is not None:
+            replies.put(reply)
+        del message, reply  # they are as large as batches

@@ -1,0 +1,150 @@
+"""From the text of a column to numbers: what is learnt from one table can be used on another."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from tinynet.data.readers.tables import Table
+from tinynet.dtypes import Array
+
+Fill = Literal["refuse", "drop", "mean", "median"] | float
+Encode = Literal["one_hot", "index"]
+
+MISSING = "(missing)"
+_MOST_CATEGORIES = 1000
+
+
+@dataclass
+class Column:
+    """How the values of a column become numbers."""
+
+    name: str
+    categories: list[str] | None = None
+    """The values there are, in the order of their numbers; None for a column of numbers."""
+
+    filler: float | None = None
+    """What stands for missing numbers; None if they are refused."""
+
+    mean: float = 0.0
+    std: float = 1.0
+
+    @property
+    def features(self) -> list[str]:
+        """What one-hot vectors, or the number, are called."""
+        if self.categories is None:
+            return [self.name]
+        return [f"{self.name}={category}" for category in self.categories]
+
+
+def learn(
+    table: Table, name: str, categorical: bool, missing: Collection[str], fill: Fill
+) -> Column:
+    """Return how a column becomes numbers, from the values that it has here.
+
+    A column is one of numbers if all its values are numbers, one of categories if most are not.
+
+    Raises:
+        FormatError: it has no values, or a few that are no numbers among many that are.
+    """
+    values = table.column(name)
+    present = [value for value in values if value not in missing]
+    if not present:
+        raise table.error(0, name, "a value in at least one row", "none")
+    numbers = [] if categorical else [n for value in present if (n := number(value)) is not None]
+    if len(numbers) == len(present):
+        return Column(name, filler=_filler(numbers, fill))
+    if 2 * len(numbers) > len(present):
+        row = next(i for i, v in enumerate(values) if v not in missing and number(v) is None)
+        expected = (
+            f"a number, as in {len(numbers)} of {len(present)} rows "
+            "(or name the column in 'categorical')"
+        )
+        raise table.error(row, name, expected, repr(values[row]))
+    gap = [MISSING] if len(present) < len(values) and fill != "refuse" else []
+    return Column(name, ordered({*present}) + gap)
+
+
+def number(text: str) -> float | None:
+    """The number that a text says; None if it says none, or no finite one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and "_" not in text else None
+
+
+def ordered(values: Collection[str]) -> list[str]:
+    """Texts in the order of the numbers that they say, or of the alphabet if one says none."""
+    numbers = {value: number(value) for value in values}
+    if None in numbers.values():
+        return sorted(values)
+    return sorted(values, key=lambda value: (numbers[value], value))
+
+
+def _filler(numbers: Sequence[float], fill: Fill) -> float | None:
+    if fill == "mean":
+        return float(np.mean(numbers))
+    if fill == "median":
+        return float(np.median(numbers))
+    return None if isinstance(fill, str) else float(fill)
+
+
+def to_numbers(table: Table, column: Column, missing: Collection[str]) -> Array:
+    """Return a column of numbers as float64; FormatError for a value that is none."""
+    result = np.empty(len(table.rows))
+    for row, value in enumerate(table.column(column.name)):
+        if value in missing:
+            if column.filler is None:
+                raise missing_value(table, row, column.name)
+            result[row] = column.filler
+            continue
+        found = number(value)
+        if found is None:
+            raise table.error(row, column.name, "a finite number", repr(value))
+        result[row] = found
+    return result
+
+
+def to_classes(table: Table, column: Column, missing: Collection[str]) -> Array:
+    """Return the numbers of a column's categories as int64; FormatError for an unknown one."""
+    categories = column.categories or []
+    numbers = {category: index for index, category in enumerate(categories)}
+    result = np.empty(len(table.rows), np.int64)
+    for row, value in enumerate(table.column(column.name)):
+        if value in missing:
+            if MISSING not in numbers:
+                raise missing_value(table, row, column.name)
+            value = MISSING
+        found = numbers.get(value)
+        if found is None:
+            shown = ", ".join(map(repr, categories[:8])) + (", ..." if len(categories) > 8 else "")
+            raise table.error(row, column.name, f"one of {shown}", repr(value))
+        result[row] = found
+    return result
+
+
+def missing_value(table: Table, row: int, name: str) -> ValueError:
+    """The error for a value that is not there."""
+    return table.error(row, name, "a value ('fill' says what else to do)", "none")
+
+
+def to_features(
+    table: Table, column: Column, missing: Collection[str], encode: Encode
+) -> tuple[Array, list[str]]:
+    """Return a column as features (rows x features, float64), and what they are called."""
+    if column.categories is None:
+        numbers = (to_numbers(table, column, missing) - column.mean) / column.std
+        return numbers[:, None], column.features
+    classes = to_classes(table, column, missing)
+    if encode == "index":
+        return classes[:, None].astype(np.float64), [column.name]
+    count = len(column.categories)
+    if count > _MOST_CATEGORIES:
+        raise ValueError(
+            f"{table.path}, column {column.name!r}: {count} different values are too many for "
+            "one-hot vectors. Leave the column out of 'columns', or say encode='index'."
+        )
+    return np.eye(count)[classes], column.features

@@ -1,0 +1,91 @@
+"""The bundled data set: Optical Recognition of Handwritten Digits."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.readers.rows import Rows
+
+_FILE = os.path.join(os.path.dirname(__file__), "digits.npz")
+_LARGEST = 16.0
+_TEST_EVERY = 5
+
+
+class Digits(Rows[tuple[Tensor, Tensor]]):
+    """1,797 handwritten digits as images of 8x8 pixels, and which digit each of them shows.
+
+    Sample ``i`` is ``(image, label)``: float32 of shape (1, 8, 8), and int64 without dimensions.
+
+    The split is always the same: of the images of each digit, in the order of the file, every
+    fifth is a test image, beginning with the first. That makes 1,433 for training and 364 for
+    testing, with all ten digits almost equally frequent in both.
+
+    Args:
+        train: the training images, or the test images.
+        flatten: shape (64,) instead of (1, 8, 8).
+        normalize: values from 0 to 1 instead of 0 to 16.
+        augment: a function of the training images only, such as ``RandomCrop(8, padding=1)``; not
+            together with ``flatten``.
+
+    Attributes:
+        images: all of them, as a tensor of shape (N, 1, 8, 8) or (N, 64).
+        labels: int64, shape (N,).
+
+    Raises:
+        ValueError: ``augment`` and ``flatten`` are both given.
+
+    Source: E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits (1998), UCI Machine
+    Learning Repository, https://doi.org/10.24432/C50P49, licence CC BY 4.0; the figures are those
+    of ``load_digits`` in scikit-learn. ``DIGITS.md``, beside this file, says more.
+
+    Example:
+        >>> digits = tn.data.Digits(train=True)
+        >>> len(digits), digits.images.shape
+        (1433, tinynet.Size([1433, 1, 8, 8]))
+        >>> image, label = digits[0]
+        >>> label
+        tensor(0)
+    """
+
+    def __init__(
+        self,
+        train: bool = True,
+        flatten: bool = False,
+        normalize: bool = True,
+        augment: Callable[[Any], Any] | None = None,
+    ):
+        if flatten and augment is not None:
+            raise ValueError(
+                "The 'augment' parameter of Digits changes images, and flatten=True leaves none. "
+                "Flatten in the model (nn.Flatten) instead."
+            )
+        with np.load(_FILE, allow_pickle=False) as file:
+            pixels, labels = file["images"], file["labels"].astype(np.int64)
+        chosen = is_test(labels) != bool(train)
+        images = pixels[chosen].astype(np.float32)
+        if normalize:
+            images /= _LARGEST
+        shape = (-1, 64) if flatten else (-1, 1, 8, 8)
+        super().__init__([images.reshape(shape), labels[chosen]], augment if train else None)
+
+    @property
+    def images(self) -> Tensor:
+        """All images, in the order of the samples."""
+        return wrap(self._arrays[0])
+
+    @property
+    def labels(self) -> Tensor:
+        """The digits that they show."""
+        return wrap(self._arrays[1])
+
+
+def is_test(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Return a mask of the test images, given which digit each image shows."""
+    mask = np.zeros(len(labels), dtype=bool)
+    for digit in range(10):
+        mask[np.flatnonzero(labels == digit)[::_TEST_EVERY]] = True
+    return mask

@@ -1,0 +1,176 @@
+"""Files that readers open: what is wrong with one, where it is looked for, how it is unpacked."""
+
+import contextlib
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any
+
+StrPath = str | os.PathLike[str]
+
+_GZIP = b"\x1f\x8b"
+_CHUNK = 1 << 24
+# What a file may turn out to be that was taken for something else.
+_BEGINNINGS = (
+    (_GZIP, "a gzip file"),
+    (b"PK\x03\x04", "a zip file, such as .npz"),
+    (b"\x93NUMPY", "an .npy file"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"BZh", "a bzip2 file"),
+    (b"\xfd7zXZ", "an xz file"),
+    (b"\x80\x04", "a Python pickle, which is never read"),
+    (b"\x80\x02", "a Python pickle, which is never read"),
+    (b"<!DOCTYPE", "a web page"),
+    (b"<html", "a web page"),
+)
+
+
+class FormatError(ValueError):
+    """A file is not what it should be: truncated, corrupt, or of another format.
+
+    Attributes:
+        path: the file.
+        expected: what should be in it.
+        found: what is.
+        where: the place inside the file (``"line 7, column 'age'"``), or an empty text.
+
+    Example:
+        >>> raise tn.data.FormatError("a.csv", "a number", "'x'", "line 7, column 'age'")
+        Traceback (most recent call last):
+        ...
+        tinynet.data.readers.files.FormatError: a.csv, line 7, column 'age': expected a number...
+    """
+
+    def __init__(self, path: StrPath, expected: str, found: str, where: str = ""):
+        super().__init__(path, expected, found, where)  # as they are: so it can be pickled
+        self.path = os.fspath(path)
+        self.expected = expected
+        self.found = found
+        self.where = where
+
+    def __str__(self) -> str:
+        place = f"{self.path}, {self.where}" if self.where else self.path
+        return f"{place}: expected {self.expected}, found {self.found}"
+
+
+def first_existing(folders: Sequence[StrPath], names: Sequence[str], what: str) -> str:
+    """Return the path of the first file that exists, of some names in some folders.
+
+    Args:
+        folders: the first is the one that the user named.
+        names: what the file may be called.
+        what: what it is, for the message: ``"MNIST's training images"``.
+
+    Raises:
+        FileNotFoundError: with the names that were looked for.
+    """
+    for folder in folders:
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                return path
+    root = os.fspath(folders[0])
+    if not os.path.isdir(root):
+        what_it_is = "is a file" if os.path.exists(root) else "does not exist"
+        raise FileNotFoundError(
+            f"{root} {what_it_is}: it must be a folder with {what} ({' or '.join(names)})."
+        )
+    inside = [os.path.relpath(folder, root) for folder in folders[1:]]
+    also = f" (nor in {', '.join(inside)} inside it)" if inside else ""
+    there = sorted(os.listdir(root))
+    shown = ", ".join(there[:8]) + (", ..." if len(there) > 8 else "") if there else "nothing"
+    raise FileNotFoundError(
+        f"{root} has no file with {what}{also}. Looked for: {', '.join(names)}. It has: {shown}."
+    )
+
+
+def kind_of(beginning: bytes) -> str:
+    """Return what a file seems to be, by its first bytes: words for the end of a message."""
+    if not beginning:
+        return "nothing: the file is empty"
+    for start, name in _BEGINNINGS:
+        if beginning.startswith(start):
+            return f"{beginning[: len(start)].hex(' ')}: {name}"
+    return beginning[:4].hex(" ")
+
+
+@contextlib.contextmanager
+def opened(path: StrPath) -> Iterator[IO[bytes]]:
+    """Open a file for reading, unpacked if it is called ``.gz``.
+
+    Raises:
+        FormatError: while it is open, the gzip data turn out to be damaged or no gzip data.
+        OSError: it cannot be opened.
+    """
+    if not os.fspath(path).endswith(".gz"):
+        with open(path, "rb") as plain:
+            yield plain
+        return
+    with open(path, "rb") as packed:
+        start = packed.read(8)
+        if start[:2] != _GZIP:
+            raise FormatError(path, "a gzip file (1f 8b), as its name says", kind_of(start))
+        packed.seek(0)
+        try:
+            with gzip.GzipFile(fileobj=packed) as file:
+                yield file  # type: ignore[misc]  # an IO[bytes] in all but name
+        except EOFError:
+            raise FormatError(path, "a whole gzip file", "one that ends early") from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise FormatError(path, "an undamaged gzip file", _reason(error)) from None
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    if text.startswith(("CRC check failed", "Incorrect length")):
+        return "data that do not fit the check sum at its end"
+    return f"damaged data ({text})"
+
+
+def read_up_to(file: IO[bytes], size: int) -> bytes:
+    """Return the next ``size`` bytes, or fewer at the end of the file.
+
+    ``file.read(size)`` would reserve the memory first, and a damaged file may state any size.
+    """
+    chunks = []
+    while size > 0:
+        chunk = file.read(min(size, _CHUNK))
+        if not chunk:
+            break
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)
+
+
+def text_of(path: StrPath, encoding: str = "utf-8") -> str:
+    """Return the text of a file (without a byte order mark), unpacked if it is called ``.gz``.
+
+    Raises:
+        FormatError: it is not in this encoding; with the line.
+    """
+    with opened(path) as file:
+        data = file.read()
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = f"the byte 0x{data[error.start]:02x} at offset {error.start}"
+        start = kind_of(data[:9])
+        guess = f" (the file begins with {start})" if ": " in start else ""
+        raise FormatError(path, f"{encoding} text", f"{byte}{guess}", f"line {line}") from None
+    return text.removeprefix("\ufeff")
+
+
+def listed(names: Iterable[Any], most: int = 12) -> str:
+    """Return names as a list for a message, the first few of them.
+
+    Example:
+        >>> listed("abc"), listed("abc", most=2), listed([])
+        ('a, b, c', 'a, b, ... (3 in all)', 'none')
+    """
+    texts = [str(name) for name in names]
+    if len(texts) <= most:
+        return ", ".join(texts) or "none"
+    return f"{', '.join(texts[:most])}, ... ({len(texts)} in all)"

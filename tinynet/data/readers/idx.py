@@ -1,0 +1,252 @@
+"""IDX files, the format of MNIST and of the data sets made in its likeness."""
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.readers.files import (
+    FormatError,
+    StrPath,
+    first_existing,
+    kind_of,
+    opened,
+    read_up_to,
+)
+from tinynet.data.readers.images import LabelledImages
+from tinynet.data.readers.rows import Rows
+from tinynet.dtypes import Array
+from tinynet.strides import MOST_DIMENSIONS, array_in
+
+# The third byte of a file -> its numbers, which have their high byte first.
+_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+_MAGIC = "the magic number 00 00 TT DD of an IDX file (TT = type: {}; DD = dimensions)".format(
+    ", ".join(f"{code:02x}" for code in _TYPES)
+)
+
+
+def read_idx(path: StrPath) -> Tensor:
+    """Return what is in an IDX file, as a tensor of the type and shape that the file says.
+
+    Args:
+        path: the file; unpacked if it is called ``.gz``.
+
+    Raises:
+        FormatError: it is truncated, too long, or no IDX file.
+
+    Source: Y. LeCun, C. Cortes, C. J. C. Burges, The MNIST database: the IDX file format.
+
+    Example:
+        >>> import tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "x.idx1")
+        >>> with open(path, "wb") as file:
+        ...     _ = file.write(bytes([0, 0, 8, 1, 0, 0, 0, 3]) + bytes([5, 6, 7]))
+        >>> tn.data.read_idx(path)
+        tensor([5, 6, 7], dtype=tinynet.uint8)
+    """
+    return wrap(_read(path))
+
+
+def _read(path: StrPath, rank: int | None = None) -> Array:
+    """The array in an IDX file, which has ``rank`` dimensions if that is given."""
+    with opened(path) as file:
+        dtype, shape = _header(path, file, rank)
+        size = math.prod(shape) * dtype.itemsize
+        content = read_up_to(file, size)
+        rest = b"" if len(content) < size else file.read(1)
+    if len(content) != size or rest:
+        found = "more" if rest else str(len(content))
+        expected = f"{size} bytes after the header, for the shape {list(shape)} that it states"
+        raise FormatError(path, expected, found)
+    try:
+        array = array_in(content, shape, dtype)
+    except ValueError:  # sizes of 0 beside sizes whose product numpy cannot hold
+        raise FormatError(
+            path, "sizes that an array can have", str(list(shape)), "header"
+        ) from None
+    return array.astype(dtype.newbyteorder("="))  # a copy that can be written
+
+
+def _header(path: StrPath, file: IO[bytes], rank: int | None) -> tuple[Any, tuple[int, ...]]:
+    magic = file.read(4)
+    if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in _TYPES:
+        raise FormatError(path, _MAGIC, kind_of(magic))
+    if magic[3] > MOST_DIMENSIONS:
+        expected = f"at most {MOST_DIMENSIONS} dimensions"
+        raise FormatError(path, expected, str(magic[3]), "magic number")
+    if rank is not None and magic[3] != rank:
+        expected = f"{rank} dimensions ({'labels' if rank == 1 else 'images'})"
+        raise FormatError(path, expected, f"{magic[3]}", "magic number")
+    sizes = file.read(4 * magic[3])
+    if len(sizes) < 4 * magic[3]:
+        raise FormatError(path, f"{magic[3]} sizes of 4 bytes", f"{len(sizes)} bytes", "header")
+    return np.dtype(_TYPES[magic[2]]), tuple(np.frombuffer(sizes, ">u4").tolist())
+
+
+class IDX(Rows[tuple[Tensor, Tensor]]):
+    """The rows of an IDX file, and of a second one with their labels.
+
+    Sample ``i`` is ``(row, label)``, the row as the file has it (any type, any shape), the label
+    as int64; without ``labels`` it is ``(row,)``. Images in MNIST's own files are better read with
+    ``MNIST``.
+
+    Args:
+        data: a file, or a ``.gz`` of it.
+        labels: a file of one dimension and the same length.
+        transform: a function of the row, such as ``ConvertImageDtype(tn.float32)``.
+        target_transform: a function of the label.
+
+    Raises:
+        FormatError: a file is damaged or no IDX file, or the lengths differ.
+
+    For the format see ``read_idx``.
+
+    Example:
+        >>> import tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "x.idx2")
+        >>> with open(path, "wb") as file:
+        ...     _ = file.write(bytes([0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6]))
+        >>> tn.data.IDX(path)[1]
+        (tensor([4, 5, 6], dtype=tinynet.uint8),)
+    """
+
+    def __init__(
+        self,
+        data: StrPath,
+        labels: StrPath | None = None,
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
+    ):
+        rows = _read(data)
+        if not rows.ndim:
+            raise FormatError(data, "at least one dimension", "none", "magic number")
+        arrays = [rows] if labels is None else [rows, _labels(labels, data, len(rows))]
+        super().__init__(arrays, transform, target_transform)
+
+
+def _labels(path: StrPath, images: StrPath, count: int) -> Array:
+    labels = _read(path, rank=1)
+    if labels.dtype.kind not in "iu":
+        raise FormatError(path, "integers as labels", labels.dtype.name, "magic number")
+    if len(labels) != count:
+        raise FormatError(path, f"{count} labels, as {images} has rows", str(len(labels)))
+    return labels.astype(np.int64)
+
+
+class MNIST(LabelledImages):
+    """MNIST, or another data set of images in four IDX files of the same names, from a folder.
+
+    Sample ``i`` is ``(image, label)``: float32 of shape (1, 28, 28) from 0 to 1, and int64 without
+    dimensions. The files are ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, and the
+    same with ``t10k`` for ``train``, each plain or with ``.gz``; a dot in place of the dash before
+    ``idx`` is fine. tinynet downloads nothing.
+
+    Args:
+        root: the folder (or the one above ``MNIST/raw``, as torchvision lays it out).
+        train: the training images, or the test images.
+        transform: a function of the image, such as ``Normalize([0.13], [0.31])``.
+        target_transform: a function of the label.
+        augment: a function of the training images only, before ``transform``, such as
+            ``RandomCrop(28, padding=2)``.
+        flatten: shape (784,) instead of (1, 28, 28), at the end.
+        normalize: values from 0 to 1 instead of 0 to 255.
+
+    Attributes:
+        classes: the names of the classes.
+        class_to_idx: their numbers.
+        data: all images, uint8 of shape (N, 28, 28).
+        targets: all labels, int64 of shape (N,).
+
+    Raises:
+        FileNotFoundError: with the names that were looked for.
+        FormatError: a file is damaged, or labels and images do not fit together.
+
+    Source: LeCun et al., "Gradient-based learning applied to document recognition", 1998.
+
+    Example:
+        >>> folder = getfixture("tmp_path")
+        >>> head = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 28])  # one, of 28 x 28
+        >>> _ = (folder / "t10k-images-idx3-ubyte").write_bytes(head + bytes(784))
+        >>> _ = (folder / "t10k-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 7]))
+        >>> test = tn.data.MNIST(folder, train=False)
+        >>> image, label = test[0]
+        >>> len(test), image.shape, label
+        (1, tinynet.Size([1, 28, 28]), tensor(7))
+    """
+
+    classes: Sequence[str] = (
+        *("0 - zero", "1 - one", "2 - two", "3 - three", "4 - four"),
+        *("5 - five", "6 - six", "7 - seven", "8 - eight", "9 - nine"),
+    )
+    _to_be_had = "The files are at https://yann.lecun.com/exdb/mnist/."
+
+    def __init__(
+        self,
+        root: StrPath,
+        train: bool = True,
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
+        augment: Callable[[Any], Any] | None = None,
+        flatten: bool = False,
+        normalize: bool = True,
+    ):
+        images_path, labels_path = (self._find(root, train, what) for what in ("images", "labels"))
+        images = _read(images_path, rank=3)
+        if images.dtype != np.uint8:
+            raise FormatError(images_path, "the type 08 (bytes)", images.dtype.name, "magic number")
+        labels = _labels(labels_path, images_path, len(images))
+        self._check_labels(labels, labels_path)
+        super().__init__(
+            images[:, None],
+            labels,
+            transform=transform,
+            target_transform=target_transform,
+            augment=augment if train else None,
+            flatten=flatten,
+            normalize=normalize,
+        )
+
+    @property
+    def data(self) -> Tensor:
+        """All images as they are in the file: uint8, shape (N, height, width)."""
+        return wrap(self._arrays[0][:, 0])
+
+    @classmethod
+    def _find(cls, root: StrPath, train: bool, what: str) -> str:
+        rank = {"images": 3, "labels": 1}[what]
+        stem, part = ("train", "training") if train else ("t10k", "test")
+        names = [f"{stem}-{what}{mark}idx{rank}-ubyte" for mark in "-."]
+        folders = [root, os.path.join(root, "raw"), os.path.join(root, cls.__name__, "raw")]
+        names = [name + end for name in names for end in ("", ".gz")]
+        try:
+            return first_existing(folders, names, f"the {part} {what} of {cls.__name__}")
+        except FileNotFoundError as error:
+            raise FileNotFoundError(f"{error} {cls._to_be_had}") from None
+
+
+class FashionMNIST(MNIST):
+    """Fashion-MNIST: 60,000 and 10,000 images of clothes, 28x28 pixels, from a folder.
+
+    Files, parameters and attributes are those of ``MNIST``. On Debian the package
+    ``dataset-fashion-mnist`` puts them into ``/usr/share/datasets/fashion-mnist``.
+
+    Source: H. Xiao, K. Rasul, R. Vollgraf, Fashion-MNIST: a Novel Image Dataset for Benchmarking
+    Machine Learning Algorithms (2017), https://arxiv.org/abs/1708.07747
+
+    Example:
+        >>> tn.data.FashionMNIST("no/such/folder")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        FileNotFoundError: ...
+    """
+
+    classes = (
+        *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
+        *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
+    )
+    _to_be_had = (
+        "To get the files: apt install dataset-fashion-mnist (Debian, Ubuntu; it puts them into "
+        "/usr/share/datasets/fashion-mnist), or https://github.com/zalandoresearch/fashion-mnist."
+    )

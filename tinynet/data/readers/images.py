@@ -1,0 +1,80 @@
+"""The base of the readers of small labelled images that fit into memory."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.readers.files import FormatError, StrPath
+from tinynet.data.readers.rows import Rows
+from tinynet.data.transforms import Compose, ToDtype, Transform
+from tinynet.dtypes import Array
+
+
+class LabelledImages(Rows[tuple[Tensor, Tensor]]):
+    """Images in memory as bytes, delivered as float32, and their classes.
+
+    Args:
+        images: uint8, shape (N, channels, height, width).
+        labels: int64, shape (N,).
+        transform, target_transform: functions of the image and of the label.
+        augment: a function of the image before ``transform``.
+        flatten: images without dimensions at the end.
+        normalize: from 0 to 1 instead of 0 to 255.
+    """
+
+    classes: Sequence[str] = ()
+
+    def __init__(
+        self,
+        images: Array,
+        labels: Array,
+        *,
+        transform: Callable[[Any], Any] | None,
+        target_transform: Callable[[Any], Any] | None,
+        augment: Callable[[Any], Any] | None,
+        flatten: bool,
+        normalize: bool,
+    ):
+        floats = ToDtype(dtypes.float32, scale=normalize)
+        steps = [floats, augment, transform, _Flatten() if flatten else None]
+        chain = Compose([part for step in steps for part in _parts(step)])
+        super().__init__([images, labels], chain, target_transform)
+
+    @property
+    def targets(self) -> Tensor:
+        """The classes of all images, in their order."""
+        return wrap(self._arrays[1])
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """The number of each class."""
+        return {name: number for number, name in enumerate(self.classes)}
+
+    @classmethod
+    def _check_labels(cls, labels: Array, path: StrPath) -> None:
+        """Refuse a label that no class has."""
+        wrong = np.flatnonzero((labels < 0) | (labels >= len(cls.classes)))
+        if len(wrong):
+            row = int(wrong[0])
+            expected = f"labels from 0 to {len(cls.classes) - 1}"
+            raise FormatError(path, expected, str(labels[row]), f"row {row}")
+
+
+def _parts(step: Any) -> list[Any]:
+    """The steps inside a step, so that as many as possible are applied to whole batches."""
+    if type(step) is Compose:
+        return [part for inner in step.transforms for part in _parts(inner)]
+    return [] if step is None else [step]
+
+
+class _Flatten(Transform):
+    """Channels, height and width as one dimension."""
+
+    batched = True
+
+    def __call__(self, image: Tensor) -> Tensor:
+        array = image._array
+        return wrap(array.reshape(*array.shape[:-3], -1))

@@ -1,0 +1,115 @@
+"""Text files with rows and named columns, read as text, and where each value stands."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tinynet.data.readers.files import FormatError, StrPath, listed, text_of
+
+
+@dataclass
+class Table:
+    """The values of a file, as text without the spaces around them."""
+
+    path: StrPath
+    names: list[str]
+    """The names of the columns."""
+
+    rows: list[list[str]]
+    lines: list[int]
+    """The line in the file where each row begins, from 1."""
+
+    def column(self, name: str) -> list[str]:
+        """Return the values of a column; FormatError if the file has none of this name."""
+        if name not in self.names:
+            hint = ""
+            if len(self.names) == 1 and (other := [c for c in ",;\t|" if c in self.names[0]]):
+                hint = f" (is the delimiter {other[0]!r}?)"
+            found = f"the columns {listed(map(repr, self.names))}{hint}"
+            raise FormatError(self.path, f"a column {name!r}", found)
+        index = self.names.index(name)
+        return [row[index] for row in self.rows]
+
+    def error(self, row: int, name: str, expected: str, found: str) -> FormatError:
+        """Return an error about one value."""
+        where = f"line {self.lines[row]}, column {name!r}"
+        return FormatError(self.path, expected, found, where)
+
+    def without(self, dropped: Sequence[bool]) -> "Table":
+        """Return the table without some rows."""
+        kept = [index for index, drop in enumerate(dropped) if not drop]
+        rows, lines = [self.rows[i] for i in kept], [self.lines[i] for i in kept]
+        return Table(self.path, self.names, rows, lines)
+
+
+def read_table(
+    path: StrPath,
+    names: Sequence[str] | None = None,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+) -> Table:
+    """Return the values of a CSV file.
+
+    Args:
+        path: the file; unpacked if it is called ``.gz``.
+        names: the names of the columns, for a file without a line of names.
+        delimiter: what is between two values.
+        encoding: how characters are stored.
+
+    Raises:
+        FormatError: it is not text, a quote is not closed, names are missing or there twice, there
+            are no rows, or a row has another number of values; with the line.
+    """
+    records = _records(path, text_of(path, encoding), delimiter)
+    if names is None:
+        line, first = next(records, (1, []))
+        names = _checked_names(path, first, line)
+    rows, lines = [], []
+    for line, row in records:
+        if len(row) != len(names):
+            expected = f"{len(names)} values, as there are columns"
+            raise FormatError(path, expected, str(len(row)), f"line {line}")
+        rows.append(row)
+        lines.append(line)
+    if not rows:
+        raise FormatError(path, "rows of values", "none")
+    return Table(path, list(names), rows, lines)
+
+
+def _records(path: StrPath, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not empty, and the lines in which they begin."""
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True
+    )
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            where = f"the row that begins in line {line}"
+            raise FormatError(path, "comma-separated values", _reason(error), where) from None
+        if row:
+            yield line, [value.strip() for value in row]
+
+
+def _reason(error: csv.Error) -> str:
+    text = str(error)
+    if text == "unexpected end of data":
+        return "a quote that is not closed"
+    if "expected after" in text:
+        return "more text after a closing quote"
+    return text
+
+
+def _checked_names(path: StrPath, names: list[str], line: int) -> list[str]:
+    if not names:
+        raise FormatError(path, "a line with the names of the columns", "an empty file")
+    for index, name in enumerate(names):
+        if not name:
+            raise FormatError(path, f"a name for column {index + 1}", "none", f"line {line}")
+        if name in names[:index]:
+            raise FormatError(path, "different names", f"{name!r} twice", f"line {line}")
+    return names

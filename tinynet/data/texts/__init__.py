@@ -1,0 +1,1 @@
+"""Texts, tokenizers and what is made of them."""

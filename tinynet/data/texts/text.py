@@ -1,0 +1,234 @@
+"""Text as windows of tokens, for language models."""
+
+import glob
+import math
+import os
+import sysconfig
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.data.dataset import Dataset, Samples
+from tinynet.data.readers.files import StrPath, text_of
+from tinynet.data.texts.byte_pairs import BPETokenizer
+from tinynet.data.texts.characters import CharTokenizer
+from tinynet.data.texts.tokenizer import Tokenizer
+
+_BYTE_PAIRS = 1024  # how many tokens there are if nobody says
+
+
+class Text(Dataset[tuple[Tensor, ...]]):
+    """Windows of a text, and the same windows one token later: what a language model learns from.
+
+    Sample ``i`` is ``(inputs, targets)``, both int64 of shape (length,): ``targets[t]`` is the
+    token that follows ``inputs[t]``.
+
+    Args:
+        path: a UTF-8 file (or a ``.gz`` of it), a folder, or a list of them; texts are joined with
+            a line break, those of a folder in the order of their names.
+        length: tokens per window.
+        train: the first part of the text, or the part that was held out: its end.
+        level: what tokens are: ``"character"`` or ``"byte_pair"``.
+        vocab_size: at most so many tokens: the most frequent characters, or byte pairs (1024 unless
+            given).
+        tokenizer: a tokenizer, or the file of one, instead of one that is made for this text (from
+            the training part, whichever part is read).
+        stride: how many tokens a training window begins after the one before (``length``, so that
+            they do not overlap; held-out ones never do).
+        held_out: how much of the text is held out, from 0 to 1.
+        pattern: which files of a folder are read; ``"**/*.txt"`` looks into folders inside it.
+        limit: at most so many characters, from the beginning.
+
+    Attributes:
+        tokenizer: what makes text of the tokens again.
+        vocab_size: how many tokens it has.
+        tokens: all tokens of this part, int64.
+
+    Raises:
+        FileNotFoundError: with what was looked for.
+        FormatError: a file is not UTF-8; with the line.
+        ValueError: this part of the text is shorter than a window.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "a.txt")
+        >>> _ = path.write_text("hello world", encoding="utf-8")
+        >>> text = tn.data.Text(path, length=4, held_out=0)
+        >>> [text.tokenizer.decode(window) for window in text[1]]
+        ['o wo', ' wor']
+    """
+
+    def __init__(
+        self,
+        path: StrPath | list[StrPath],
+        length: int = 128,
+        train: bool = True,
+        *,
+        level: Literal["character", "byte_pair"] = "character",
+        vocab_size: int | None = None,
+        tokenizer: Tokenizer | StrPath | None = None,
+        stride: int | None = None,
+        held_out: float = 0.1,
+        pattern: str = "*.txt",
+        limit: int | None = None,
+    ):
+        self.length = _positive("length", length)
+        self._stride = length if stride is None or not train else _positive("stride", stride)
+        text = joined(path, pattern, limit)
+        first = held_out_from(len(text), held_out, "Text")
+        self.tokenizer = _tokenizer(tokenizer, text[:first], level, vocab_size)
+        part = text[:first] if train else text[first:]
+        self._tokens = self.tokenizer.encode_array(part).astype(np.int32)
+        if len(self._tokens) <= length:
+            name = "training" if train else "held-out"
+            raise ValueError(
+                f"The {name} part of the text has {len(self._tokens)} tokens, and one window needs "
+                f"{length} and the one that follows. Give a longer text, a smaller 'length' or "
+                f"another 'held_out' (now {held_out})."
+            )
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are: what the embedding and the output of a model need."""
+        return self.tokenizer.vocab_size
+
+    @property
+    def tokens(self) -> Tensor:
+        """All tokens of this part of the text."""
+        return wrap(self._tokens.astype(np.int64))
+
+    def __len__(self) -> int:
+        return (len(self._tokens) - self.length - 1) // self._stride + 1
+
+    def __getitem__(self, index: int) -> tuple[Tensor, ...]:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"window {index} is out of range: there are {len(self)}")
+        start = index % len(self) * self._stride
+        window = self._tokens[start : start + self.length + 1].astype(np.int64)
+        return wrap(window[:-1]), wrap(window[1:])
+
+    def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
+        """Return the windows at ``indices``, gathered at once."""
+        places = np.asarray(indices)
+        inside = places.dtype.kind == "i" and ((places >= 0) & (places < len(self))).all()
+        if not inside or type(self).__getitem__ is not Text.__getitem__:
+            return [self[index] for index in indices]
+        starts = places[:, None] * self._stride
+        windows = self._tokens[starts + np.arange(self.length + 1)].astype(np.int64)
+        return Samples((wrap(windows[:, :-1]), wrap(windows[:, 1:])))
+
+
+class PythonSources(Text):
+    """Windows of the source of Python's standard library, which is wherever Python is.
+
+    It is a text of some megabytes that needs no download; it differs a little between versions of
+    Python. Samples, parameters and attributes are those of ``Text``.
+
+    Args:
+        length, train, level, vocab_size, tokenizer, stride, held_out, limit: as in ``Text``.
+        pattern: which files of the library's folder are read.
+
+    Example:
+        >>> code = tn.data.PythonSources(length=32, limit=10_000)
+        >>> code[0][0].shape
+        tinynet.Size([32])
+    """
+
+    def __init__(
+        self,
+        length: int = 128,
+        train: bool = True,
+        *,
+        level: Literal["character", "byte_pair"] = "character",
+        vocab_size: int | None = None,
+        tokenizer: Tokenizer | StrPath | None = None,
+        stride: int | None = None,
+        held_out: float = 0.1,
+        pattern: str = "*.py",
+        limit: int | None = None,
+    ):
+        super().__init__(
+            sysconfig.get_path("stdlib"),
+            length,
+            train,
+            level=level,
+            vocab_size=vocab_size,
+            tokenizer=tokenizer,
+            stride=stride,
+            held_out=held_out,
+            pattern=pattern,
+            limit=limit,
+        )
+
+
+def joined(path: StrPath | list[StrPath], pattern: str, limit: int | None) -> str:
+    """Return the texts of a file, a folder or a list of them as one, with line breaks between."""
+    parts: list[str] = []
+    room = math.inf if limit is None else limit
+    for file in _files(path, pattern):
+        parts.append(text_of(file))
+        room -= len(parts[-1]) + 1
+        if room < 0:  # what follows would be cut off
+            break
+    return "\n".join(parts)[:limit]
+
+
+def held_out_from(length: int, held_out: float, asker: str) -> int:
+    """Return where the held-out part of a text begins.
+
+    Raises:
+        ValueError: ``held_out`` is not from 0 to 1.
+    """
+    if not 0 <= held_out <= 1:
+        raise ValueError(
+            f"The 'held_out' parameter of {asker} must be from 0 to 1. Got {held_out} instead."
+        )
+    return math.ceil(length * (1 - held_out))
+
+
+def _positive(name: str, value: int) -> int:
+    if not isinstance(value, int) or value < 1:
+        raise ValueError(
+            f"The '{name}' parameter of Text must be an integer >= 1. Got {value!r} instead."
+        )
+    return value
+
+
+def _files(path: StrPath | list[StrPath], pattern: str) -> list[str]:
+    """The files that a path, or several, stand for."""
+    if isinstance(path, list | tuple):
+        if not path:
+            raise ValueError("The 'path' parameter of Text must name a file. Got [] instead.")
+        return [file for one in path for file in _files(one, pattern)]
+    if not os.path.isdir(path):
+        return [os.fspath(path)]  # opening it says what is wrong with it
+    root = os.fspath(path)
+    names = sorted(glob.glob(pattern, root_dir=root, recursive=True))
+    files = [os.path.join(root, name) for name in names]
+    files = [file for file in files if os.path.isfile(file)]
+    if not files:
+        raise FileNotFoundError(f"{root} has no file that fits the pattern {pattern!r}.")
+    return files
+
+
+def _tokenizer(
+    given: Tokenizer | StrPath | None, text: str, level: str, vocab_size: int | None
+) -> Tokenizer:
+    if given is not None and vocab_size is not None:
+        raise ValueError(
+            "Text takes a 'tokenizer' or a 'vocab_size' for one that it makes, not both."
+        )
+    if isinstance(given, Tokenizer):
+        return given
+    if given is not None:
+        loaded: Tokenizer = Tokenizer.load(given)
+        return loaded
+    if level == "character":
+        return CharTokenizer.train(text, vocab_size)
+    if level == "byte_pair":
+        return BPETokenizer.train(text, vocab_size or _BYTE_PAIRS)
+    raise ValueError(
+        f"The 'level' parameter of Text must be 'character' or 'byte_pair'. Got {level!r} instead."
+    )

@@ -1,0 +1,210 @@
+"""What tokenizers have in common: special tokens, numbers to text, files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.data.readers.files import FormatError, StrPath, text_of
+from tinynet.dtypes import Array
+
+_FORMAT, _VERSION = "tinynet tokenizer", 1
+
+
+class Tokenizer:
+    """Text as numbers, and back. ``CharTokenizer`` and ``BPETokenizer`` are the kinds there are.
+
+    A subclass defines ``_encode_plain`` and ``_decode_plain``, for text without special tokens,
+    and what it puts into a file.
+
+    Args:
+        special: the special tokens, such as ``"<|end|>"``, and their numbers.
+
+    Attributes:
+        vocab_size: how many tokens there are; their numbers are below it.
+        special_tokens: the special tokens and their numbers.
+
+    Example:
+        >>> tokenizer = tn.data.CharTokenizer("abc", unknown=None)
+        >>> isinstance(tokenizer, tn.data.Tokenizer), tokenizer.encode("cab")
+        (True, [2, 0, 1])
+        >>> tokenizer.decode([1, 0])
+        'ba'
+    """
+
+    kind: ClassVar[str] = ""
+    _kinds: ClassVar[dict[str, type[Tokenizer]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if cls.kind:
+            Tokenizer._kinds[cls.kind] = cls
+
+    def __init__(self, special: Mapping[str, int]):
+        self.special_tokens = dict(special)
+        self._special_texts = {number: text for text, number in special.items()}
+        self._splitter = splitter(self._recognised())
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are, the special ones included."""
+        raise NotImplementedError
+
+    def encode(self, text: str, specials: bool = True) -> list[int]:
+        """Return the numbers of the tokens of a text.
+
+        Args:
+            text: any text.
+            specials: special tokens that stand in the text become their numbers; False reads them
+                as ordinary text, which is right for text from strangers.
+        """
+        numbers: list[int] = self.encode_array(text, specials).tolist()
+        return numbers
+
+    def encode_array(self, text: str, specials: bool = True) -> Array:
+        """Return the same as ``encode``, as an int64 array: better for long texts."""
+        if not isinstance(text, str):
+            raise TypeError(f"A tokenizer encodes a str. Got {type(text).__name__} instead.")
+        if not specials or self._splitter is None:
+            return self._encode_plain(text)
+        parts = self._splitter.split(text)  # text, special, text, special, ..., text
+        arrays = [self._encode_plain(part) for part in parts[::2]]
+        for place, name in zip(range(1, len(parts), 2), parts[1::2], strict=True):
+            arrays.insert(place, np.array([self.special_tokens[name]], np.int64))
+        return np.concatenate(arrays)
+
+    def decode(self, tokens: Iterable[int] | Tensor, specials: bool = True) -> str:
+        """Return the text of tokens.
+
+        Args:
+            tokens: their numbers, in a list or a tensor of one dimension.
+            specials: special tokens are shown; False leaves them out.
+
+        Raises:
+            ValueError: there is no token with a number.
+        """
+        numbers = tokens.tolist() if isinstance(tokens, Tensor) else list(tokens)
+        parts: list[str] = []
+        plain: list[int] = []
+        for number in numbers:
+            if not 0 <= number < self.vocab_size:
+                raise ValueError(
+                    f"Tokens are numbers from 0 to {self.vocab_size - 1}. Got {number!r} instead."
+                )
+            name = self._special_texts.get(number)
+            if name is None:
+                plain.append(number)
+                continue
+            parts.append(self._decode_plain(plain))
+            plain = []
+            if specials:
+                parts.append(name)
+        return "".join([*parts, self._decode_plain(plain)])
+
+    def is_same(self, other: Tokenizer) -> bool:
+        """Return whether another one gives the same numbers to the same texts.
+
+        Example:
+            >>> from tinynet.data import CharTokenizer
+            >>> CharTokenizer("abc").is_same(CharTokenizer("abc"))
+            True
+            >>> CharTokenizer("abc").is_same(CharTokenizer("abd"))
+            False
+        """
+        mine, others = (json.dumps(one._to_json()) for one in (self, other))  # tuples as lists
+        return self.kind == other.kind and mine == others
+
+    def save(self, path: StrPath) -> None:
+        """Write the tokenizer to a JSON file; what was there before is replaced in one step."""
+        temporary = f"{os.fspath(path)}.part"
+        with open(temporary, "wb") as file:
+            file.write(self.to_bytes())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+
+    def to_bytes(self) -> bytes:
+        """Return what ``save`` writes to a file."""
+        content = {"format": _FORMAT, "version": _VERSION, "kind": self.kind, **self._to_json()}
+        return json.dumps(content, ensure_ascii=False, indent=None).encode()
+
+    @classmethod
+    def load(cls, path: StrPath) -> Any:
+        """Return the tokenizer that ``save`` wrote to a file.
+
+        Raises:
+            FormatError: it is no such file, or one of another kind than the class that is asked.
+        """
+        try:
+            content = json.loads(text_of(path))
+        except FormatError:
+            raise
+        except (ValueError, RecursionError) as error:
+            raise FormatError(path, "a tokenizer as JSON", f"no JSON: {error}") from None
+        if not isinstance(content, dict) or content.get("format") != _FORMAT:
+            raise FormatError(path, f'JSON with "format": "{_FORMAT}"', _brief(content))
+        if content.get("version") != _VERSION:
+            raise FormatError(path, f"version {_VERSION}", _brief(content.get("version")))
+        kind = content.get("kind")
+        found = cls._kinds.get(kind) if isinstance(kind, str) else None
+        if found is None or not issubclass(found, cls):
+            expected = f"a tokenizer of the kind {cls.kind or ' or '.join(cls._kinds)}"
+            raise FormatError(path, expected, _brief(kind))
+        try:
+            return found._from_json(content)
+        except (KeyError, TypeError, ValueError) as error:
+            reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise FormatError(path, f"a whole tokenizer of the kind {kind}", reason) from None
+
+    def _recognised(self) -> Iterable[str]:
+        """The special tokens that are looked for in a text."""
+        return self.special_tokens
+
+    def _encode_plain(self, text: str) -> Array:
+        raise NotImplementedError
+
+    def _decode_plain(self, tokens: Sequence[int]) -> str:
+        raise NotImplementedError
+
+    def _to_json(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @classmethod
+    def _from_json(cls, content: dict[str, Any]) -> Tokenizer:
+        raise NotImplementedError
+
+
+def splitter(special: Iterable[str]) -> re.Pattern[str] | None:
+    """What splits a text at its special tokens, of which the longest is taken; None for none."""
+    names = sorted(special, key=len, reverse=True)
+    return re.compile(f"({'|'.join(map(re.escape, names))})") if names else None
+
+
+def check_special(tokens: Iterable[str]) -> list[str]:
+    """Return the special tokens as a list; ValueError if one is empty or there twice."""
+    names = [tokens] if isinstance(tokens, str) else list(tokens)
+    for name in names:
+        if not isinstance(name, str) or not name or names.count(name) > 1:
+            raise ValueError(
+                "The 'special_tokens' must be different texts that are not empty. "
+                f"Got {names!r} instead."
+            )
+    return names
+
+
+def texts(content: dict[str, Any], key: str) -> list[str]:
+    """The list of texts in a file under a key."""
+    value = content[key]
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError(f"{_brief(value)} as {key!r}")
+    return value
+
+
+def _brief(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

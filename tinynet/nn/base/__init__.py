@@ -1,0 +1,1 @@
+"""What every module is made of: members, state, hooks."""

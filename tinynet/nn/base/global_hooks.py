@@ -1,0 +1,151 @@
+"""Hooks of all modules at once: what runs around every forward, or when a member is registered.
+
+They are for looking (logging, profiling, debugging): they hold for every module of the program
+until their handle is removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tinynet.core.graph.node import RemovableHandle
+from tinynet.nn.base.hooks import NONE, ModuleHooks, everywhere, refuse_both_kinds, register
+from tinynet.nn.base.module import Module
+from tinynet.nn.base.registry import BUFFERS, MODULES, PARAMETERS, announced
+
+# ---- around forward and backward ----------------------------------------------------------------
+
+
+class _Handle(RemovableHandle):
+    """Sets modules without hooks of their own back on their fast path when the last one goes."""
+
+    def remove(self) -> None:
+        """Remove the hook; doing it twice is fine."""
+        super().remove()
+        if not any(getattr(everywhere, stage) for stage in ModuleHooks.__slots__):
+            Module._hooks = None
+
+
+def _register(stage: str, hook: Callable[..., Any], **how: bool) -> RemovableHandle:
+    Module._hooks = NONE  # what modules without hooks of their own find: not None, so they look
+    return register(everywhere, stage, hook, _Handle, **how)
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, args)`` before the forward of every module, before its own hooks.
+
+    Args:
+        hook: returns None or new positional arguments.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Example:
+        >>> from tinynet.nn.modules.module import register_module_forward_pre_hook
+        >>> with register_module_forward_pre_hook(lambda module, args: print(module)):
+        ...     out = nn.Sequential(nn.ReLU())(tn.ones(1))
+        Sequential(
+          (0): ReLU()
+        )
+        ReLU()
+    """
+    return _register("before", hook)
+
+
+def register_module_forward_hook(
+    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
+    """Call ``hook(module, args, output)`` after the forward of every module, before its own hooks.
+
+    Args:
+        hook: returns None or a new output.
+        with_kwargs: call ``hook(module, args, kwargs, output)``.
+        always_call: call it (with the output None) even if the forward raises.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return _register("after", hook, after_with_kwargs=with_kwargs, after_always=always_call)
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` for every module, before its own such hooks.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return _register("before_backward", hook)
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` for every module, before its own such hooks.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    refuse_both_kinds("all Modules", everywhere, "on_node")
+    return _register("backward", hook)
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` after the last operation of every forward.
+
+    Deprecated: its gradients are those of one node, not of the module. Use
+    ``register_module_full_backward_hook``.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Raises:
+        RuntimeError: there is a hook of ``register_module_full_backward_hook``.
+    """
+    refuse_both_kinds("all Modules", everywhere, "backward")
+    return _register("on_node", hook)
+
+
+# ---- when a member is registered ----------------------------------------------------------------
+
+
+def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, name, parameter)`` when a module gets a parameter.
+
+    Args:
+        hook: returns None, or what is registered instead.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Example:
+        >>> from tinynet.nn.modules.module import register_module_parameter_registration_hook
+        >>> show = lambda module, name, parameter: print(name, parameter.shape)
+        >>> with register_module_parameter_registration_hook(show):
+        ...     layer = nn.Linear(3, 2)
+        weight tinynet.Size([2, 3])
+        bias tinynet.Size([2])
+    """
+    return RemovableHandle(announced[PARAMETERS], hook)
+
+
+def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, name, buffer)`` when a module gets a buffer, also one that is None.
+
+    Args:
+        hook: returns None, or what is registered instead.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return RemovableHandle(announced[BUFFERS], hook)
+
+
+def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, name, submodule)`` when a module gets a submodule, also one that is None.
+
+    Args:
+        hook: returns None, or what is registered instead.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return RemovableHandle(announced[MODULES], hook)

@@ -1,0 +1,365 @@
+"""Hooks of a module: what runs before and after its forward, and on its gradients.
+
+Functions with a ``self`` are methods of ``Module`` that stand here by subject.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tinynet.core.callsite import warn
+from tinynet.core.graph.node import Node, RemovableHandle
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.backward_hooks import Gates
+
+if TYPE_CHECKING:
+    from tinynet.nn.base.module import Module
+
+
+class ModuleHooks:
+    """All hooks of one module: number -> function, in the order in which they run.
+
+    The last three have the numbers of the hooks that want to be called in another way.
+    """
+
+    __slots__ = (
+        *("after", "backward", "before", "before_backward"),
+        "on_node",  # PyTorch's older kind of backward hooks, "non-full"
+        *("after_always", "after_with_kwargs", "before_with_kwargs"),
+    )
+    after: dict[int, Callable[..., Any]]
+    backward: dict[int, Callable[..., Any]]
+    before: dict[int, Callable[..., Any]]
+    before_backward: dict[int, Callable[..., Any]]
+    on_node: dict[int, Callable[..., Any]]
+    after_always: dict[int, bool]
+    after_with_kwargs: dict[int, bool]
+    before_with_kwargs: dict[int, bool]
+
+    def __init__(self) -> None:
+        for stage in ModuleHooks.__slots__:
+            setattr(self, stage, OrderedDict())
+
+
+everywhere = ModuleHooks()  # the hooks of all modules; global_hooks.py registers them
+NONE = ModuleHooks()  # a module's while there are only those; never changed
+
+
+# ---- registering --------------------------------------------------------------------------------
+
+
+def own(module: Module) -> ModuleHooks:
+    """Return the hooks of a module itself, to which one can add."""
+    hooks: ModuleHooks | None = module.__dict__.get("_hooks")
+    if hooks is None:
+        hooks = module._hooks = ModuleHooks()
+    return hooks
+
+
+def register(
+    hooks: Any,
+    stage: str,
+    hook: Callable[..., Any],
+    kind: type[RemovableHandle] = RemovableHandle,
+    /,
+    **how: bool,
+) -> RemovableHandle:
+    """Add a hook to one stage of ``hooks``, and its number to the stages ``how`` that are True."""
+    marks = [getattr(hooks, mark) for mark, wanted in how.items() if wanted]
+    made = kind(getattr(hooks, stage), hook, extra_dict=marks)
+    for numbers in marks:
+        numbers[made.id] = True
+    return made
+
+
+def _register(
+    module: Module, stage: str, hook: Callable[..., Any], prepend: bool, **how: bool
+) -> RemovableHandle:
+    hooks = own(module)
+    handle = register(hooks, stage, hook, **how)
+    if prepend:
+        getattr(hooks, stage).move_to_end(handle.id, last=False)
+    return handle
+
+
+def register_forward_pre_hook(
+    self: Module,
+    hook: Callable[..., Any],
+    *,
+    prepend: bool = False,
+    with_kwargs: bool = False,
+) -> RemovableHandle:
+    """Call ``hook(module, args)`` before each forward; what it returns replaces the arguments.
+
+    Args:
+        hook: returns None, new positional arguments, or (``with_kwargs``) ``(args, kwargs)``.
+        prepend: run it before the hooks that are already there.
+        with_kwargs: call ``hook(module, args, kwargs)``.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Example:
+        >>> net = nn.Identity()
+        >>> handle = net.register_forward_pre_hook(lambda module, args: args[0] + 1)
+        >>> net(tn.zeros(2))
+        tensor([1., 1.])
+    """
+    return _register(self, "before", hook, prepend, before_with_kwargs=with_kwargs)
+
+
+def register_forward_hook(
+    self: Module,
+    hook: Callable[..., Any],
+    *,
+    prepend: bool = False,
+    with_kwargs: bool = False,
+    always_call: bool = False,
+) -> RemovableHandle:
+    """Call ``hook(module, args, output)`` after each forward; what it returns is the new output.
+
+    Args:
+        hook: returns None or a new output.
+        prepend: run it before the hooks that are already there.
+        with_kwargs: call ``hook(module, args, kwargs, output)``.
+        always_call: call it (with the output None) even if the forward raises.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Example:
+        >>> net = nn.Identity()
+        >>> handle = net.register_forward_hook(lambda module, args, output: output * 2)
+        >>> net(tn.ones(2))
+        tensor([2., 2.])
+    """
+    return _register(
+        self, "after", hook, prepend, after_with_kwargs=with_kwargs, after_always=always_call
+    )
+
+
+def register_full_backward_pre_hook(
+    self: Module, hook: Callable[..., Any], prepend: bool = False
+) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` when the gradients of the module's outputs are known.
+
+    Args:
+        hook: gets a tuple; returns None or new gradients of the outputs.
+        prepend: run it before the hooks that are already there.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+    """
+    return _register(self, "before_backward", hook, prepend)
+
+
+def register_full_backward_hook(
+    self: Module, hook: Callable[..., Any], prepend: bool = False
+) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` when the module's gradients are computed.
+
+    Both gradients are tuples with one entry per positional argument and per output, None for what
+    is no tensor, zeros for an argument that got no gradient. In-place operations on the module's
+    inputs and outputs are refused while there is such a hook.
+
+    Args:
+        hook: returns None or new gradients of the inputs.
+        prepend: run it before the hooks that are already there.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Raises:
+        RuntimeError: the module has a hook of ``register_backward_hook``.
+
+    Example:
+        >>> net = nn.Identity()
+        >>> handle = net.register_full_backward_hook(lambda module, gi, go: print(gi, go))
+        >>> net(tn.ones(1, requires_grad=True)).backward()
+        (tensor([1.]),) (tensor([1.]),)
+    """
+    refuse_both_kinds("a single Module", self._hooks, "on_node")
+    return _register(self, "backward", hook, prepend)
+
+
+def register_backward_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` after the last operation of the forward.
+
+    Deprecated: its gradients are those of one node, not of the module. Use
+    ``register_full_backward_hook``.
+
+    Args:
+        hook: returns None or new gradients of the node's inputs.
+
+    Returns:
+        A handle whose ``remove()`` removes the hook.
+
+    Raises:
+        RuntimeError: the module has a hook of ``register_full_backward_hook``.
+    """
+    refuse_both_kinds("a single Module", self._hooks, "backward")
+    return _register(self, "on_node", hook, prepend=False)
+
+
+def refuse_both_kinds(where: str, hooks: ModuleHooks | None, other: str) -> None:
+    """Raise if there are hooks on gradients of the other kind."""
+    if hooks is not None and getattr(hooks, other):
+        raise RuntimeError(
+            f"Cannot use both regular backward hooks and full backward hooks on {where}. "
+            "Please use only one of them."
+        )
+
+
+def table(own: Callable[[Module], Any], stage: str) -> property:
+    """Return the property for one stage of hooks, under PyTorch's name: programs empty them."""
+
+    def replace(self: Module, hooks: dict[int, Any]) -> None:
+        setattr(own(self), stage, hooks)
+
+    return property(
+        lambda self: getattr(own(self), stage), replace, lambda self: replace(self, OrderedDict())
+    )
+
+
+_forward_pre_hooks = table(own, "before")
+_forward_pre_hooks_with_kwargs = table(own, "before_with_kwargs")
+_forward_hooks = table(own, "after")
+_forward_hooks_with_kwargs = table(own, "after_with_kwargs")
+_forward_hooks_always_called = table(own, "after_always")
+_backward_pre_hooks = table(own, "before_backward")
+_backward_hooks = table(own, "backward")
+
+# ---- calling ------------------------------------------------------------------------------------
+
+
+def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run the forward of a module that has, or had, hooks; those of all modules come first."""
+    hooks = module._hooks
+    assert hooks is not None
+    called: set[int] = set()
+    result = None
+    try:
+        for number, hook in _both("before", hooks):
+            args, kwargs = _before(module, hook, number in hooks.before_with_kwargs, args, kwargs)
+        gates = _gates(module, hooks)
+        if gates is not None:
+            args = gates.enter(args)
+        result = module.forward(*args, **kwargs)
+        for number, hook in _both("after", hooks):
+            called.add(number)
+            result = _after(
+                module, hook, _is("after_with_kwargs", number, hooks), args, kwargs, result
+            )
+        if everywhere.on_node or hooks.on_node:
+            _hook_node(module, args, result, [hook for _, hook in _both("on_node", hooks)])
+        return result if gates is None else gates.leave(result)
+    except Exception:
+        for number, hook in _both("after", hooks):
+            if _is("after_always", number, hooks) and number not in called:
+                with_kwargs = _is("after_with_kwargs", number, hooks)
+                what = "global module" if number in everywhere.after else "module"
+                result = _despite_error(what, module, hook, with_kwargs, args, kwargs, result)
+        raise
+
+
+def _both(stage: str, hooks: ModuleHooks) -> list[tuple[int, Callable[..., Any]]]:
+    """Return the hooks of all modules at a stage, then those of one, with their numbers."""
+    return [*getattr(everywhere, stage).items(), *getattr(hooks, stage).items()]
+
+
+def _is(mark: str, number: int, hooks: ModuleHooks) -> bool:
+    return number in getattr(hooks, mark) or number in getattr(everywhere, mark)
+
+
+def _hook_node(
+    module: Module, args: tuple[Any, ...], result: Any, hooks: list[Callable[..., Any]]
+) -> None:
+    """Register hooks on the node of the first output."""
+    first = result
+    while not isinstance(first, Tensor):
+        first = next(v for v in first.values()) if isinstance(first, dict) else first[0]
+    node = first.grad_fn
+    if node is None:
+        return
+    warn(_about_node(args, result, node), FutureWarning)
+    for hook in hooks:
+        node.register_hook(functools.partial(hook, module))
+
+
+def _about_node(args: tuple[Any, ...], result: Any, node: Node) -> str:
+    """Return what PyTorch warns of: why a node's gradients may not be the module's."""
+    outputs = result if isinstance(result, tuple) else (result,)
+    if not all(isinstance(t, Tensor) for t in outputs):
+        why = "on a Module that does not return a single Tensor or a tuple of Tensors is deprecated"
+    elif not all(isinstance(t, Tensor) for t in args):
+        why = (
+            "on a Module that does not take as input a single Tensor or a tuple of Tensors is "
+            "deprecated"
+        )
+    elif any(t.grad_fn is not node for t in outputs):
+        why = "when outputs are generated by different autograd Nodes is deprecated"
+    else:
+        why = "when the forward contains multiple autograd Nodes is deprecated"
+    return (
+        f"Using a non-full backward hook {why} and will be removed in future versions. This hook "
+        "will be missing some grad_input. Please use register_full_backward_hook to get the "
+        "documented behavior."
+    )
+
+
+def _gates(module: Module, hooks: ModuleHooks) -> Gates | None:
+    """Return the gates of one call; None if there are no hooks on gradients."""
+    before, after = _both("before_backward", hooks), _both("backward", hooks)
+    if not before and not after:
+        return None
+    return Gates(module, [hook for _, hook in before], [hook for _, hook in after])
+
+
+def _before(
+    module: Module,
+    hook: Callable[..., Any],
+    with_kwargs: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if not with_kwargs:
+        new = hook(module, args)
+        if new is None:
+            return args, kwargs
+        return (new if isinstance(new, tuple) else (new,)), kwargs
+    new = hook(module, args, kwargs)
+    if new is None:
+        return args, kwargs
+    if not isinstance(new, tuple) or len(new) != 2:
+        raise RuntimeError(
+            "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+            f"but got {new}."
+        )
+    return new
+
+
+def _after(
+    module: Module,
+    hook: Callable[..., Any],
+    with_kwargs: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    result: Any,
+) -> Any:
+    given = (args, kwargs, result) if with_kwargs else (args, result)
+    new = hook(module, *given)
+    return result if new is None else new
+
+
+def _despite_error(what: str, *call: Any) -> Any:
+    try:
+        return _after(*call)
+    except Exception as error:
+        warn(
+            f"{what} forward hook with ``always_call=True`` raised an exception that was silenced "
+            f"as another error was raised in forward: {error}"
+        )
+        return call[-1]  # the result as it was

@@ -1,0 +1,380 @@
+"""Module: the base class of layers and models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
+
+from tinynet import dtypes
+from tinynet.core import module_scope
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base import conversion, hooks, registry, state
+from tinynet.nn.base.registry import BUFFERS, MODULES, PARAMETERS, TABLES
+from tinynet.nn.parameter import Buffer, Parameter
+
+M = TypeVar("M", bound="Module")
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class _Callable(Protocol[P, R_co]):
+    """Tells type checkers that a call of a module takes and returns what its ``forward`` does."""
+
+    def forward(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+
+def _table_for(value: Any) -> str | None:
+    """Return the table of members that a value is made for; None for any other value."""
+    if isinstance(value, Tensor):
+        if isinstance(value, Parameter):
+            return PARAMETERS
+        return BUFFERS if isinstance(value, Buffer) else None
+    return MODULES if isinstance(value, Module) else None
+
+
+class Module:
+    """A part of a model: it has parameters, buffers and other modules, and a ``forward``.
+
+    Subclass it, call ``super().__init__()`` first, assign layers and parameters to attributes, and
+    write ``forward``; then call the module itself, not its ``forward``: that runs the hooks.
+
+    Attributes:
+        training: True in training mode, False in evaluation mode; see ``train`` and ``eval``.
+
+    Raises:
+        AttributeError: there is no such attribute, or a member is assigned before
+            ``super().__init__()``.
+        NotImplementedError: it is called, and its class has no ``forward``.
+        TypeError: something else than a tensor is assigned where a parameter or buffer is.
+
+    Example:
+        >>> class Net(nn.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.fc = nn.Linear(3, 2)
+        ...     def forward(self, x):
+        ...         return self.fc(x).relu()
+        >>> net = Net()
+        >>> net
+        Net(
+          (fc): Linear(in_features=3, out_features=2, bias=True)
+        )
+        >>> net(tn.zeros(5, 3)).shape
+        tinynet.Size([5, 2])
+    """
+
+    training: bool
+    call_super_init: bool = False
+    dump_patches: bool = False  # PyTorch's; without effect
+    _version: int = 1  # of the format of the state_dict
+    _parameters: dict[str, Parameter | None]  # the values are attributes, too: see members.py
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _non_persistent_buffers_set: set[str]
+    _hooks: hooks.ModuleHooks | None = None
+    _state_hooks: state.StateHooks | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        if not self.call_super_init:
+            if kwargs:
+                raise TypeError(
+                    f"{type(self).__name__}.__init__() got an unexpected keyword argument "
+                    f"'{next(iter(kwargs))}'"
+                )
+            if args:
+                raise TypeError(
+                    f"{type(self).__name__}.__init__() takes 1 positional argument but "
+                    f"{len(args) + 1} were given"
+                )
+        self.__dict__["training"] = True
+        registry.set_up(self)
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    # ---- running ----------------------------------------------------------------------------
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the output; every module overrides it."""
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    if TYPE_CHECKING:
+
+        def __call__(self: _Callable[P, R_co], *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    else:
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            """Run the hooks and ``forward``."""
+            outer = module_scope.enter(self)
+            try:
+                if self._hooks is None:
+                    return self.forward(*args, **kwargs)
+                return hooks.call_with_hooks(self, args, kwargs)
+            finally:
+                module_scope.leave(outer)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Do nothing: operations are compiled at their first call, modules are not.
+
+        A program written for PyTorch may call it, and computes the same.
+        """
+
+    register_forward_pre_hook = hooks.register_forward_pre_hook
+    register_forward_hook = hooks.register_forward_hook
+    register_full_backward_pre_hook = hooks.register_full_backward_pre_hook
+    register_full_backward_hook = hooks.register_full_backward_hook
+    register_backward_hook = hooks.register_backward_hook
+    _forward_pre_hooks = hooks._forward_pre_hooks
+    _forward_pre_hooks_with_kwargs = hooks._forward_pre_hooks_with_kwargs
+    _forward_hooks = hooks._forward_hooks
+    _forward_hooks_with_kwargs = hooks._forward_hooks_with_kwargs
+    _forward_hooks_always_called = hooks._forward_hooks_always_called
+    _backward_pre_hooks = hooks._backward_pre_hooks
+    _backward_hooks = hooks._backward_hooks
+
+    # ---- members ----------------------------------------------------------------------------
+
+    register_parameter = registry.register_parameter
+    register_buffer = registry.register_buffer
+    named_parameters = registry.named_parameters
+    named_buffers = registry.named_buffers
+    named_children = registry.named_children
+    named_modules = registry.named_modules
+    get_parameter = registry.get_parameter
+    get_buffer = registry.get_buffer
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a submodule; None keeps the name for one that may come later.
+
+        Raises:
+            TypeError: ``module`` is neither a Module nor None.
+            KeyError: the name is empty, has a dot, or belongs to another attribute.
+        """
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{registry.typename(module)} is not a Module subclass")
+        registry.check_name(self, "module", name, MODULES)
+        registry.join(self, name, module, MODULES)
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Add a submodule, as ``add_module`` does."""
+        self.add_module(name, module)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """Yield all parameters (``recurse``: also those of the modules inside), each once."""
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """Yield all buffers (``recurse``: also those of the modules inside), each once."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def children(self) -> Iterator[Module]:
+        """Yield the modules directly inside this one, each once."""
+        return (child for _, child in self.named_children())
+
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+        """Yield this module and all modules inside it."""
+        return (m for _, m in self.named_modules(remove_duplicate=remove_duplicate))
+
+    def get_submodule(self, target: str) -> Module:
+        """Return the module at a path such as ``"encoder.0"``; ``""`` is this module itself.
+
+        Raises:
+            AttributeError: there is no such attribute, or it is not a module.
+        """
+        found: Any = self
+        for name in target.split(".") if target else ():
+            found = registry.find(found, name)
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return found
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put ``module`` at a path such as ``"encoder.0"``.
+
+        Args:
+            strict: only replace a module that is there already.
+
+        Raises:
+            ValueError: the path is empty, or ``module`` is not a Module.
+            AttributeError: the path leads to something that is not a module.
+        """
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict or hasattr(parent, name):
+            parent.get_submodule(name)
+        setattr(parent, name, module)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        table = _table_for(value)
+        if table is None and (name not in self.__dict__ or registry.table_of(self, name) is None):
+            if name in TABLES:
+                value = registry.Table(self, value)
+            object.__setattr__(self, name, value)
+        else:
+            registry.assign(self, name, value, table)
+
+    def __delattr__(self, name: str) -> None:
+        if registry.table_of(self, name) is None:
+            object.__delattr__(self, name)
+        else:
+            registry.forget(self, name)
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise Python's own error; Python asks here for what it does not find.
+
+        A subclass's ``__getattr__`` may call it, as in a wrapper that looks into what it wraps.
+        """
+        own = self.__dict__
+        if PARAMETERS in own and not isinstance(own[PARAMETERS], registry.Table):
+            registry.set_up(self, own)  # a __setstate__ has only updated __dict__
+            return getattr(self, name)
+        return object.__getattribute__(self, name)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name[0].isdigit()]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles consist of, laid out as in PyTorch."""
+        own = {n: v for n, v in self.__dict__.items() if registry.table_of(self, n) is None}
+        return own | {table: dict(own[table]) for table in TABLES}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take what ``__getstate__`` gave; modules that read older pickles override it."""
+        self.__dict__.update(state)
+        registry.set_up(self, state)
+
+    # ---- values -----------------------------------------------------------------------------
+
+    state_dict = state.state_dict
+    load_state_dict = state.load_state_dict
+    _save_to_state_dict = state.save_to_state_dict
+    _load_from_state_dict = state.load_from_state_dict
+    get_extra_state = state.get_extra_state
+    set_extra_state = state.set_extra_state
+    _register_state_dict_hook = state._register_state_dict_hook
+    _register_load_state_dict_pre_hook = state._register_load_state_dict_pre_hook
+    register_state_dict_pre_hook = state.register_state_dict_pre_hook
+    register_state_dict_post_hook = state.register_state_dict_post_hook
+    register_load_state_dict_pre_hook = state.register_load_state_dict_pre_hook
+    register_load_state_dict_post_hook = state.register_load_state_dict_post_hook
+    _state_dict_pre_hooks = state._state_dict_pre_hooks
+    _state_dict_hooks = state._state_dict_hooks
+    _load_state_dict_pre_hooks = state._load_state_dict_pre_hooks
+    _load_state_dict_post_hooks = state._load_state_dict_post_hooks
+
+    def apply(self: M, fn: Callable[[Module], None]) -> M:
+        """Call ``fn`` on all modules inside and on this one, and return this one.
+
+        Example:
+            >>> def to_zero(module):
+            ...     if isinstance(module, nn.Linear):
+            ...         nn.init.zeros_(module.weight)
+            >>> nn.Linear(2, 1).apply(to_zero).weight
+            Parameter containing:
+            tensor([[0., 0.]], requires_grad=True)
+        """
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    _apply = conversion.apply_to_tensors
+    to = conversion.to
+    to_empty = conversion.to_empty
+    share_memory = conversion.share_memory
+
+    def float(self: M) -> M:
+        """Convert floating-point parameters and buffers to float32 and return self."""
+        return self.to(dtypes.float32)
+
+    def double(self: M) -> M:
+        """Convert floating-point parameters and buffers to float64 and return self."""
+        return self.to(dtypes.float64)
+
+    def half(self: M) -> M:
+        """Convert floating-point parameters and buffers to float16 and return self."""
+        return self.to(dtypes.float16)
+
+    def bfloat16(self: M) -> M:
+        """Convert floating-point parameters and buffers to bfloat16 and return self.
+
+        Raises:
+            ImportError: the package ml_dtypes is not installed.
+        """
+        return self.to(dtypes.bfloat16)
+
+    def type(self: M, dst_type: Any) -> M:
+        """Convert all parameters and buffers to a dtype and return self."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def cpu(self: M) -> M:
+        """Return self: everything always is on the cpu."""
+        return self
+
+    cuda, ipu, mtia, xpu = map(conversion.elsewhere, ("cuda", "ipu", "mtia", "xpu"))
+
+    # ---- modes ------------------------------------------------------------------------------
+
+    def train(self: M, mode: bool = True) -> M:
+        """Set this module and all inside it to training (or evaluation) mode and return self.
+
+        The mode matters to modules such as Dropout.
+
+        Raises:
+            ValueError: ``mode`` is not a bool.
+
+        Example:
+            >>> nn.Dropout().train().training, nn.Dropout().eval().training
+            (True, False)
+        """
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
+        return self
+
+    def eval(self: M) -> M:
+        """Set this module and all inside it to evaluation mode and return self."""
+        return self.train(False)
+
+    def requires_grad_(self: M, requires_grad: bool = True) -> M:
+        """Switch the recording of all parameters on or off (to freeze them) and return self."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or (``set_to_none=False``) set them to zero."""
+        for parameter in self.parameters():
+            if parameter._grad is not None:
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    parameter._grad.detach_().zero_()
+
+    # ---- printing ---------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """Return what the printed form shows in parentheses; layers override it."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        own = extra.split("\n") if extra else []
+        inside = [
+            f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self._modules.items()
+        ]
+        name = self._get_name()
+        if not inside and len(own) <= 1:
+            return f"{name}({extra})"
+        return "\n  ".join([f"{name}(", *own, *inside]) + "\n)"
+
+    def _get_name(self) -> str:
+        return type(self).__name__

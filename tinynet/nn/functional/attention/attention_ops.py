@@ -1,0 +1,326 @@
+"""Attention as one operation, for speed: ``softmax(query @ key.T * scale + bias) @ value``.
+
+As a composite it would fill five more arrays of the size of the scores. Here the exponentials are
+made in place and kept; they are never divided by their sums: the output is, which is smaller.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from tinynet import numba_kernels, threads
+from tinynet.core.declaration.operation import operation
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.nn.functional.attention import attention_compiled
+from tinynet.nn.functional.attention.attention_compiled import masks
+from tinynet.nn.functional.double_backward import recorded
+from tinynet.numba_kernels import powers as compiled
+from tinynet.ops.pointwise.exponential import exp
+from tinynet.ops.products.matmul import matmul
+from tinynet.ops.reduction.softmax import SAFE
+from tinynet.ops.reduction.sums import largest, smallest
+
+_BLOCK = 65536  # scores that are worked on at once: they stay in the cache
+_SHARED = 2**21  # scores from which a second thread pays
+
+
+def _whole(x: Array, scores: Array) -> bool:
+    """Return whether an array has the first dimension of the scores, at its full length."""
+    return x.ndim == scores.ndim > 2 and len(x) == len(scores)
+
+
+def _by_part(work: Callable[[Any], None], scores: Array, *inputs: Array) -> None:
+    """Call a function with parts of the first dimension, where all have it."""
+    shared = all(_whole(x, scores) for x in inputs)
+    if not shared or scores.size <= _BLOCK:
+        work(...)
+    else:
+        step = max(1, _BLOCK * len(scores) // scores.size)
+        # In threads only where calls of numpy are long enough; with numba, BLAS has one.
+        large = numba_kernels.on and scores.size >= _SHARED
+        spread = threads.share if large else threads.in_turn
+        spread(work, threads.slices(len(scores), step))
+
+
+def _part(x: Array | None, part: Any, like: Array) -> Array | None:
+    """Return the part of a mask that belongs to a part of the scores."""
+    return x[part] if x is not None and _whole(x, like) else x
+
+
+def _write_scores(
+    query: Array, key: Array, scale: float, bias: Array | None, scores: Array
+) -> Array:
+    """Write ``query @ key.T * scale + bias``; small products are faster with keys in columns."""
+    columns = np.multiply(key.swapaxes(-1, -2), key.dtype.type(scale), order="C")
+    np.matmul(query, columns, out=scores)
+    if bias is not None:
+        scores += bias
+    return scores
+
+
+def _tops(scores: Array) -> Array:
+    """Return the largest score of each row, as a column; 0 where all are -inf."""
+    tops = largest(scores, axis=-1, keepdims=True, initial=-np.inf)
+    return np.where(np.isneginf(tops), scores.dtype.type(0), tops)
+
+
+def _write_powers(
+    query: Array,
+    key: Array,
+    scale: float,
+    bias: Array | None,
+    keep: Array | None,
+    powers: Array,
+    sums: Array,
+) -> None:
+    """Write the exponentials of the scores, up to a factor per row, and their sums as a column.
+
+    Where no score is large and no sum small, exp needs no shift: that saves two passes over all.
+    """
+    scores = _write_scores(query, key, scale, bias, powers)
+    ones, safe = np.ones((scores.shape[-1], 1), scores.dtype), SAFE.get(scores.dtype, 0.0)
+    if largest(scores, axis=None, initial=-np.inf) < safe:
+        np.exp(scores, out=scores)
+        if keep is not None:
+            scores *= keep
+        np.matmul(scores, ones, out=sums)
+        if smallest(sums, axis=None, initial=np.inf) > math.exp(-safe):
+            return
+        _write_scores(query, key, scale, bias, powers)
+    if keep is not None:
+        np.copyto(scores, -np.inf, where=keep == 0)
+    scores -= _tops(scores)
+    np.exp(scores, out=scores)
+    np.matmul(scores, ones, out=sums)
+    sums[sums == 0] = 1  # nothing to attend to: the output is 0
+
+
+def _write_weights(scores: Array, keep: Array | None) -> None:
+    """Replace scores by their softmax, by one pass of a kernel that numba compiled."""
+    compiled.masked_softmax(scores.reshape(-1, scores.shape[-1]), masks(keep, scores))
+
+
+def _place(like: Array, shape: tuple[int, ...]) -> Array:
+    """Return room for a product, in the memory order of ``like`` if it has the same shape."""
+    return np.empty_like(like) if like.shape == shape else np.empty(shape, like.dtype)
+
+
+def _places(batch: tuple[int, ...], *inputs: Array) -> Sequence[Array]:
+    """Return room for the gradients: slices of one array where the inputs are slices of one.
+
+    Then whoever has cut them need not put the gradients together.
+    """
+    x = inputs[0]
+    first, second, third = (x.__array_interface__["data"][0] for x in inputs)
+    alike = all(other.shape == x.shape and other.strides == x.strides for other in inputs)
+    if alike and 0 < second - first == third - second and x.shape[:-2] == batch:
+        return [*np.empty_like(as_strided(x, (3, *x.shape), (second - first, *x.strides)))]
+    return [_place(x, (*batch, *x.shape[-2:])) for x in inputs]
+
+
+def _batch(query: Array, key: Array, value: Array) -> tuple[int, ...]:
+    """Return the dimensions before the matrices."""
+    shapes = [x.shape[:-2] for x in (query, key, value)]
+    return shapes[0] if shapes[0] == shapes[1] == shapes[2] else np.broadcast_shapes(*shapes)
+
+
+def _attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    bias: Array | None,
+    keep: Array | None,
+    noise: Array | None,
+    scale: float,
+) -> tuple[Array, Array, Array | None]:
+    """Return the output, exponentials of the scores up to a factor, and their sums.
+
+    The kernel of numba divides them by their sums, since they are in the cache: then there is None.
+    """
+    if bias is None and noise is None and attention_compiled.takes(query, key, value):
+        made = attention_compiled.attend(query, key, value, keep, scale)
+        if made is not None:
+            return *made, None
+    batch, length, kind = _batch(query, key, value), query.shape[-2], query.dtype
+    powers = np.empty((*batch, length, key.shape[-2]), kind)
+    sums = (
+        None if powers.size and numba_kernels.takes(powers) else np.empty((*batch, length, 1), kind)
+    )
+    output = _place(query, (*batch, length, value.shape[-1]))
+
+    def work(part: Any) -> None:
+        p, out = powers[part], output[part]
+        b, k, n = (_part(x, part, powers) for x in (bias, keep, noise))
+        if sums is None:
+            _write_weights(_write_scores(query[part], key[part], scale, b, p), k)
+        else:
+            _write_powers(query[part], key[part], scale, b, k, p, sums[part])
+        np.matmul(p if n is None else p * n, value[part], out=out)
+        if sums is not None:
+            out /= sums[part]
+
+    _by_part(work, powers, query, key, value)
+    return output, powers, sums
+
+
+@operation(
+    hidden=("powers", "sums"), methods=False, node="ScaledDotProductFlashAttentionForCpuBackward0"
+)
+def attend(
+    query: Array,
+    key: Array,
+    value: Array,
+    /,
+    keep: Array | None,
+    noise: Array | None,
+    scale: float,
+) -> tuple[Array, Array, Array | None]:
+    """Return for each query the mean of the values, weighted by softmax of its scores.
+
+    Args:
+        query: ``[..., L, E]``.
+        key: ``[..., S, E]``.
+        value: ``[..., S, V]``.
+        keep: 0 for pairs that do not meet and 1 for others, of a shape that broadcasts with
+            ``[..., L, S]``; or None.
+        noise: factors of the weights (dropout), or None.
+        scale: of the scores, which are ``query @ key.T``.
+    """
+    return _attend(query, key, value, None, keep, noise, scale)
+
+
+@operation(
+    hidden=("powers", "sums"), methods=False, node="ScaledDotProductFlashAttentionForCpuBackward0"
+)
+def attend_with_bias(
+    query: Array, key: Array, value: Array, bias: Array, /, noise: Array | None, scale: float
+) -> tuple[Array, Array, Array | None]:
+    """Return what ``attend`` does, with something added to the scores.
+
+    Args:
+        query, key, value, noise, scale: as for ``attend``.
+        bias: of a shape that broadcasts with ``[..., L, S]``.
+    """
+    return _attend(query, key, value, bias, None, noise, scale)
+
+
+def attention_steps(
+    inputs: Sequence[Tensor], keep: Array | None, noise: Array | None, scale: float
+) -> tuple[Tensor]:
+    """Return what both do, from elementary operations; a bias may be the fourth input."""
+    query, key, value, *bias = inputs
+    scores = matmul(query, key.mT) * scale
+    if bias:
+        scores = scores + bias[0]
+    if keep is not None:
+        scores = scores.masked_fill(wrap(keep == 0), -math.inf)
+    powers: Any = exp(scores - wrap(_tops(scores._array)))
+    sums = powers.sum(-1, True)
+    if noise is not None:
+        powers = powers * wrap(noise)
+    return (matmul(powers, value) / (sums + wrap(sums._array == 0)),)
+
+
+# ---- the derivative -----------------------------------------------------------------------------
+
+
+def _write_slope(d: Array, powers: Array, g: Array, result: Array, factor: float) -> None:
+    """Replace the gradient of the weights by that of the scores."""
+    products = np.einsum("...i,...i->...", g, result)
+    products *= factor
+    d -= products[..., None]
+    d *= powers
+
+
+def _back(
+    g: Array,
+    query: Array,
+    key: Array,
+    value: Array,
+    result: Array,
+    powers: Array,
+    sums: Array | None,
+    noise: Array | None,
+    scale: float,
+    of_scores: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """Return the gradients of query, key and value; write that of the scores, if it is wanted."""
+    batch = powers.shape[:-2]
+    of_query, of_key, of_value = _places(batch, query, key, value)
+    # The gradient of the scores is made with their factor in it, unless it is wanted itself.
+    inner, outer = (scale, 1.0) if of_scores is None else (1.0, scale)
+
+    def work(part: Any) -> None:
+        p, n = powers[part], _part(noise, part, powers)
+        g_over = g[part] if sums is None else g[part] / sums[part]
+        weights = p if n is None else p * n
+        np.matmul(weights.swapaxes(-1, -2), g_over, out=of_value[part])
+        columns = np.multiply(value[part].swapaxes(-1, -2), value.dtype.type(inner), order="C")
+        d = np.empty_like(p) if of_scores is None else of_scores[part]
+        np.matmul(g_over, columns, out=d)
+        if n is not None:
+            d *= n
+        if sums is None:
+            rows = d.reshape(-1, d.shape[-1])
+            compiled.softmax_back(rows, p.reshape(rows.shape), rows)
+        else:
+            _write_slope(d, p, g_over, result[part], inner)
+        np.matmul(d, key[part], out=of_query[part])
+        np.matmul(d.swapaxes(-1, -2), query[part], out=of_key[part])
+
+    _by_part(work, powers, g, query, key, value)
+    if outer != 1.0:
+        of_query *= of_query.dtype.type(outer)
+        of_key *= of_key.dtype.type(outer)
+    return of_query, of_key, of_value
+
+
+def _gradients(
+    g: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    result: Any,
+    powers: Any,
+    sums: Any,
+    keep: Array | None,
+    noise: Array | None,
+    scale: float,
+    needs: tuple[bool, ...],
+) -> tuple[Any, ...]:
+    if isinstance(g, Tensor):
+        inputs = (query, key, value)
+        steps = lambda tensors: attention_steps(tensors, keep, noise, scale)  # noqa: E731
+        return recorded(steps, inputs, [g], needs)
+    return _back(g, query, key, value, result, powers, sums, noise, scale)
+
+
+def _gradients_with_bias(
+    g: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any,
+    result: Any,
+    powers: Any,
+    sums: Any,
+    noise: Array | None,
+    scale: float,
+    needs: tuple[bool, ...],
+) -> tuple[Any, ...]:
+    if isinstance(g, Tensor):
+        inputs = (query, key, value, bias)
+        steps = lambda tensors: attention_steps(tensors, None, noise, scale)  # noqa: E731
+        return recorded(steps, inputs, [g], needs)
+    d = np.empty_like(powers)
+    return *_back(g, query, key, value, result, powers, sums, noise, scale, d), d
+
+
+attend.grads(_gradients)
+attend_with_bias.grads(_gradients_with_bias)

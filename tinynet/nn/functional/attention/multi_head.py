@@ -1,0 +1,253 @@
+"""Multi-head attention: projections, attention of each head, projection."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from tinynet import dtypes
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.functional.affine import linear
+from tinynet.nn.functional.attention import multi_head_checks as check
+from tinynet.nn.functional.attention.scaled_dot_product import scaled_dot_product_attention
+from tinynet.nn.functional.dropouts import dropout
+from tinynet.ops.creation.constructors import zeros
+from tinynet.ops.products.matmul import matmul
+from tinynet.ops.reduction.softmax import softmax
+from tinynet.ops.shaping.joining import cat
+
+__all__ = ["multi_head_attention_forward"]
+
+Optional = Tensor | None
+
+
+class Inward(NamedTuple):
+    """The projections of query, key and value: one weight for all, or three; and one bias."""
+
+    packed: Optional
+    separate: tuple[Any, ...] | None
+    bias: Optional
+
+
+class Extra(NamedTuple):
+    """What queries meet besides the keys: a learned key and value, and zeros."""
+
+    key: Optional
+    value: Optional
+    zeros: bool
+
+    def keys(self) -> int:
+        """Return how many keys there are more."""
+        return int(self.key is not None) + int(self.zeros)
+
+
+class Masks(NamedTuple):
+    """Who does not meet whom; see ``multi_head_attention_forward``."""
+
+    key_padding: Optional
+    attn: Optional
+    causal: bool
+
+
+class Weighted(NamedTuple):
+    """Whether weights are wanted, and whether their mean over the heads is."""
+
+    wanted: bool
+    average: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MultiHead:
+    """Multi-head attention with given weights.
+
+    Inputs are ``[steps, batch, size]``, with ``batch_first`` ``[batch, steps, size]``; what is
+    "by head" is ``[batch, heads, steps, size / heads]``.
+    """
+
+    num_heads: int
+    batch_first: bool
+    inward: Inward
+    extra: Extra
+    outward: tuple[Tensor, Optional]
+    dropout_p: float
+
+    def run(
+        self,
+        qkv: tuple[Tensor, Tensor, Tensor],
+        masks: Masks,
+        weighted: Weighted,
+        static: tuple[Optional, Optional] = (None, None),
+    ) -> tuple[Tensor, Optional]:
+        """Return the output and the weights, or None in their place.
+
+        Args:
+            static: keys and values in the place of projected ones.
+        """
+        check.mask_dtypes(masks.key_padding, masks.attn)
+        check.dims(*qkv, masks.key_padding, masks.attn, self.num_heads)
+        if masks.causal and masks.attn is None:
+            raise check.no_causal_mask()
+        if qkv[0].ndim == 2:
+            if masks.key_padding is not None:
+                masks = masks._replace(key_padding=masks.key_padding.unsqueeze(0))
+            one = replace(self, batch_first=False)
+            output, seen = one.run(check.with_batch(*qkv), masks, weighted, static)
+            return output.squeeze(1), None if seen is None else seen.squeeze(0)
+        check.sizes(qkv, self.inward.separate, self.batch_first)
+        if static[0] is None or static[1] is None:
+            check.batches(*qkv[:2], self.batch_first)
+        check.attn_mask_shape(masks.attn, *qkv[:2], self.num_heads, self.batch_first)
+        check.no_half_or_static(self.extra.key, self.extra.value, static)
+        q, k, v = self.with_zeros(*self.by_head(*qkv), *static)
+        if masks.causal and masks.key_padding is None and not weighted.wanted:
+            made = scaled_dot_product_attention(q, k, v, None, self.dropout_p, True)
+            return linear(self.joined(made), *self.outward), None
+        mask = check.merged_masks(masks.attn, masks.key_padding, q, k, self.extra.keys())
+        if weighted.wanted:
+            made, seen = self.weighted(q, k, v, mask, weighted.average)
+            return linear(self.joined(made), *self.outward), seen
+        keep = mask.logical_not() if mask is not None and mask.dtype == dtypes.bool else mask
+        made = scaled_dot_product_attention(q, k, v, keep, self.dropout_p)
+        return linear(self.joined(made), *self.outward), None
+
+    def by_head(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries, keys and values projected, with the learned ones, by head."""
+        w, separate, b = self.inward
+        extra = self.extra
+        if w is not None and extra.key is None and query is key and key is value:
+            parts = linear(query, w, b)  # all three at once
+            size = parts.shape[2] // 3 // self.num_heads  # not -1: the batch may be empty
+            parts = parts.reshape(*parts.shape[:2], 3, self.num_heads, size)
+            order = (2, 0, 3, 1, 4) if self.batch_first else (2, 1, 3, 0, 4)
+            q, k, v = parts.permute(*order).unbind(0)
+            return q, k, v
+        weights = separate if w is None else w.chunk(3)
+        biases = (None,) * 3 if b is None else b.chunk(3)
+        assert weights is not None
+        q, k, v = (
+            linear(x, weight, bias)
+            for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
+        )
+        if extra.key is not None and extra.value is not None:
+            steps = 1 if self.batch_first else 0
+            shape = (k.shape[0], 1, -1) if self.batch_first else (1, k.shape[1], -1)
+            k = cat([k, extra.key.expand(*shape)], steps)
+            v = cat([v, extra.value.expand(*shape)], steps)
+        return self.split(q), self.split(k), self.split(v)
+
+    def split(self, x: Tensor) -> Tensor:
+        """Return something by head."""
+        parts = x.reshape(*x.shape[:2], self.num_heads, x.shape[2] // self.num_heads)
+        return parts.permute(0, 2, 1, 3) if self.batch_first else parts.permute(1, 2, 0, 3)
+
+    def joined(self, x: Tensor) -> Tensor:
+        """Return what is by head with the heads side by side."""
+        parts = x.permute(0, 2, 1, 3) if self.batch_first else x.permute(2, 0, 1, 3)
+        return parts.flatten(2)
+
+    def with_zeros(
+        self, query: Tensor, key: Tensor, value: Tensor, static_k: Optional, static_v: Optional
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return what is by head, with static keys and values, and with zeros, if wanted."""
+        batch, heads, _, size = query.shape
+        key = key if static_k is None else static_k.reshape(batch, heads, -1, size)
+        value = value if static_v is None else static_v.reshape(batch, heads, -1, size)
+        if self.extra.zeros:
+            none = zeros(batch, heads, 1, size, dtype=query.dtype)
+            key, value = cat([key, none], 2), cat([value, none], 2)
+        return query, key, value
+
+    def weighted(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Optional, average: bool
+    ) -> tuple[Tensor, Tensor]:
+        """Return the output of all heads, and the weights."""
+        scores = matmul(query * math.sqrt(1 / query.shape[-1]), key.mT)
+        if mask is not None:
+            scores = scores + check.added(mask, scores.dtype)
+        weights = dropout(softmax.function(scores, -1), self.dropout_p)
+        return matmul(weights, value), weights.mean(1) if average else weights
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Optional,
+    in_proj_bias: Optional,
+    bias_k: Optional,
+    bias_v: Optional,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Optional,
+    training: bool = True,
+    key_padding_mask: Optional = None,
+    need_weights: bool = True,
+    attn_mask: Optional = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Optional = None,
+    k_proj_weight: Optional = None,
+    v_proj_weight: Optional = None,
+    static_k: Optional = None,
+    static_v: Optional = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Optional]:
+    """Return the output of multi-head attention, and its weights or None.
+
+    Args:
+        query: ``[L, batch, embed]``, or without ``batch``.
+        key: ``[S, batch, key size]``.
+        value: ``[S, batch, value size]``.
+        embed_dim_to_check: the size that the query must have.
+        num_heads: number of heads.
+        in_proj_weight: ``[3 * embed, embed]``: of query, key and value.
+        in_proj_bias: ``[3 * embed]``, or None.
+        bias_k, bias_v: ``[1, 1, embed]``: one more key and value; or None.
+        add_zero_attn: add a key and value of zeros.
+        dropout_p: probability of zero for each weight.
+        out_proj_weight, out_proj_bias: of the projection that follows.
+        training: whether there is dropout.
+        key_padding_mask: ``[batch, S]``: True for keys that nobody meets; or added to the scores.
+        need_weights: return the weights; without them it is faster.
+        attn_mask: ``[L, S]`` or ``[batch * heads, L, S]``: True where a query does not meet a key;
+            or added to the scores.
+        use_separate_proj_weight: take the three weights that follow, not ``in_proj_weight``.
+        q_proj_weight, k_proj_weight, v_proj_weight: ``[embed, size]`` each.
+        static_k, static_v: keys and values by head, ``[batch * heads, S, embed / heads]``, in the
+            place of projected ones.
+        average_attn_weights: return the mean of the weights over the heads.
+        is_causal: ``attn_mask`` is the causal mask, which must be given all the same.
+
+    Returns:
+        The output, shaped like the query, and the weights, ``[batch, L, S]`` or
+        ``[batch, heads, L, S]``.
+
+    Raises:
+        AssertionError: sizes or numbers of dimensions that do not fit.
+        RuntimeError: ``is_causal`` without the mask.
+
+    Source: Vaswani et al., "Attention is all you need", 2017.
+
+    Example:
+        >>> layer, x = nn.MultiheadAttention(4, 2), tn.rand(3, 1, 4)
+        >>> projections = layer.in_proj_weight, layer.in_proj_bias
+        >>> output, weights = F.multi_head_attention_forward(
+        ...     x, x, x, 4, 2, *projections, None, None, False, 0.0, *layer.out_proj.parameters()
+        ... )
+        >>> output.shape, weights.shape
+        (tinynet.Size([3, 1, 4]), tinynet.Size([1, 3, 3]))
+    """
+    check.embedding(query, embed_dim_to_check, num_heads)
+    inward = Inward(in_proj_weight, None, in_proj_bias)
+    if use_separate_proj_weight:
+        inward = Inward(None, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
+    check.projections(inward.packed, inward.separate)
+    extra, out = Extra(bias_k, bias_v, add_zero_attn), (out_proj_weight, out_proj_bias)
+    heads = MultiHead(num_heads, False, inward, extra, out, dropout_p if training else 0.0)
+    masks = Masks(key_padding_mask, attn_mask, is_causal)
+    weighted = Weighted(need_weights, average_attn_weights)
+    return heads.run((query, key, value), masks, weighted, (static_k, static_v))

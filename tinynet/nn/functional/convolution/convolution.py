@@ -1,0 +1,316 @@
+"""Convolutions and transposed convolutions over one, two or three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.functional.convolution import convolution_checks as checks
+from tinynet.nn.functional.convolution.convolution_ops import (
+    convolve,
+    convolve_biased,
+    spread,
+    spread_biased,
+)
+from tinynet.nn.functional.convolution.im2col import Walk
+
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
+
+Ints = tuple[int, ...]
+Lengths = int | Sequence[int]
+
+# ---- any number of dimensions -------------------------------------------------------------------
+
+
+def _padding(
+    function: str, padding: Any, rank: int, kernel: Ints, stride: Ints, dilation: Ints
+) -> Ints:
+    """Return what is missing before the first element."""
+    if not isinstance(padding, str):
+        return checks.lengths(function, "padding", padding, rank, len(kernel))
+    if padding == "valid":
+        return (0,) * len(kernel)
+    if padding != "same":
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    if max(stride) > 1:
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    return tuple(d * (k - 1) // 2 for d, k in zip(dilation, kernel, strict=True))
+
+
+def _convolution(
+    rank: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Lengths,
+    padding: str | Lengths,
+    dilation: Lengths,
+    groups: int,
+) -> Tensor:
+    """Return the convolution over ``rank`` dimensions."""
+    function = f"conv{rank}d"
+    tensor_only(function, input=input, weight=weight)
+    checks.check_rank(function, input, weight, rank)
+    if input.ndim == rank + 1:
+        image = input.unsqueeze(0)
+        made = _convolution(rank, image, weight, bias, stride, padding, dilation, groups)
+        return made.squeeze(0)
+    if padding == "same":
+        checks.check_dims(input, weight, space="")
+    size, kernel = input._array.shape[2:], weight._array.shape[2:]
+    steps = checks.lengths(function, "stride", stride, rank, len(kernel))
+    spacing = checks.lengths(function, "dilation", dilation, rank, len(kernel))
+    before = _padding(function, padding, rank, kernel, steps, spacing)
+    checks.check_options(before, (0,), steps, spacing, groups)
+    checks.check_weight(input, weight, bias, groups, transposed=False)
+    out = size
+    if padding != "same":
+        spans = tuple(d * (k - 1) + 1 for d, k in zip(spacing, kernel, strict=True))
+        checks.check_reach(size, before, spans)
+        sizes = zip(size, before, spans, steps, strict=True)
+        out = tuple((n + 2 * p - span) // s + 1 for n, p, span, s in sizes)
+    checks.check_sizes(input, kernel, spacing, transposed=False)
+    checks.check_dtypes(input, weight, bias)
+    walk = Walk(kernel, steps, before, spacing, out)
+    if bias is None:
+        return convolve.function(input, weight, walk, groups)
+    return convolve_biased.function(input, weight, bias, walk, groups)
+
+
+def _transposed(
+    rank: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Lengths,
+    padding: Lengths,
+    output_padding: Lengths,
+    groups: int,
+    dilation: Lengths,
+) -> Tensor:
+    """Return the transposed convolution over ``rank`` dimensions."""
+    function = f"conv_transpose{rank}d"
+    tensor_only(function, input=input, weight=weight)
+    checks.check_rank(function, input, weight, rank)
+    if input.ndim == rank + 1:
+        options = stride, padding, output_padding, groups, dilation
+        return _transposed(rank, input.unsqueeze(0), weight, bias, *options).squeeze(0)
+    size, kernel = input._array.shape[2:], weight._array.shape[2:]
+    dims = len(kernel)
+    steps = checks.lengths(function, "stride", stride, rank, dims)
+    before = checks.lengths(function, "padding", padding, rank, dims)
+    spacing = checks.lengths(function, "dilation", dilation, rank, dims)
+    extra = checks.lengths(function, "output_padding", output_padding, rank, dims)
+    checks.check_options(before, extra, steps, spacing, groups)
+    checks.check_weight(input, weight, bias, groups, transposed=True)
+    checks.check_sizes(input, kernel, spacing, transposed=True)
+    sizes = zip(size, kernel, steps, before, spacing, extra, strict=True)
+    out = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in sizes)
+    checks.check_output(size, out, extra, steps, spacing)
+    checks.check_dtypes(input, weight, bias)
+    walk = Walk(kernel, steps, before, spacing, size)
+    if bias is None:
+        return spread.function(input, weight, out, walk, groups)
+    return spread_biased.function(input, weight, bias, out, walk, groups)
+
+
+# ---- convolutions -------------------------------------------------------------------------------
+
+
+@autocast("lower")
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Lengths = 1,
+    padding: str | Lengths = 0,
+    dilation: Lengths = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the convolution over one dimension; see ``conv2d``.
+
+    Args:
+        input: ``[batch, channels, length]`` or ``[channels, length]``.
+        weight: ``[out channels, channels / groups, kernel]``.
+        bias: ``[out channels]``, or None.
+        stride, padding, dilation, groups: as in ``conv2d``.
+
+    Example:
+        >>> F.conv1d(tn.tensor([[1.0, 2.0, 4.0]]), tn.tensor([[[-1.0, 1.0]]]))
+        tensor([[1., 2.]])
+    """
+    return _convolution(1, input, weight, bias, stride, padding, dilation, groups)
+
+
+@autocast("lower")
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Lengths = 1,
+    padding: str | Lengths = 0,
+    dilation: Lengths = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the convolution over two dimensions: the weight times each window of the input.
+
+    ``result[n, o, y, x] = bias[o] + sum of weight[o, c, i, j] * input[n, c, stride * y + dilation *
+    i - padding, stride * x + dilation * j - padding]`` over c, i and j; the input is 0 outside.
+    Each option is one number, or one for each dimension.
+
+    Args:
+        input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
+        weight: ``[out channels, channels / groups, kernel height, kernel width]``.
+        bias: ``[out channels]``, or None.
+        stride: from one window to the next.
+        padding: how many zeros there are on either side; ``"valid"`` for none, ``"same"`` for as
+            many as make the result as large as the input.
+        dilation: from one element of a window to the next.
+        groups: the channels fall into so many parts, which do not see each other.
+
+    Returns:
+        ``[batch, out channels, *size]`` with ``size = floor((n + 2 * padding - dilation * (kernel -
+        1) - 1) / stride) + 1``.
+
+    Raises:
+        RuntimeError: shapes, dtypes or options do not fit.
+
+    Example:
+        >>> F.conv2d(tn.ones(1, 1, 3, 3), tn.ones(1, 1, 3, 3), padding=1)
+        tensor([[[[4., 6., 4.],
+                  [6., 9., 6.],
+                  [4., 6., 4.]]]])
+    """
+    return _convolution(2, input, weight, bias, stride, padding, dilation, groups)
+
+
+@autocast("lower")
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Lengths = 1,
+    padding: str | Lengths = 0,
+    dilation: Lengths = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Return the convolution over three dimensions; see ``conv2d``.
+
+    Args:
+        input: ``[batch, channels, depth, height, width]`` or ``[channels, depth, height, width]``.
+        weight: ``[out channels, channels / groups, *kernel]``.
+        bias: ``[out channels]``, or None.
+        stride, padding, dilation, groups: as in ``conv2d``.
+
+    Example:
+        >>> F.conv3d(tn.ones(1, 4, 4, 4), tn.ones(2, 1, 2, 2, 2), stride=2).shape
+        tinynet.Size([2, 2, 2, 2])
+    """
+    return _convolution(3, input, weight, bias, stride, padding, dilation, groups)
+
+
+# ---- transposed convolutions --------------------------------------------------------------------
+
+
+@autocast("lower")
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Lengths = 1,
+    padding: Lengths = 0,
+    output_padding: Lengths = 0,
+    groups: int = 1,
+    dilation: Lengths = 1,
+) -> Tensor:
+    """Return the transposed convolution over one dimension; see ``conv_transpose2d``.
+
+    Args:
+        input: ``[batch, channels, length]`` or ``[channels, length]``.
+        weight: ``[channels, out channels / groups, kernel]``.
+        bias: ``[out channels]``, or None.
+        stride, padding, output_padding, groups, dilation: as in ``conv_transpose2d``.
+
+    Example:
+        >>> F.conv_transpose1d(tn.tensor([[1.0, 2.0]]), tn.ones(1, 1, 2), stride=2)
+        tensor([[1., 1., 2., 2.]])
+    """
+    options = stride, padding, output_padding, groups, dilation
+    return _transposed(1, input, weight, bias, *options)
+
+
+@autocast("lower")
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Lengths = 1,
+    padding: Lengths = 0,
+    output_padding: Lengths = 0,
+    groups: int = 1,
+    dilation: Lengths = 1,
+) -> Tensor:
+    """Return the transposed convolution over two dimensions: the gradient of ``conv2d``.
+
+    In each dimension ``result[stride * y + dilation * i - padding] += weight[i] * input[y]``, over
+    all i.
+
+    Each element of the input, times the weight, is added to a window of the result; the windows are
+    those from which ``conv2d`` with the same options would compute the elements of the input.
+
+    Args:
+        input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
+        weight: ``[channels, out channels / groups, kernel height, kernel width]``.
+        bias: ``[out channels]``, or None.
+        stride: from one window to the next.
+        padding: how much is cut off on either side.
+        output_padding: how much larger the result is at the end of each dimension: several sizes
+            give a convolution of the same size.
+        groups: the channels fall into so many parts, which do not see each other.
+        dilation: from one element of a window to the next.
+
+    Returns:
+        ``[batch, out channels, *size]`` with ``size = (n - 1) * stride - 2 * padding + dilation *
+        (kernel - 1) + output_padding + 1``.
+
+    Raises:
+        RuntimeError: shapes, dtypes or options do not fit.
+
+    Example:
+        >>> F.conv_transpose2d(tn.ones(1, 1, 2, 2), tn.ones(1, 1, 2, 2))
+        tensor([[[[1., 2., 1.],
+                  [2., 4., 2.],
+                  [1., 2., 1.]]]])
+    """
+    options = stride, padding, output_padding, groups, dilation
+    return _transposed(2, input, weight, bias, *options)
+
+
+@autocast("lower")
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Lengths = 1,
+    padding: Lengths = 0,
+    output_padding: Lengths = 0,
+    groups: int = 1,
+    dilation: Lengths = 1,
+) -> Tensor:
+    """Return the transposed convolution over three dimensions; see ``conv_transpose2d``.
+
+    Args:
+        input: ``[batch, channels, depth, height, width]`` or ``[channels, depth, height, width]``.
+        weight: ``[channels, out channels / groups, *kernel]``.
+        bias: ``[out channels]``, or None.
+        stride, padding, output_padding, groups, dilation: as in ``conv_transpose2d``.
+
+    Example:
+        >>> F.conv_transpose3d(tn.ones(2, 3, 3, 3), tn.ones(2, 4, 2, 2, 2), stride=2).shape
+        tinynet.Size([4, 6, 6, 6])
+    """
+    options = stride, padding, output_padding, groups, dilation
+    return _transposed(3, input, weight, bias, *options)

@@ -1,0 +1,349 @@
+"""Convolution in any number of dimensions: one form of three arguments, and its derivatives.
+
+With input ``x``, weight ``w`` and output ``y``, all of a convolution is in
+
+    form(x, w, y) = sum over n, o, c, p, k of
+        y[n, o, p] * w[o, c, k] * x[n, c, stride * p + dilation * k - padding]
+
+which is linear in each argument. So its derivative by one of them is a map of the other two:
+
+    by y   ``convolve(x, w)``    the convolution
+    by x   ``spread(y, w)``      the transposed convolution
+    by w   ``correlate(x, y)``   the gradient of the weight
+
+and the derivatives of each of these three maps are the other two, to any order. They are operations
+of their own for speed: a composite (windows, product, sum) would keep all windows in memory.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet import threads
+from tinynet.core.declaration.operation import operation
+from tinynet.core.graph.double_backward import derivative
+from tinynet.dtypes import Array
+from tinynet.nn.functional.convolution import (
+    channels_last,
+    convolution_compiled,
+    few_channels,
+    winograd,
+)
+from tinynet.nn.functional.convolution.im2col import BLOCK, Walk, added, columns
+from tinynet.ops.reduction.sums import spread as spread_back
+from tinynet.ops.reduction.sums import sum_dims
+
+Ints = tuple[int, ...]
+_SHORT = 16  # in rows that are shorter, numpy spends more on the row than on its elements
+
+# ---- kernels ------------------------------------------------------------------------------------
+
+
+def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a kernel that computes with float32 where its first array is float16.
+
+    BLAS knows no float16, and sums of thousands of products would lose most of its 11 bits.
+    """
+
+    @functools.wraps(kernel)
+    def run(first: Array, *rest: Any) -> Array:
+        if first.dtype != np.float16:
+            return kernel(first, *rest)
+        single = [x.astype(np.float32) if isinstance(x, np.ndarray) else x for x in (first, *rest)]
+        return kernel(*single).astype(np.float16)
+
+    return run
+
+
+def _by_images(windows: Array) -> bool:
+    """Return whether to multiply the windows of each image alone: they are large matrices.
+
+    All images as one matrix take a copy of their results.
+    """
+    return windows.shape[2] == 1 or windows.shape[1] < windows.shape[3]
+
+
+@_in_single
+def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
+    """Return the product of the weight and the windows of ``x``, plus the bias."""
+    batch, channels = x.shape[0], weight.shape[0]
+    if convolution_compiled.pays(x, channels, walk, groups):
+        return convolution_compiled.convolved(
+            x, weight, bias, walk, winograd.pays(x, channels, walk, groups)
+        )
+    if winograd.pays(x, channels, walk, groups):
+        return winograd.convolved(x, weight, bias, walk)
+    if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
+        return channels_last.convolved(x, weight, bias, walk)
+    if groups == 1 and few_channels.pays(x, x.shape[1], channels, walk):
+        return few_channels.convolved(x, weight, bias, walk)
+    made = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
+    rows = math.prod(weight.shape[1:])
+    if math.prod(walk.kernel) > 1:  # BLAS takes a transposed matrix as it is, but no reversed one
+        weight = np.ascontiguousarray(weight)
+    matrix = weight.reshape(groups, channels // groups, rows)
+    offset = None if bias is None else bias.reshape(groups, channels // groups, 1)
+    if not matrix.size:
+        made[...] = 0 if offset is None else offset
+
+    for part, span, block in columns(x, walk):
+        windows, result = block.reshape(groups, rows, *block.shape[1:]), made[part, ..., span]
+        if _by_images(windows):
+            np.matmul(matrix, windows.transpose(2, 0, 1, 3), out=result)
+        else:
+            product = np.matmul(matrix, windows.reshape(groups, rows, -1))
+            each = product.reshape(groups, -1, *windows.shape[2:])
+            np.copyto(result, each.transpose(2, 0, 1, 3))
+        if offset is not None:
+            result += offset
+    return made.reshape(batch, channels, *walk.out)
+
+
+@_in_single
+def _spread(
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
+) -> Array:
+    """Return the transposed convolution, by whichever way handles fewer numbers."""
+    if convolution_compiled.pays(y, weight.shape[1], walk, groups):
+        return _spread_by_classes(y, weight, bias, size, walk, groups)
+    if groups == 1 and channels_last.pays(weight.shape[1], y.shape[1], walk):
+        return channels_last.spread(y, weight, bias, size, walk)
+    finite = bool(np.isfinite(weight).all())
+    if groups == 1 and finite and few_channels.pays(y, weight.shape[1], y.shape[1], walk):
+        return few_channels.spread(y, weight, bias, size, walk)
+    columns = weight.shape[1] * math.prod(walk.out)
+    gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
+    way = _spread_by_adding if 2 * columns < gathered else _spread_by_classes
+    return way(y, weight, bias, size, walk, groups)
+
+
+def _spread_by_adding(
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
+) -> Array:
+    """Return the sum of the windows, each the product of the weight and an element of ``y``."""
+    batch, channels = y.shape[0], weight.shape[1] * groups
+    rows, length = weight.shape[1] * math.prod(walk.kernel), math.prod(walk.out)
+    matrix = weight.reshape(groups, y.shape[1] // groups, rows).swapaxes(1, 2)
+    y = y.reshape(batch, groups, y.shape[1] // groups, length)
+    made = np.empty((batch, channels, *size), y.dtype)
+    images = max(1, BLOCK // max(1, groups * rows * length * y.itemsize))
+    shape = (channels, *walk.kernel, *walk.out)
+
+    def work(part: slice) -> None:
+        some = y[part]
+        count = len(some)
+        if walk.out[-1] < _SHORT:  # the batch as last dimension makes longer rows to be added
+            some = some.transpose(1, 2, 3, 0).reshape(groups, y.shape[2], length * count)
+            windows = np.matmul(matrix, some).reshape(*shape, count)
+            made[part] = np.moveaxis(added(windows, size, walk, before=1), -1, 0)
+        else:
+            windows = np.matmul(matrix, some).reshape(count, *shape)
+            made[part] = added(windows, size, walk)
+
+    threads.in_turn(work, threads.slices(batch, images))
+    if bias is not None:
+        made += bias.reshape(-1, *(1,) * len(size))
+    return made
+
+
+def _spread_by_classes(
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
+) -> Array:
+    """Return the transposed convolution as convolutions of stride 1.
+
+    The elements of the result fall into ``prod(stride)`` classes by what is left of their place
+    divided by the stride. One class meets only every ``stride``-th element of the kernel, so it is
+    a convolution of stride 1 of ``y`` with that part of the kernel, reversed.
+    """
+    batch, channels = y.shape[0], weight.shape[1] * groups
+    weight = weight.reshape(groups, y.shape[1] // groups, *weight.shape[1:]).swapaxes(1, 2)
+    weight = weight.reshape(channels, y.shape[1] // groups, *walk.kernel)
+    if {*walk.stride} == {1}:
+        inner, chosen = _class(walk, size, (0,) * len(size))
+        return _convolved(y, weight[chosen], bias, inner, groups)
+    made = np.zeros((batch, channels, *size), y.dtype)
+    if bias is not None:
+        made += bias.reshape(-1, *(1,) * len(size))
+    for rests in itertools.product(*map(range, walk.stride)):
+        inner, chosen = _class(walk, size, rests)
+        places: Any = tuple(slice(r, None, s) for r, s in zip(rests, walk.stride, strict=True))
+        if math.prod(inner.kernel) and convolution_compiled.can(y, channels, inner, groups):
+            to = rests[0] * size[1] + rests[1], walk.stride[0] * size[1], walk.stride[1]
+            convolution_compiled.direct(y, weight[chosen], bias, inner, made, to)
+        elif math.prod(inner.kernel):
+            made[(..., *places)] = _convolved(y, weight[chosen], bias, inner, groups)
+    return made
+
+
+def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
+    """Return how windows move over ``y`` for one class of places, and its part of the kernel.
+
+    The place ``stride * q + rest`` meets the kernel's element ``k`` in ``y[i]`` with ``stride * i =
+    stride * q + rest + padding - dilation * k``: the ``k`` that leave no fraction are ``step``
+    apart, and from one to the next ``i`` falls by ``dilation * step / stride``.
+    """
+    fields = []
+    chosen: list[Any] = [...]
+    for (kernel, stride, padding, dilation, _), n, rest in zip(
+        zip(*walk, strict=True), size, rests, strict=True
+    ):
+        step = stride // math.gcd(stride, dilation)
+        first = next(
+            (k for k in range(step) if (rest + padding - dilation * k) % stride == 0), kernel
+        )
+        count = len(range(first, kernel, step))
+        fall = dilation * step // stride
+        start = (rest + padding - dilation * first) // stride  # i of the first k, for q = 0
+        fields.append((count, 1, fall * (count - 1) - start, fall, len(range(rest, n, stride))))
+        last = first + step * (count - 1)
+        chosen.append(slice(last, first - 1 if first else None, -step) if count else slice(0, 0))
+    return Walk(*zip(*fields, strict=True)), tuple(chosen)
+
+
+@_in_single
+def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
+    """Return the sum of the windows of ``x``, each times an element of ``y``."""
+    batch, channels = y.shape[:2]
+    if convolution_compiled.pays(x, channels, walk, groups):
+        if winograd.pays(x, channels, walk, groups):
+            return convolution_compiled.winograd_weights(x, y, walk)
+        found = convolution_compiled.direct_weights(x, y, walk)
+        if found is not None:
+            return found
+    if winograd.pays(x, channels, walk, groups):
+        return winograd.correlated(x, y, walk)
+    if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
+        return channels_last.correlated(x, y, walk)
+    if groups == 1 and few_channels.pays(x, x.shape[1], channels, walk):
+        return few_channels.correlated(x, y, walk)
+    inner = x.shape[1] // groups
+    rows = inner * math.prod(walk.kernel)
+    y = np.ascontiguousarray(y)
+    y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
+    total = np.zeros((groups, channels // groups, rows), x.dtype)
+    if batch * y.shape[3] > rows:  # BLAS prefers the larger matrix first; else a copy costs more
+        total = np.zeros((groups, rows, channels // groups), x.dtype).swapaxes(1, 2)
+    for part, span, block in columns(x, walk):
+        windows, against = block.reshape(groups, rows, *block.shape[1:]), y[part, ..., span]
+        if _by_images(windows):
+            each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
+            total += each.sum(axis=0).swapaxes(1, 2)
+        else:
+            together = against.transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
+            flat = windows.reshape(groups, rows, -1)
+            if total.flags.c_contiguous:
+                total += np.matmul(together, flat.swapaxes(1, 2))
+            else:
+                total += np.matmul(flat, together.swapaxes(1, 2)).swapaxes(1, 2)
+    return np.ascontiguousarray(total).reshape(channels, inner, *walk.kernel)
+
+
+# ---- operations ---------------------------------------------------------------------------------
+
+
+@operation(methods=False, node="ConvolutionBackward0")
+def convolve(input: Array, weight: Array, /, walk: Walk, groups: int) -> Array:
+    """Return the convolution of ``[batch, channels, *size]`` and a weight.
+
+    The weight is ``[out channels, channels / groups, *kernel]``.
+    """
+    return _convolved(input, weight, None, walk, groups)
+
+
+@operation(methods=False, node="ConvolutionBackward0")
+def convolve_biased(input: Array, weight: Array, bias: Array, /, walk: Walk, groups: int) -> Array:
+    """Return the convolution plus a number for each channel of the result."""
+    return _convolved(input, weight, bias, walk, groups)
+
+
+@operation(methods=False, node="ConvolutionBackward0")
+def spread(input: Array, weight: Array, /, size: Ints, walk: Walk, groups: int) -> Array:
+    """Return the transposed convolution of ``[batch, channels, *walk.out]``, of a given size.
+
+    The weight is ``[channels, out channels / groups, *kernel]``.
+    """
+    return _spread(input, weight, None, size, walk, groups)
+
+
+@operation(methods=False, node="ConvolutionBackward0")
+def spread_biased(
+    input: Array, weight: Array, bias: Array, /, size: Ints, walk: Walk, groups: int
+) -> Array:
+    """Return the transposed convolution plus a number for each channel of the result."""
+    return _spread(input, weight, bias, size, walk, groups)
+
+
+@operation(methods=False, node="ConvolutionBackwardBackward0")
+def correlate(input: Array, output: Array, /, walk: Walk, groups: int) -> Array:
+    """Return the gradient of a weight, from the input and the gradient of the output."""
+    return _correlated(input, output, walk, groups)
+
+
+# ---- derivatives --------------------------------------------------------------------------------
+
+
+def _of_convolve(g: Any, weight: Any, input_shape: Ints, walk: Walk, groups: int) -> Any:
+    return spread(g, weight, input_shape[2:], walk, groups)
+
+
+@operation(methods=False, node="ConvolutionBackwardBackward0")
+def channel_sums(self: Array, /, dim: Ints) -> Array:
+    """Return the gradient of a bias, from that of the output."""
+    return sum_dims.kernel(self, dim)
+
+
+channel_sums.grad(self=lambda g, self_shape, dim: spread_back(g, self_shape, dim, False))
+
+
+def _by_channel(g: Any) -> Any:
+    return channel_sums(g, (0, *range(2, g.ndim)))
+
+
+convolve.grad(
+    input=_of_convolve,
+    weight=lambda g, input, walk, groups: correlate(input, g, walk, groups),
+)
+convolve_biased.grad(
+    input=_of_convolve,
+    weight=lambda g, input, walk, groups: correlate(input, g, walk, groups),
+    bias=_by_channel,
+)
+spread.grad(
+    input=lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
+    weight=lambda g, input, walk, groups: correlate(g, input, walk, groups),
+)
+spread_biased.grad(
+    input=lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
+    weight=lambda g, input, walk, groups: correlate(g, input, walk, groups),
+    bias=_by_channel,
+)
+correlate.grad(
+    input=lambda g, output, input_shape, walk, groups: spread(
+        output, g, input_shape[2:], walk, groups
+    ),
+    output=lambda g, input, walk, groups: convolve(input, g, walk, groups),
+)
+derivative(
+    convolve,
+    "ConvolutionBackwardBackward0",
+    "input",
+    grad_output=lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
+    weight=lambda g, grad_output, walk, groups: correlate(g, grad_output, walk, groups),
+)
+derivative(
+    spread,
+    "ConvolutionBackwardBackward0",
+    "input",
+    grad_output=lambda g, weight, grad_output_shape, walk, groups: spread(
+        g, weight, grad_output_shape[2:], walk, groups
+    ),
+    weight=lambda g, grad_output, walk, groups: correlate(grad_output, g, walk, groups),
+)
+convolve_biased.recorded = convolve.recorded
+spread_biased.recorded = spread.recorded

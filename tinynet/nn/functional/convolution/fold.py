@@ -1,0 +1,233 @@
+"""unfold and fold: the windows of images as columns, and the sum of such columns as images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import operation
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.functional.convolution.convolution_checks import named
+from tinynet.nn.functional.convolution.im2col import Walk, added, clear_edges, sliding
+from tinynet.ops.argument_errors import name_of
+
+__all__ = ["unfold", "fold"]
+
+Ints = tuple[int, ...]
+Lengths = int | Sequence[int]
+
+# ---- operations: each is the derivative of the other --------------------------------------------
+
+
+@operation(methods=False, node="Im2ColBackward0")
+def im2col(input: Array, /, walk: Walk) -> Array:
+    """Return the windows of ``[batch, channels, *size]``: ``[batch, channels * kernel, out]``.
+
+    The batch may be missing.
+
+    An operation because what gathers the windows with indices would take several times as long.
+    """
+    x = input if input.ndim == len(walk.kernel) + 2 else input[None]
+    made = np.empty((*x.shape[:2], *walk.kernel, *walk.out), x.dtype)
+    windows = np.moveaxis(made, 0, len(walk.kernel) + 1)
+    np.copyto(windows, sliding(x, walk))
+    clear_edges(windows, x.shape[2:], walk)
+    rows = x.shape[1] * math.prod(walk.kernel)
+    return made.reshape(*input.shape[: -len(walk.kernel) - 1], rows, math.prod(walk.out))
+
+
+@operation(methods=False, node="Col2ImBackward0")
+def col2im(input: Array, /, size: Ints, walk: Walk) -> Array:
+    """Return images ``[batch, channels, *size]`` to whose windows the columns are added."""
+    channels = input.shape[-2] // math.prod(walk.kernel)
+    windows = input.reshape(-1 if input.size else 0, channels, *walk.kernel, *walk.out)
+    made = np.ascontiguousarray(added(windows, size, walk))
+    return made if input.ndim == 3 else made[0]
+
+
+im2col.grad(input=lambda g, input_shape, walk: col2im(g, input_shape[-len(walk.kernel) :], walk))
+col2im.grad(input=lambda g, walk: im2col(g, walk))
+
+# ---- what is refused ----------------------------------------------------------------------------
+
+
+def _pair(function: str, name: str, value: Any) -> Ints:
+    """Return an option as (height, width)."""
+    pair = (value, value) if isinstance(value, int) else value
+    if not isinstance(pair, (tuple, list)) or not all(isinstance(n, int) for n in pair):
+        kind = type(value).__name__
+        raise TypeError(f"{function}(): argument '{name}' must be tuple of ints, not {kind}")
+    if len(pair) != 2:
+        raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(pair)}")
+    return tuple(pair)
+
+
+def _check(kernel: Ints, stride: Ints, dilation: Ints, padding: Ints) -> None:
+    """Raise RuntimeError for numbers that make no windows."""
+    for what, short, values in (
+        ("kernel size", "kernel", kernel),
+        ("stride", "stride", stride),
+        ("dilation", "dilation", dilation),
+    ):
+        if min(values) <= 0:
+            raise RuntimeError(
+                f"{what} should be greater than zero, but got {named(short, values)}"
+            )
+    if min(padding) < 0:
+        raise RuntimeError(f"padding should be non-negative, but got {named('pad', padding)}")
+
+
+def _windows(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
+    """Return how many windows there are in each dimension."""
+    options = zip(size, kernel, stride, padding, dilation, strict=True)
+    return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in options)
+
+
+def _check_dtype(kernel: str, input: Tensor) -> None:
+    if input._array.dtype.kind in "iu":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(input._array)}'")
+
+
+# ---- functions ----------------------------------------------------------------------------------
+
+
+def unfold(
+    input: Tensor,
+    kernel_size: Lengths,
+    dilation: Lengths = 1,
+    padding: Lengths = 0,
+    stride: Lengths = 1,
+) -> Tensor:
+    """Return the windows of images, each as a column.
+
+    Column l is the window at ``(y, x)``: ``result[:, l] = input[:, y : y + height, x : x +
+    width]``, flattened.
+
+    Args:
+        input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
+        kernel_size: size of a window; this and the others are one number or (height, width).
+        dilation: from one element of a window to the next.
+        padding: how many zeros are added on either side.
+        stride: from one window to the next.
+
+    Returns:
+        ``[batch, channels * kernel height * kernel width, windows]``, the batch as in the input.
+
+    Raises:
+        RuntimeError: shapes or options do not fit.
+
+    Example:
+        >>> F.unfold(tn.arange(6.0).reshape(1, 2, 3), (2, 2))
+        tensor([[0., 1.],
+                [1., 2.],
+                [3., 4.],
+                [4., 5.]])
+    """
+    tensor_only("im2col", input=input)
+    kernel, spacing, before, steps = (
+        _pair("im2col", name, value)
+        for name, value in (
+            ("kernel_size", kernel_size),
+            ("dilation", dilation),
+            ("padding", padding),
+            ("stride", stride),
+        )
+    )
+    _check(kernel, steps, spacing, before)
+    if input.ndim not in (3, 4) or not all(input.shape[input.ndim - 3 :]):
+        raise RuntimeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {list(input.shape)}"
+        )
+    size = tuple(input.shape[-2:])
+    out = _windows(size, kernel, steps, before, spacing)
+    if min(out) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {size}, kernel_size={kernel}, dilation={spacing}, "
+            f"padding={before}, calculated shape of the array of sliding blocks as {out}, but its "
+            "components must be at least one."
+        )
+    _check_dtype("im2col_out_cpu", input)
+    walk = Walk(kernel, steps, before, spacing, out)
+    return im2col.function(input, walk)
+
+
+def fold(
+    input: Tensor,
+    output_size: Lengths,
+    kernel_size: Lengths,
+    dilation: Lengths = 1,
+    padding: Lengths = 0,
+    stride: Lengths = 1,
+) -> Tensor:
+    """Return images whose windows are the columns; where windows overlap, their elements are added.
+
+    Args:
+        input: ``[batch, channels * kernel height * kernel width, windows]``; the batch may be
+            missing.
+        output_size: (height, width) of the images, or one number for both.
+        kernel_size, dilation, padding, stride: as in ``unfold``.
+
+    Returns:
+        ``[batch, channels, *output_size]``, the batch as in the input.
+
+    Raises:
+        RuntimeError: shapes or options do not fit.
+
+    Example:
+        >>> F.fold(tn.ones(4, 2), (2, 3), (2, 2))
+        tensor([[[1., 2., 1.],
+                 [1., 2., 1.]]])
+    """
+    tensor_only("col2im", input=input)
+    size, kernel, spacing, before, steps = (
+        _pair("col2im", name, value)
+        for name, value in (
+            ("output_size", output_size),
+            ("kernel_size", kernel_size),
+            ("dilation", dilation),
+            ("padding", padding),
+            ("stride", stride),
+        )
+    )
+    _check(kernel, steps, spacing, before)
+    out = _windows(size, kernel, steps, before, spacing)
+    walk = Walk(kernel, steps, before, spacing, out)
+    _check_columns(input, size, walk)
+    _check_dtype("col2im_out_cpu", input)
+    return col2im.function(input, size, walk)
+
+
+def _check_columns(input: Tensor, size: Ints, walk: Walk) -> None:
+    """Raise RuntimeError for columns that are not those of images of a size."""
+    shape = list(input.shape)
+    if input.ndim not in (2, 3) or not all(shape[-2:]):
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
+            f"non-zero dimensions for input, but got: {shape}"
+        )
+    if shape[-2] % math.prod(walk.kernel):
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
+            f"but got input.size(1)={shape[-2]} and kernel_size={walk.kernel}."
+        )
+    given = (
+        f"Given output_size={size}, kernel_size={walk.kernel}, dilation={walk.dilation}, "
+        f"padding={walk.padding}, stride={walk.stride}, "
+    )
+    if math.prod(walk.out) != shape[-1]:
+        raise RuntimeError(
+            f"{given}expected size of input's dimension 2 to match the calculated number of "
+            f"sliding blocks {walk.out[0]} * {walk.out[1]} = {math.prod(walk.out)}, but got "
+            f"input.size(2)={shape[-1]}."
+        )
+    if min(walk.out) < 1:
+        raise RuntimeError(
+            f"{given}calculated shape of the array of sliding blocks as {tuple(walk.out)}, which "
+            "is too small (non-positive)"
+        )

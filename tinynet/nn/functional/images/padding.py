@@ -1,0 +1,247 @@
+"""Padding: a frame around the last dimensions, of a constant or of the input's own elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.declaration.operation import operation
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
+from tinynet.ops.argument_errors import name_of
+
+__all__ = ["pad"]
+
+
+def _frames(pad: Sequence[int], count: int) -> list[tuple[int, int]]:
+    """Return (before, after) for ``count`` dimensions, from PyTorch's order: the last one first."""
+    pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
+    return [(0, 0)] * (count - len(pairs)) + pairs[::-1]
+
+
+def _parts(shape: Sequence[int], frames: list[tuple[int, int]]) -> tuple[slice, ...]:
+    """Return what is left of ``shape`` where frames are cut off; negative frames cut nothing."""
+    pairs = zip(shape, frames, strict=True)
+    return tuple(slice(max(b, 0), n - max(a, 0)) for n, (b, a) in pairs)
+
+
+# ---- a constant ---------------------------------------------------------------------------------
+
+
+@operation(node="ConstantPadNdBackward0", methods=False)
+def constant_pad(input: Array, /, pad: Ints, value: float) -> Array:
+    """Return the input with ``value`` around it; negative lengths cut off.
+
+    An operation because its derivative is the same with the signs turned around.
+    """
+    frames = _frames(pad, input.ndim)
+    for n, (before, after) in zip(input.shape, frames, strict=True):
+        if n + min(before, 0) + min(after, 0) < 0:
+            raise RuntimeError(
+                "narrow(): length must be non-negative.\n  The lengths that are cut off must fit "
+                f"into the input. Got pad {list(pad)} for an input of shape {list(input.shape)}."
+            )
+    shape = [n + before + after for n, (before, after) in zip(input.shape, frames, strict=True)]
+    value = dtypes.representable(value, input.dtype)
+    whole = np.full(shape, value, input.dtype) if value else np.zeros(shape, input.dtype)
+    cuts = [(-before, -after) for before, after in frames]
+    whole[_parts(shape, frames)] = input[_parts(input.shape, cuts)]
+    return whole
+
+
+constant_pad.grad(input=lambda g, pad: constant_pad(g, tuple(-n for n in pad), 0.0))
+
+# ---- the input's own elements -------------------------------------------------------------------
+# Along each dimension, place i of the result shows element ``source(i - before)`` of the input.
+
+
+def _reflected(place: Array, n: int) -> Array:
+    """... 2 1 | 0 1 2 3 | 2 1 ..."""
+    return (n - 1) - np.abs((n - 1) - np.abs(place))
+
+
+def _replicated(place: Array, n: int) -> Array:
+    """... 0 0 | 0 1 2 3 | 3 3 ..."""
+    return np.clip(place, 0, n - 1)
+
+
+def _circular(place: Array, n: int) -> Array:
+    """... 2 3 | 0 1 2 3 | 0 1 ...; what is cut off is no part of the ring."""
+    ring = place[(place >= 0) & (place < n)]
+    return ring[(place - ring[0]) % len(ring)] if len(ring) else ring
+
+
+def _sources(shape: Ints, pad: Ints, source: Any) -> list[tuple[int, int, Array]]:
+    """Return (axis, before, element for each place) for each padded dimension."""
+    found = []
+    for axis, (n, (before, after)) in enumerate(zip(shape, _frames(pad, len(shape)), strict=True)):
+        if before or after:
+            found.append((axis, before, source(np.arange(-before, n + after), n)))
+    return found
+
+
+def _declare(mode: str, title: str, source: Any, autocast: str | None = None) -> dict[int, Any]:
+    """Declare one mode; operations, since derivatives by index would cost many times the padding.
+
+    The adjoint takes the part that shows the input itself, and adds the frame line by line.
+    """
+
+    def extend(input: Array, /, pad: Ints) -> Array:
+        """Return the input with a frame of its own elements."""
+        _check(mode, input, pad)
+        whole = input
+        for axis, _, elements in _sources(input.shape, pad, source):
+            whole = np.take(whole, elements, axis)
+        return whole if whole is not input else input.copy()
+
+    def fold(self: Array, /, pad: Ints, shape: Ints) -> Array:
+        """Return the sum, for each element of the input, over the places that show it."""
+        total = self
+        for axis, before, elements in _sources(shape, pad, source):
+            total = _added(total, axis, shape[axis], before, elements)
+        return total if total is not self else self.copy()
+
+    extend.__name__, fold.__name__ = f"{mode}_pad", f"{mode}_fold"
+    extended = by_rank(extend, title + "{}DBackward0", autocast=autocast)
+    folded = by_rank(fold, title + "{}DBackwardBackward0")
+    for rank in extended:
+        extended[rank].grad(
+            input=lambda g, pad, input_shape: folded[len(pad) // 2](g, pad, input_shape)
+        )
+        folded[rank].grad(self=lambda g, pad: extended[len(pad) // 2](g, pad))
+    return extended
+
+
+def _added(g: Array, axis: int, n: int, before: int, elements: Array) -> Array:
+    """Return the sums along one dimension."""
+    total = np.zeros((*g.shape[:axis], n, *g.shape[axis + 1 :]), g.dtype)
+    to, come = np.moveaxis(total, axis, 0), np.moveaxis(g, axis, 0)
+    places = len(elements)
+    first, last = max(before, 0), min(n + before, places)  # of the places of the input itself
+    if first < last:
+        to[first - before : last - before] = come[first:last]
+    for place in (*range(min(first, places)), *range(max(last, 0), places)):
+        to[elements[place]] += come[place]
+    return total
+
+
+PADS = {
+    "reflect": _declare("reflect", "ReflectionPad", _reflected, "float32"),
+    "replicate": _declare("replicate", "ReplicationPad", _replicated, "float32"),
+    "circular": _declare("circular", "CircularPad", _circular),
+}
+
+
+def _check(mode: str, input: Array, pad: Ints) -> None:
+    """Raise RuntimeError for a frame that the input cannot fill."""
+    rank = len(pad) // 2
+    if mode == "circular":
+        _check_circular(input, pad)
+        return
+    if input.dtype.kind == "b":
+        name = {"reflect": "reflection", "replicate": "replication"}[mode]
+        raise NotImplementedError(f"\"{name}_pad{rank}d\" not implemented for '{name_of(input)}'")
+    if 0 in input.shape[1 if input.ndim == rank + 2 else 0 :]:
+        raise RuntimeError(
+            f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with possibly 0 batch size "
+            f"and other non-zero dimensions for input, but got: {list(input.shape)}"
+        )
+    sizes = spatial(input.shape, rank)
+    for i in range(rank if mode == "reflect" else 0):
+        before, after, n = pad[2 * i], pad[2 * i + 1], sizes[-1 - i]
+        if before >= n or after >= n:
+            raise RuntimeError(
+                f"Argument #{4 + 2 * i}: Padding size should be less than the corresponding input "
+                f"dimension, but got: padding ({before}, {after}) at dimension "
+                f"{input.ndim - 1 - i} of input {list(input.shape)}"
+            )
+    frames = _frames(pad, rank)
+    made = [n + before + after for n, (before, after) in zip(sizes, frames, strict=True)]
+    if max(made) < 1 or min(made) < 0:
+        raise RuntimeError(
+            f"input ({_named(sizes)}) is too small. Calculated output {_named(made, ' ')}"
+        )
+
+
+def _named(sizes: Sequence[int], between: str = ", ") -> str:
+    """Return sizes as messages have them: ``H: 4, W: 5``."""
+    return between.join(f"{c}: {n}" for c, n in zip("DHW"[-len(sizes) :], sizes, strict=True))
+
+
+def _check_circular(input: Array, pad: Ints) -> None:
+    for n, (before, after) in zip(input.shape, _frames(pad, input.ndim), strict=True):
+        if before > n or after > n:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        left = n + min(before, 0) + min(after, 0)
+        if left < 0 or (left == 0 and max(before, after) > 0):
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+
+
+# ---- the function -------------------------------------------------------------------------------
+
+
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
+    """Return the input with a frame around it.
+
+    Args:
+        input: any shape for ``"constant"``; for the other modes one or two dimensions more than
+            are padded.
+        pad: for the last dimension the lengths before and after it, then for the one before it,
+            and so on; negative lengths cut off.
+        mode: what the frame is made of: ``"constant"``; ``"reflect"``, the input mirrored at its
+            outermost elements; ``"replicate"``, the outermost elements; ``"circular"``, the
+            opposite end. The last three pad one to three dimensions.
+        value: the constant; 0 unless given.
+
+    Raises:
+        RuntimeError: the lengths are no pairs, too many, or do not fit the input.
+        NotImplementedError: an unknown mode, or one that has no such number of dimensions.
+
+    Example:
+        >>> F.pad(tn.ones(1, 2), (1, 0))
+        tensor([[0., 1., 1.]])
+        >>> F.pad(tn.arange(4)[None], (2, 2), mode="reflect")
+        tensor([[2, 1, 0, 1, 2, 3, 2, 1]])
+    """
+    tensor_only("pad", input=input)
+    lengths = _lengths(pad)
+    if not isinstance(value, (int, float)) and value is not None:
+        kind = type(value).__name__
+        raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {kind}")
+    if mode != "constant" and mode not in PADS:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if len(lengths) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(lengths) > 2 * input.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {len(lengths)} and input of dimension {input.ndim}"
+        )
+    if mode == "constant":
+        return constant_pad.function(input, lengths, 0.0 if value is None else value)
+    if value:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    rank = len(lengths) // 2
+    if rank not in PADS[mode] or input.ndim - rank not in (1, 2):
+        raise NotImplementedError(
+            f"Padding size {len(lengths)} is not supported for {input.ndim}D input tensor."
+        )
+    return PADS[mode][rank].function(input, lengths)
+
+
+def _lengths(pad: Any) -> Ints:
+    """Return the lengths as a tuple; TypeError for what is no sequence of ints."""
+    wanted = "pad(): argument 'pad' (position 2) must be tuple of ints, "
+    if not isinstance(pad, (tuple, list)):
+        raise TypeError(f"{wanted}not {type(pad).__name__}")
+    for place, n in enumerate(pad):
+        if not isinstance(n, (int, np.integer)):
+            raise TypeError(f"{wanted}but found element of type {type(n).__name__} at pos {place}")
+    return tuple(int(n) for n in pad)

@@ -1,0 +1,249 @@
+"""Looking up rows of a table by index.
+
+The look-up and its derivative are operations of their own for speed: an index expression would
+make one node more per look-up and could not leave out a padding row or divide by frequencies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, numba_kernels
+from tinynet.core.declaration.operation import operation
+from tinynet.core.graph.row_sparse import Rows, first_of_each
+from tinynet.core.tensors.inplace import wrote
+from tinynet.core.tensors.overlap import refuse_overlap
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.nn.functional.checks import tensor_only
+from tinynet.numba_kernels import tables
+
+__all__ = ["embedding"]
+
+# ---- operations ---------------------------------------------------------------------------------
+
+
+def _refuse_outside(weight: Array, indices: Array) -> None:
+    """Raise IndexError for an index outside the table."""
+    # Read without sign, a negative index is a huge one: one comparison finds both mistakes.
+    if indices.size and indices.view(f"u{indices.itemsize}").max() >= weight.shape[0]:
+        outside = indices[(indices < 0) | (indices >= weight.shape[0])]
+        raise IndexError(
+            f"index out of range in self. The table has {weight.shape[0]} rows. "
+            f"Got index {outside.flat[0]} instead."
+        )
+
+
+def _take(weight: Array, indices: Array) -> Array:
+    """Return the rows; IndexError for an index outside the table."""
+    _refuse_outside(weight, indices)
+    return np.take(weight, indices, axis=0)
+
+
+@operation(node="EmbeddingBackward0", methods=False)
+def embedding_rows(
+    weight: Array,
+    indices: Array,
+    /,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    sparse: bool = False,
+) -> Array:
+    """Return row ``i`` of the weight for each index ``i``."""
+    _check(weight, indices)
+    return _take(weight, indices)
+
+
+def _check(weight: Array, indices: Array) -> None:
+    """Raise RuntimeError for what is no table, or no indices."""
+    if indices.dtype not in (np.int64, np.int32):
+        kind = dtypes.of(indices).tensor_name
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got tinynet.{kind} instead (while checking arguments for embedding)"
+        )
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+
+
+@operation(node="EmbeddingDenseBackwardBackward0", methods=False)
+def summed_rows(
+    rows: Array, indices: Array, /, count: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Array:
+    """Return a table of ``count`` rows, to which ``rows`` were added at their indices.
+
+    The padding row is zero; ``scale_grad_by_freq`` divides each row by the number of its additions.
+    """
+    width = rows.shape[-1]
+    table = np.zeros((count, width), rows.dtype)
+    index, rows = indices.ravel(), rows.reshape(-1, width)
+    if numba_kernels.takes(rows):
+        tables.add_rows(table, index, np.ascontiguousarray(rows))
+        return _weighted(table, indices, padding_idx, scale_grad_by_freq)
+    if 2 * count > len(index):
+        first = first_of_each(index, count)
+        if 2 * np.count_nonzero(first) > len(index):  # most stand there once: these need no sum
+            table[index[first]] = rows[first]
+            index, rows = index[~first], rows[~first]
+    at = (index.reshape(-1, 1).astype(np.int64) * width + np.arange(width)).ravel()
+    np.add.at(table.reshape(-1), at, rows.reshape(-1))  # flat: several times as fast as by rows
+    return _weighted(table, indices, padding_idx, scale_grad_by_freq)
+
+
+@operation(node="EmbeddingSparseBackwardBackward0", methods=False)
+def kept_rows(rows: Array, indices: Array, /, count: int, padding_idx: int) -> Any:
+    """Return the table of ``summed_rows`` with the rows that are not zero only."""
+    index = indices.flatten()  # a copy: the program may write to its indices before the step
+    values = rows.reshape(index.size, rows.shape[-1])
+    if padding_idx >= 0:
+        counted = index != padding_idx
+        index, values = index[counted], values[counted]
+    return Rows(index, values, count)
+
+
+@operation(node="EmbeddingBackward0", methods=False)
+def weighted_rows(
+    weight: Array, indices: Array, /, padding_idx: int, scale_grad_by_freq: bool
+) -> Array:
+    """Return row ``i`` for each index ``i``, with the weights of ``summed_rows``: its transpose."""
+    return _take(_weighted(weight.copy(), indices, padding_idx, scale_grad_by_freq), indices)
+
+
+def _of_weight(
+    g: Any,
+    weight_shape: tuple[int, ...],
+    indices: Any,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Any:
+    if sparse:
+        if scale_grad_by_freq:
+            raise RuntimeError(
+                "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+            )
+        return kept_rows(g, indices, weight_shape[0], padding_idx)
+    kept = g.__class__ is np.ndarray and not scale_grad_by_freq
+    if kept and indices.size * _MANY <= weight_shape[0]:
+        rows = kept_rows.kernel(g, indices, weight_shape[0], padding_idx)
+        rows.lazy = True
+        return rows.unique()
+    return summed_rows(g, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
+
+
+_MANY = 4  # a table of so many times the rows that are looked up is not written as a whole
+embedding_rows.grad(weight=_of_weight)
+kept_rows.grad(rows=lambda g, indices, padding_idx: weighted_rows(g, indices, padding_idx, False))
+summed_rows.grad(
+    rows=lambda g, indices, padding_idx, scale_grad_by_freq: weighted_rows(
+        g, indices, padding_idx, scale_grad_by_freq
+    )
+)
+weighted_rows.grad(
+    weight=lambda g, weight_shape, indices, padding_idx, scale_grad_by_freq: summed_rows(
+        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
+    )
+)
+
+
+def _weighted(table: Array, indices: Array, padding_idx: int, by_frequency: bool) -> Array:
+    """Divide the rows of a new table by their frequencies, and clear the padding row."""
+    if by_frequency:
+        times = np.bincount(indices.ravel(), minlength=table.shape[0])
+        table /= np.maximum(times, 1).astype(table.dtype)[:, None]
+    if padding_idx >= 0:
+        table[padding_idx] = 0
+    return table
+
+
+# ---- renormalisation ----------------------------------------------------------------------------
+
+
+def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: float) -> None:
+    """Shorten, in place, those of the rows that are looked up whose norm exceeds ``max_norm``."""
+    array = weight._array
+    _check(array, indices)
+    refuse_overlap(array)
+    if norm_type == 2 and array.flags.c_contiguous and numba_kernels.takes(array):
+        _refuse_outside(array, indices)
+        numbers, place = np.ascontiguousarray(indices).reshape(-1), np.empty(len(array), np.int32)
+        tables.shorten(array, numbers, place, np.float64(max_norm))
+    else:
+        _shorten(array, indices, max_norm, norm_type)
+    wrote(weight, f"embedding renorm (max_norm={float(max_norm)})")
+
+
+def _shorten(array: Array, indices: Array, max_norm: float, norm_type: float) -> None:
+    used = np.sort(indices, axis=None)
+    used = used[np.concatenate([used[:1] == used[:1], used[1:] != used[:-1]])]  # each once
+    rows = _take(array, used)
+    if norm_type == 2:
+        norms = np.sqrt(np.vecdot(rows, rows))
+    elif norm_type == np.inf:
+        norms = np.max(np.abs(rows), axis=1, initial=0)
+    else:
+        norms = np.sum(np.abs(rows) ** norm_type, axis=1) ** (1 / norm_type)
+    norms = norms.astype(np.float64)
+    long = norms > max_norm
+    factors = max_norm / (norms[long] + 1e-7)
+    array[used[long]] *= factors.astype(array.dtype)[:, None]
+
+
+# ---- the function -------------------------------------------------------------------------------
+
+
+def padding_row(padding_idx: int | None, count: int, name: str = "Padding_idx") -> int | None:
+    """Return the padding index counted from the front; AssertionError if it is out of range."""
+    if padding_idx is None:
+        return None
+    if not -count <= padding_idx < count:
+        raise AssertionError(f"{name} must be within num_embeddings")
+    return padding_idx % count
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Return row ``i`` of the weight for each index ``i`` of the input.
+
+    ``result[...] = weight[input[...]]``.
+
+    Args:
+        input: indices, of any shape.
+        weight: ``[rows, width]``.
+        padding_idx: a row that gets no gradient.
+        max_norm: before the look-up, rows that are used and longer than this are shortened to it:
+            the weight itself is written, in place.
+        norm_type: the p of the norm for ``max_norm``.
+        scale_grad_by_freq: divide the gradient of a row by how often it is looked up.
+        sparse: let the gradient of the weight be a sparse tensor of the rows that were looked up.
+
+    Returns:
+        ``[*input.shape, width]``.
+
+    Raises:
+        IndexError: an index is negative or has no row.
+        RuntimeError: ``sparse`` together with ``scale_grad_by_freq``, where a gradient is wanted.
+
+    Example:
+        >>> F.embedding(tn.tensor([2, 0]), tn.eye(3))
+        tensor([[0., 0., 1.],
+                [1., 0., 0.]])
+    """
+    if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
+        tensor_only("embedding", weight=weight, indices=input)
+    if not weight._array.ndim:
+        _check(weight._array, input._array)
+    row = padding_row(padding_idx, weight._array.shape[0])
+    if max_norm is not None:
+        renormalise(weight, input._array, max_norm, norm_type)
+    first = -1 if row is None else row
+    return embedding_rows.function(weight, input, first, scale_grad_by_freq, sparse)

@@ -1,0 +1,398 @@
+"""Losses of classification: cross-entropy and negative log-likelihood.
+
+Cross-entropy with class indices is one operation, for speed: the forward keeps the exponentials, so
+that the backward is a single product; as a composite (log_softmax, gather, mean) it would compute
+them twice and fill three more arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from tinynet import numba_kernels
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import operation
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
+from tinynet.nn.functional.double_backward import batched
+from tinynet.nn.functional.losses.loss_ops import likelihood, likelihood_of_places
+from tinynet.numba_kernels import powers as compiled
+from tinynet.ops.argument_errors import name_of
+from tinynet.ops.indexing.gather import gather
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.reduction.softmax import SAFE, log_softmax, log_softmax_backward, softmax
+from tinynet.ops.reduction.sums import largest, smallest
+from tinynet.ops.shaping.views import reshape
+from tinynet.sums import ones
+
+__all__ = ["nll_loss", "cross_entropy"]
+
+# ---- cross-entropy of rows of logits, as an operation -------------------------------------------
+
+
+def _powers(logits: Array) -> tuple[Array, Array, Array]:
+    """Return logits, their exponentials, and the sums of those over each row.
+
+    The logits are less the largest of their row where a sum came out so large or so small that
+    digits may be lost. That is rare, and the search takes longer than all the rest. (The
+    comparisons are false for NaN.)
+    """
+    sum_up = ones(logits.shape[1], logits.dtype)
+    if logits.dtype in SAFE and len(logits):
+        powers = np.exp(logits, order="C")
+        totals = np.dot(powers, sum_up)
+        if largest(totals) < _HIGH and smallest(totals) > _LOW:
+            return logits, powers, totals
+    logits = np.subtract(logits, np.maximum.reduce(logits, axis=1, keepdims=True), order="C")
+    powers = np.exp(logits)
+    return logits, powers, np.dot(powers, sum_up)
+
+
+_HIGH, _LOW = 1e15, 1e-15
+
+
+def _places(target: Array, classes: int) -> Array:
+    """Return where in memory the logits of the targets lie."""
+    rows = len(target)
+    starts = _row_starts(rows, classes) if rows < 4096 else np.arange(rows) * classes
+    return starts + target
+
+
+@functools.lru_cache(maxsize=16)  # of a batch: the same at each step
+def _row_starts(rows: int, classes: int) -> Array:
+    return np.arange(rows) * classes
+
+
+def _losses_of_rows(logits: Array, target: Array) -> tuple[Array, Array, Array]:
+    """Return losses, exponentials and their sums, by one pass of a kernel that numba compiled."""
+    x, t = np.ascontiguousarray(logits), np.ascontiguousarray(target)
+    powers, totals, losses = np.empty_like(x), np.empty(len(x), x.dtype), np.empty(len(x))
+    compiled.cross_entropy(x, t, powers, totals, losses)
+    return losses, powers, totals
+
+
+def _slopes_of_rows(g: Array, target: Array, powers: Array, totals: Array) -> Array:
+    """Return ``(softmax - one_hot) * g``, by one pass of a kernel that numba compiled."""
+    slopes, t = np.empty(totals.shape, powers.dtype), np.ascontiguousarray(target)
+    slopes[...], made = g, np.empty_like(powers)
+    compiled.cross_entropy_back(slopes, t, powers, totals, made)
+    return made
+
+
+@operation(node="NllLossBackward0", hidden=("powers", "totals", "counted"), methods=False)
+def indexed_cross_entropy(
+    logits: Array, target: Array, /, ignore_index: int, reduction: str
+) -> tuple[Any, ...]:
+    """Return the mean (or sum, or all) of ``-log softmax(logits)[target]`` over rows of logits.
+
+    Args:
+        logits: ``[rows, classes]``.
+        target: ``[rows]``, classes as int64.
+        ignore_index: rows with this target count as zero and are left out of the mean.
+    """
+    rows, classes = logits.shape
+    counted = None
+    if 0 <= ignore_index < classes or not _all_classes(target, classes):
+        _check_classes(target, classes, ignore_index)
+        counted = target != ignore_index
+    safe = target if counted is None else np.where(counted, target, 0)
+    if logits.size and numba_kernels.takes(logits):
+        losses, powers, totals = _losses_of_rows(logits, safe)
+    else:
+        moved, powers, totals = _powers(logits)
+        # In float64, so that a small difference of two larger numbers is exact.
+        losses = np.log(totals, dtype=np.float64)
+        losses -= moved.reshape(-1).take(_places(safe, classes))
+        np.maximum(losses, 0.0, out=losses)
+    if counted is not None:
+        losses = np.where(counted, losses, 0.0)
+    if reduction != "none":
+        count = rows if counted is None else np.count_nonzero(counted)
+        losses = np.add.reduce(losses) / (count if reduction == "mean" else 1)
+    return losses.astype(logits.dtype), powers, totals, counted
+
+
+def _indexed_grad(
+    g: Any,
+    logits: Any,
+    target: Any,
+    powers: Any,
+    totals: Any,
+    counted: Any,
+    ignore_index: int,
+    reduction: str,
+) -> Any:
+    """Return ``(softmax - one_hot) * g``."""
+    if isinstance(g, Tensor) and not batched(g, logits):  # by PyTorch's operations
+        back, _ = likelihood.recorded["input"]
+        slope = back(g, target, logits.shape, ignore_index, reduction)
+        return log_softmax_backward(slope, log_softmax(logits, 1), 1)
+    rows = len(powers)
+    if reduction == "mean":
+        g = g / (rows if counted is None else _number(counted.sum()))
+    if counted is not None:  # zeros for what is ignored, also of a mean of nothing: NaN
+        g, target = where(counted, g, 0.0), target * counted
+    if isinstance(g, Tensor):  # what was prepared has no history
+        column, classes = reshape(g, (g.numel(), 1)), wrap(np.arange(powers.shape[1]))
+        one_hot = (classes == reshape(target, (rows, 1))).to(logits.dtype)
+        return column * (softmax(logits, 1) - one_hot)
+    if powers.size and numba_kernels.takes(g, powers, totals):
+        return _slopes_of_rows(g, target, powers, totals)
+    factors: Array = g / totals
+    made = powers * factors[:, None]
+    made.reshape(-1)[_places(target, made.shape[1])] -= g
+    return made
+
+
+def _number(count: Any) -> Any:
+    return count if isinstance(count, Tensor) else int(count)
+
+
+indexed_cross_entropy.grad(logits=_indexed_grad)
+
+# ---- checks -------------------------------------------------------------------------------------
+
+
+def _all_classes(target: Array, classes: int) -> bool:
+    """Return whether all targets are classes: read without sign, a negative number is huge."""
+    unsigned = target.view(_UNSIGNED[target.itemsize])
+    return bool(np.maximum.reduce(unsigned, axis=None, initial=0) < classes)
+
+
+_UNSIGNED = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)}
+
+
+def _check_classes(target: Array, classes: int, ignore_index: int) -> None:
+    """Raise IndexError for a target that is no class."""
+    if _all_classes(target, classes):
+        return
+    wrong = (target != ignore_index) & ((target < 0) | (target >= classes))
+    if wrong.any():
+        raise IndexError(
+            f"Target {target[wrong].flat[0]} is out of bounds. "
+            f"It must be a class from 0 to {classes - 1}, or ignore_index ({ignore_index})."
+        )
+
+
+def _check_indices(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
+    """Refuse shapes and dtypes that do not fit, for class indices."""
+    if input.ndim < 1:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
+    if input.ndim == 1:
+        if target.ndim == 1 and target.shape[0] != 1:
+            raise ValueError(
+                f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}"
+            )
+    else:
+        rows = target.shape[0] if target.ndim else 0
+        if input.shape[0] != rows:
+            raise ValueError(
+                f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({rows})."
+            )
+        wanted = [input.shape[0], *input.shape[2:]]
+        if input.ndim == 2 and target.ndim > 1:
+            raise RuntimeError(
+                "0D or 1D target tensor expected, multi-target not supported.\n  Class indices are "
+                f"of shape {wanted}, class probabilities are floating-point. "
+                f"Got a target of shape {list(target.shape)} and {target.dtype} instead."
+            )
+        if list(target.shape) != wanted:
+            raise RuntimeError(f"Expected target size {wanted}, got {list(target.shape)}")
+    if target._array.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {name_of(target._array)}"
+        )
+    if input.ndim > 2 and target._array.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {name_of(target._array)}")
+    if weight is not None:
+        _check_weight(input, weight)
+
+
+def _check_weight(input: Tensor, weight: Tensor, prefix: str = "") -> None:
+    classes = input.shape[0 if input.ndim == 1 else 1]
+    if list(weight.shape) != [classes]:
+        if input.ndim > 2 and not prefix:
+            raise RuntimeError("weight tensor should be defined either for all or no classes")
+        raise RuntimeError(
+            f"{prefix}weight tensor should be defined either for all {classes} classes or no "
+            f"classes but got weight tensor of shape: {list(weight.shape)}"
+        )
+    if weight.dtype != input.dtype:
+        kinds = [name_of(t._array) for t in (input, weight)]
+        raise RuntimeError(f"expected scalar type {kinds[0]} but found {kinds[1]}")
+
+
+# ---- the functions ------------------------------------------------------------------------------
+
+
+@autocast("float32")
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the negative log-likelihood, ``-weight[target] * input[target]``.
+
+    Args:
+        input: log-probabilities, ``[batch, classes, ...]`` or ``[classes]``.
+        target: classes, ``[batch, ...]`` or ``[]``.
+        weight: one factor per class, ``[classes]``; the mean is divided by the weights that count.
+        ignore_index: a target that does not count.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        IndexError: a target is no class.
+        ValueError, RuntimeError: shapes or dtypes do not fit.
+
+    Example:
+        >>> F.nll_loss(tn.tensor([[-0.5, -1.0]]), tn.tensor([1]))
+        tensor(1.)
+    """
+    tensor_only("nll_loss_nd", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_reduction(reduction)
+    _check_indices(input, target, weight)
+    dim = 0 if input.ndim == 1 else 1
+    _check_classes(target._array, input.shape[dim], ignore_index)
+    if weight is None and target._array.dtype == np.int64:
+        op = likelihood if input.ndim <= 2 else likelihood_of_places
+        return op.function(input, target, ignore_index, reduction)
+    counted = target._array != ignore_index
+    safe = wrap(np.where(counted, target._array, 0).astype(np.int64))
+    if input.ndim == 1:
+        found = gather(input, 0, safe.reshape(1)).reshape(target.shape)
+    else:
+        found = gather(input, 1, safe.unsqueeze(1)).squeeze(1)
+    factor = wrap(counted.astype(input._array.dtype))
+    if weight is not None:
+        factor = weight[safe] * factor
+    loss = (found * -factor).masked_fill(wrap(~counted), 0.0)
+    if reduction == "mean":
+        return loss.sum() / factor.sum()
+    return reduced(loss, reduction)
+
+
+@autocast("float32")
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the cross-entropy between logits and a target distribution.
+
+    Args:
+        input: logits, ``[batch, classes, ...]`` or ``[classes]``.
+        target: class indices, ``[batch, ...]`` or ``[]``; or class probabilities, of the shape of
+            the input and floating-point.
+        weight: one factor per class, ``[classes]``.
+        ignore_index: a class index that does not count.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        label_smoothing: this share of each target is spread evenly over all classes
+            (Szegedy et al., 2015).
+
+    Raises:
+        IndexError: a target is no class.
+        ValueError, RuntimeError: shapes or dtypes do not fit.
+
+    Example:
+        >>> F.cross_entropy(tn.zeros(3, 10), tn.tensor([1, 2, 3]))
+        tensor(2.3026)
+    """
+    tensor_only("cross_entropy_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_reduction(reduction)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    if target._array.shape == input._array.shape:
+        return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
+    dim = 0 if input.ndim == 1 else 1
+    if input.ndim == 2 and weight is None and label_smoothing == 0.0 and input.is_floating_point():
+        if target._array.shape != input._array.shape[:1] or target._array.dtype != np.int64:
+            _check_indices(input, target, weight)
+        return indexed_cross_entropy.function(input, target, ignore_index, reduction)
+    logs = log_softmax.function(input, dim)
+    loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if label_smoothing == 0.0:
+        return loss
+    return _smoothed(loss, logs, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _weight_of(weight: Tensor | None, logs: Tensor) -> Any:
+    """Return the class weights in a shape that multiplies the logits, or 1."""
+    return 1 if weight is None else weight.reshape(-1, *[1] * (logs.ndim - 2))
+
+
+def weight_of_targets(target: Tensor, weight: Tensor | None, ignore_index: int) -> Tensor:
+    """Return what the mean divides by: the sum of the weights of all targets that count."""
+    ignored = wrap(target._array == ignore_index)
+    if weight is None:
+        return (~ignored).sum()
+    return weight[target.masked_fill(ignored, 0)].masked_fill(ignored, 0.0).sum()
+
+
+def _smoothed(
+    loss: Tensor,
+    logs: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    smoothing: float,
+) -> Tensor:
+    """Mix the loss with that of a uniform target."""
+    dim = 0 if logs.ndim == 1 else 1
+    counted = wrap(target._array != ignore_index)
+    even: Any = -(logs * _weight_of(weight, logs)).sum(dim)
+    even = even.masked_fill(~counted, 0.0)
+    if reduction == "mean":
+        even = even.sum() / weight_of_targets(target, weight, ignore_index)
+    else:
+        even = reduced(even, reduction)
+    share = smoothing / logs.shape[dim]
+    return loss * (1 - smoothing) + even * share
+
+
+def _with_probabilities(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    smoothing: float,
+) -> Tensor:
+    """Return the cross-entropy for a target of class probabilities."""
+    if not target.is_floating_point():
+        raise RuntimeError(
+            "Expected floating point type for target with class probabilities, got "
+            f"{name_of(target._array)}"
+        )
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    if input.ndim and weight is not None:
+        _check_weight(input, weight, "cross_entropy: ")
+    dim = 0 if input.ndim == 1 else 1
+    if not input.ndim:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
+    classes = input.shape[dim]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / max(classes, 1)
+    logs = log_softmax.function(input, dim)
+    loss = -(logs * target * _weight_of(weight, logs)).sum(dim)
+    if reduction == "mean":
+        return loss.sum() / (input.numel() // max(classes, 1))
+    return reduced(loss, reduction)

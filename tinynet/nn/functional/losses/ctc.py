@@ -1,0 +1,285 @@
+"""Connectionist temporal classification: the likelihood of a sequence without an alignment.
+
+An operation for speed: one sum over paths forward and one backward, in log space, over the whole
+batch at once; as a composite each step in time would be recorded. Source: Graves et al.,
+"Connectionist temporal classification", 2006.
+
+A sequence ``a b`` is read from any path of classes in time that is ``a b`` once repetitions are
+merged and blanks are left out. The states of a path are the sequence with blanks between and
+around, ``- a - b -``; from one step to the next a path stays, moves on by one state, or by two
+where that skips a blank between different classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import operation
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
+from tinynet.ops.argument_errors import name_of, no_derivative
+
+__all__ = ["ctc_loss"]
+
+# ---- sums over paths ----------------------------------------------------------------------------
+
+
+def _states(labels: Array, blank: int) -> tuple[Array, Array]:
+    """Return the class of each state, ``[batch, states]``, and where a blank may be skipped to."""
+    batch, count = labels.shape
+    states = np.full((batch, 2 * count + 1), blank, np.int64)
+    states[:, 1::2] = labels
+    skips = np.zeros(states.shape, bool)
+    skips[:, 3::2] = labels[:, 1:] != labels[:, :-1]
+    return states, skips
+
+
+def _emissions(log_probs: Array, states: Array) -> Array:
+    """Return the log-probability of each state's class, ``[time, batch, states]``."""
+    batch = np.arange(states.shape[0])[:, None]
+    return log_probs[:, batch, states]
+
+
+def _paths(emissions: Array, skips: Array) -> Array:
+    """Return the logarithm of the probability of all paths up to each state and time."""
+    time, batch, count = emissions.shape
+    kind = emissions.dtype
+    sums = np.full((time, batch, count + 2), -np.inf, kind)  # two columns before the first state
+    sums[0, :, 2:4] = emissions[0, :, :2]
+    closed = np.where(skips, 0, -np.inf).astype(kind)
+    lowest = np.finfo(kind).min
+    top, total, term = (np.empty((batch, count), kind) for _ in range(3))
+    for t in range(1, time):
+        stay, step, skip = sums[t - 1, :, 2:], sums[t - 1, :, 1:-1], sums[t - 1, :, :-2] + closed
+        np.maximum(np.maximum(stay, step, out=top), skip, out=top)
+        np.maximum(top, lowest, out=top)  # not -inf, which would make NaN of -inf - -inf
+        total.fill(0)
+        for one in (stay, step, skip):
+            total += np.exp(np.subtract(one, top, out=term), out=term)
+        np.add(np.log(total, out=total), top, out=total)
+        np.add(total, emissions[t], out=sums[t, :, 2:])
+    return sums[:, :, 2:]
+
+
+def _reversed(lengths: Array, count: int) -> Array:
+    """Return the places 0 to count - 1 of each row with the first ``length`` ones reversed."""
+    places = np.arange(count)
+    return np.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)
+
+
+@operation(node="CtcLossBackward0", methods=False, hidden=("sums", "nll"))
+def ctc_nll(
+    log_probs: Array,
+    labels: Array,
+    input_lengths: Array,
+    target_lengths: Array,
+    /,
+    blank: int,
+    zero_infinity: bool,
+) -> tuple[Array, Array, Array]:
+    """Return the negative logarithm of the probability of each sequence.
+
+    Args:
+        log_probs: ``[time, batch, classes]``.
+        labels: ``[batch, longest]``; what is after the length of a sequence does not matter.
+        input_lengths, target_lengths: ``[batch]``.
+        blank: the class that stands for none.
+        zero_infinity: return 0 for a sequence that has no path.
+    """
+    states, skips = _states(labels, blank)
+    sums = _paths(_emissions(log_probs, states), skips)
+    batch = np.arange(len(labels))
+    last = sums[np.maximum(input_lengths - 1, 0), batch]  # of each sequence
+    end = last[batch, 2 * target_lengths]
+    before = np.where(target_lengths > 0, last[batch, 2 * target_lengths - 1], -np.inf)
+    nll = -np.logaddexp(end, before).astype(sums.dtype)
+    nll[input_lengths == 0] = np.where(target_lengths[input_lengths == 0] == 0, 0, np.inf)
+    return np.where(np.isinf(nll), 0, nll) if zero_infinity else nll, sums, nll
+
+
+@operation(node="CtcLossBackwardBackward0", methods=False)
+def ctc_nll_backward(
+    g: Array,
+    log_probs: Array,
+    labels: Array,
+    input_lengths: Array,
+    target_lengths: Array,
+    sums: Array,
+    nll: Array,
+    /,
+    blank: int,
+    zero_infinity: bool,
+) -> Array:
+    """Return the gradient: the probability of each class minus that of being in it on a path.
+
+    As PyTorch's, it takes ``log_probs`` for what log_softmax returned: the first term vanishes in
+    the derivative of log_softmax, and leaves the gradient of the scores as one expects it.
+    """
+    time, batch, classes = log_probs.shape
+    states, _ = _states(labels, blank)
+    turned = _reversed(target_lengths * 2 + 1, states.shape[1])
+    rows = np.arange(batch)[:, None]
+    back = _states(states[rows, turned][:, 1::2], blank)
+    when = _reversed(input_lengths, time).T  # [time, batch]
+    backwards = log_probs[when, rows.T]
+    after = _paths(_emissions(backwards, back[0]), back[1])
+    after = after[when[:, :, None], rows, turned]
+    here = _emissions(log_probs, states)
+    onto = np.where(np.isinf(sums), sums, sums + after - here + nll[:, None])
+    inside = np.arange(states.shape[1]) < 2 * target_lengths[:, None] + 1
+    passing = np.where(inside, np.exp(onto), 0)  # the probability of being in a state at a time
+    place = (np.arange(time)[:, None, None] * batch + rows) * classes + states
+    share = np.bincount(place.ravel(), passing.ravel(), minlength=log_probs.size)
+    gradient = np.exp(log_probs) - share.reshape(log_probs.shape).astype(log_probs.dtype)
+    gradient *= g[:, None]
+    endless = np.isinf(nll)
+    gradient[:, endless] = 0 if zero_infinity else np.nan
+    gradient[np.arange(time)[:, None] >= input_lengths] = 0
+    return gradient
+
+
+_not_twice = no_derivative("aten::_ctc_loss_backward")
+ctc_nll.grad(
+    log_probs=lambda g, log_probs, labels, input_lengths, target_lengths, sums, nll, blank,
+    zero_infinity: ctc_nll_backward(
+        g, log_probs, labels, input_lengths, target_lengths, sums, nll, blank, zero_infinity
+    )
+)  # fmt: skip
+ctc_nll_backward.grad(g=_not_twice, log_probs=_not_twice)
+
+# ---- arguments ----------------------------------------------------------------------------------
+
+WHERE = "(while checking arguments for ctc_loss_allocate_outputs)"
+
+
+def _check_log_probs(array: Array) -> tuple[int, ...]:
+    """Return the shape, or raise an error."""
+    if array.ndim != 3:
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {array.ndim}-dimensional tensor for argument "
+            f"#1 'log_probs' {WHERE}"
+        )
+    if not array.size:
+        raise RuntimeError("log_probs tensor must not be empty")
+    if array.dtype not in (np.float32, np.float64):
+        raise NotImplementedError(f"\"ctc_loss_cpu\" not implemented for '{name_of(array)}'")
+    return array.shape
+
+
+def _lengths(name: str, given: Any, batch: int) -> Array:
+    """Return lengths as an array ``[batch]``, or raise RuntimeError."""
+    array = given._array if isinstance(given, Tensor) else np.asarray(given)
+    if array.dtype.kind not in "iu":
+        raise RuntimeError(f"{name} must be integral")
+    array = array.reshape(-1).astype(np.int64)
+    if len(array) != batch:
+        raise RuntimeError(f"{name} must be of size batch_size")
+    if array.min() < 0:
+        negative = array[array < 0][0]
+        raise RuntimeError(
+            f"Expected {name} to have value at least 0, but got value {negative} {WHERE}"
+        )
+    return array
+
+
+def _labels(targets: Array, lengths: Array, classes: int, blank: int) -> Array:
+    """Return the sequences as rows ``[batch, longest]``, from rows or one after the other."""
+    longest, batch = int(lengths.max()), len(lengths)
+    counted = np.arange(longest) < lengths[:, None]
+    labels = np.full((batch, longest), blank, np.int64)
+    if targets.ndim == 1:
+        if len(targets) != lengths.sum():
+            raise _wrong_size(lengths.sum(), 0, len(targets))
+        labels[counted] = targets
+    else:
+        if targets.ndim != 2:
+            raise RuntimeError(
+                f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for "
+                f"argument #2 'targets' {WHERE}"
+            )
+        if len(targets) != batch:
+            raise _wrong_size(batch, 0, len(targets))
+        if targets.shape[1] < longest:
+            raise _wrong_size(f"at least {longest}", 1, targets.shape[1])
+        labels[counted] = targets[:, :longest][counted]
+    if labels.size and not 0 <= labels.min() <= labels.max() < classes:
+        wrong = labels[(labels < 0) | (labels >= classes)][0]
+        raise RuntimeError(
+            f"The targets of ctc_loss must be classes from 0 to {classes - 1}. Got {wrong} instead."
+        )
+    return labels
+
+
+def _wrong_size(expected: Any, dim: int, got: int) -> RuntimeError:
+    return RuntimeError(
+        f"Expected tensor to have size {expected} at dimension {dim}, but got size {got} for "
+        f"argument #2 'targets' {WHERE}"
+    )
+
+
+@autocast("float32")
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Return minus the log-probability of sequences, summed over all alignments in time.
+
+    Args:
+        log_probs: ``[time, batch, classes]`` or ``[time, classes]``, from ``log_softmax``.
+        targets: the sequences of classes, ``[batch, longest]``, or one after the other in one
+            dimension.
+        input_lengths: how much of the time each element of the batch uses, ``[batch]``.
+        target_lengths: lengths of the sequences, ``[batch]``.
+        blank: the class that stands for none.
+        reduction: ``"mean"`` (each loss divided by the length of its sequence, then their mean),
+            ``"sum"`` or ``"none"``.
+        zero_infinity: count sequences that are too long for their input as 0, with gradient 0.
+
+    Its derivative is an operation of its own, and has none.
+
+    Raises:
+        RuntimeError: shapes or lengths do not fit, or a target is no class.
+
+    Source: Graves et al., "Connectionist temporal classification: labelling unsegmented sequence
+    data with recurrent neural networks", 2006.
+
+    Example:
+        >>> even = tn.zeros(3, 1, 2).log_softmax(2)  # 3 steps of 2 classes, 6 of 8 paths read "1"
+        >>> F.ctc_loss(even, tn.tensor([[1]]), (3,), (1,)).exp()
+        tensor(1.3333)
+    """
+    tensor_only("ctc_loss", log_probs=log_probs, targets=targets)
+    check_reduction(reduction)
+    if log_probs.ndim == 2:
+        one = ctc_loss(
+            log_probs.unsqueeze(1),
+            targets.reshape(1, -1),
+            *(input_lengths, target_lengths, blank, reduction, zero_infinity),
+        )
+        return one.squeeze(0) if reduction == "none" else one
+    time, batch, classes = _check_log_probs(log_probs._array)
+    if not 0 <= blank < classes:
+        raise RuntimeError("blank must be in label range")
+    times = _lengths("input_lengths", input_lengths, batch)
+    lengths = _lengths("target_lengths", target_lengths, batch)
+    if times.max() > time:
+        raise RuntimeError(
+            f"Expected input_lengths to have value at most {time}, but got value {times.max()} "
+            f"{WHERE}"
+        )
+    labels = _labels(targets._array, lengths, classes, blank)
+    constants = (wrap(labels), wrap(times), wrap(lengths))
+    loss = ctc_nll.function(log_probs, *constants, blank, zero_infinity)
+    if reduction == "mean":
+        loss = loss / wrap(np.maximum(lengths, 1).astype(log_probs._array.dtype))
+    return reduced(loss, reduction)

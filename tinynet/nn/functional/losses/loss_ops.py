@@ -1,0 +1,285 @@
+"""Operations behind the losses: one node each, with the names and derivatives that PyTorch has.
+
+Each is the mean (or sum, or all) of what one element costs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import Operation, operation
+from tinynet.core.graph.double_backward import derivative
+from tinynet.dtypes import Array
+from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
+from tinynet.ops.argument_errors import refuse_kinds
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.clamp import clamp_numbers
+from tinynet.ops.pointwise.exponential import log, sigmoid
+from tinynet.ops.reduction.sums import mean_all, sum_all
+
+
+def _reduced(losses: Array, reduction: str) -> Array:
+    if reduction == "none":
+        return losses
+    kernel = mean_all.kernel if reduction == "mean" else sum_all.kernel
+    found: Array = kernel(losses)
+    return found
+
+
+def _share(g: Any, x: Any, reduction: str) -> Any:
+    """Return the part of a loss's gradient that belongs to each element."""
+    return g / (math.prod(x.shape) or 1) if reduction == "mean" else g
+
+
+def _record(op: Operation, node: str, **formulas: Any) -> None:
+    """Declare what ``create_graph`` records for a loss of the difference of input and target.
+
+    Its derivative is odd, so that of the target is that of the input with the two exchanged.
+    """
+    of_input = derivative(op, node, "input", **formulas)
+    function, names = op.recorded["input"]
+
+    def of_target(g: Any, target: Any, input: Any, *rest: Any) -> Any:
+        return of_input.function(g, target, input, *rest)
+
+    op.recorded["target"] = of_target, ("target", "input", *names[2:])
+
+
+# ---- differences --------------------------------------------------------------------------------
+
+
+@operation(methods=False, node="MseLossBackward0")
+def squared_error(input: Array, target: Array, /, reduction: str) -> Array:
+    """Return ``(x - y) ** 2``."""
+    refuse_kinds("mse", "biu", input)
+    return _reduced(np.square(input - target), reduction)
+
+
+def _square_slope(g: Any, x: Any, y: Any, reduction: str) -> Any:
+    d = x - y
+    return d * _share(g * 2, d, reduction)
+
+
+squared_error.grad(
+    input=lambda g, input, target, reduction: _square_slope(g, input, target, reduction),
+    target=lambda g, input, target, reduction: _square_slope(g, target, input, reduction),
+)
+
+
+def _square_bend(g: Any, grad_output: Any, self: Any, target: Any, reduction: str) -> Any:
+    return _share(g * grad_output * 2, self - target, reduction)
+
+
+_record(
+    squared_error,
+    "MseLossBackwardBackward0",
+    self=_square_bend,
+    target=lambda g, grad_output, self, target, reduction: _square_bend(
+        -g, grad_output, self, target, reduction
+    ),
+)
+
+
+@operation(methods=False, node="SmoothL1LossBackward0")
+def smooth_error(input: Array, target: Array, /, reduction: str, beta: float) -> Array:
+    """Return ``d * d / (2 * beta)`` where ``d = abs(x - y) < beta``, else ``d - beta / 2``."""
+    refuse_kinds("smooth_l1", "biu", input)
+    d = np.abs(input - target)
+    near = d * d * (0.5 / beta) if beta else d
+    return _reduced(np.where(d < beta, near, d - 0.5 * beta), reduction)
+
+
+def _smooth_slope(g: Any, x: Any, y: Any, reduction: str, beta: float) -> Any:
+    d = x - y
+    g = _share(g, d, reduction)
+    return where(d <= -beta, -g, where(d >= beta, g, g * (d / (beta or 1.0))))
+
+
+smooth_error.grad(
+    input=lambda g, input, target, reduction, beta: _smooth_slope(
+        g, input, target, reduction, beta
+    ),
+    target=lambda g, input, target, reduction, beta: _smooth_slope(
+        g, target, input, reduction, beta
+    ),
+)
+
+
+def _smooth_bend(
+    g: Any, grad_output: Any, self: Any, target: Any, reduction: str, beta: float
+) -> Any:
+    d = self - target
+    bend = _share(g * grad_output / (beta or 1.0), d, reduction)
+    return where((d > -beta) & (d < beta), bend, 0.0)
+
+
+_record(
+    smooth_error,
+    "SmoothL1LossBackwardBackward0",
+    self=_smooth_bend,
+    target=lambda g, grad_output, self, target, reduction, beta: _smooth_bend(
+        -g, grad_output, self, target, reduction, beta
+    ),
+)
+
+
+@operation(methods=False, node="HuberLossBackward0")
+def huber_error(input: Array, target: Array, /, reduction: str, delta: float) -> Array:
+    """Return ``d * d / 2`` where ``d = abs(x - y) <= delta``, else ``delta * (d - delta / 2)``."""
+    refuse_kinds("huber", "biu", input)
+    d = np.abs(input - target)
+    return _reduced(np.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta), reduction)
+
+
+def _huber_slope(g: Any, x: Any, y: Any, reduction: str, delta: float) -> Any:
+    d = x - y
+    g = _share(g, d, reduction)
+    return where(d <= -delta, g * -delta, where(d >= delta, g * delta, g * d))
+
+
+huber_error.grad(
+    input=lambda g, input, target, reduction, delta: _huber_slope(
+        g, input, target, reduction, delta
+    ),
+    target=lambda g, input, target, reduction, delta: _huber_slope(
+        g, target, input, reduction, delta
+    ),
+)
+
+
+def _huber_bend(
+    g: Any, grad_output: Any, self: Any, target: Any, reduction: str, delta: float
+) -> Any:
+    d = self - target
+    return where((d > -delta) & (d < delta), _share(g * grad_output, d, reduction), 0.0)
+
+
+_record(
+    huber_error,
+    "HuberLossBackwardBackward0",
+    self=_huber_bend,
+    target=lambda g, grad_output, self, target, reduction, delta: _huber_bend(
+        -g, grad_output, self, target, reduction, delta
+    ),
+)
+
+# ---- probabilities ------------------------------------------------------------------------------
+
+
+@operation(methods=False, node="BinaryCrossEntropyBackward0")
+def binary_entropy(self: Array, target: Array, /, reduction: str) -> Array:
+    """Return ``-y log(x) - (1 - y) log(1 - x)``, at most 100.
+
+    An operation because the derivative of a composite would be NaN at 0 and 1, where PyTorch's is
+    finite.
+    """
+    yes, no = np.log(self), np.log1p(-self)
+    low = np.asarray(-100, self.dtype)
+    losses = (target - 1) * np.maximum(no, low) - target * np.maximum(yes, low)
+    return _reduced(losses, reduction)
+
+
+binary_entropy.grad(
+    self=lambda g, self, target, reduction: _share(
+        g * (self - target) / clamp_numbers((1 - self) * self, 1e-12, None), self, reduction
+    ),
+    target=lambda g, self, reduction: _share(
+        g * clamp_numbers(log(1 - self) - log(self), -100.0, 100.0), self, reduction
+    ),
+)
+
+
+def _entropy_bend(g: Any, grad_output: Any, self: Any, target: Any, reduction: str) -> Any:
+    square = clamp_numbers((1 - self) * self, 1e-12, None) ** 2
+    bend = (self * self - 2 * self * target + target) / square
+    return _share(g * grad_output * bend, self, reduction)
+
+
+derivative(
+    binary_entropy,
+    "BinaryCrossEntropyBackwardBackward0",
+    self=_entropy_bend,
+    target=lambda g, grad_output, self, reduction: _share(
+        g * grad_output / -clamp_numbers((1 - self) * self, 1e-12, None), self, reduction
+    ),
+)
+
+
+@operation(methods=False, node="BinaryCrossEntropyWithLogitsBackward0")
+def entropy_of_logits(self: Array, target: Array, /, reduction: str) -> Array:
+    """Return the cross-entropy of ``sigmoid(x)``: ``(1 - y) * x - log(sigmoid(x))``."""
+    return _reduced((1 - target) * self - log_sigmoid.kernel(self), reduction)
+
+
+entropy_of_logits.grad(
+    self=lambda g, self, target, reduction: _share((sigmoid(self) - target) * g, self, reduction),
+    target=lambda g, self, reduction: _share(-self * g, self, reduction),
+)
+
+# ---- classes ------------------------------------------------------------------------------------
+
+
+def _places(target: Array, ignore_index: int, ndim: int) -> tuple[Array, Array, int]:
+    """Return which targets count, the class of each along a dimension of scores, and that."""
+    dim = min(ndim - 1, 1)
+    counted = target != ignore_index
+    return counted, np.expand_dims(np.where(counted, target, 0), dim), dim
+
+
+def _likelihood(input: Array, target: Array, ignore_index: int, reduction: str) -> Array:
+    counted, places, dim = _places(target, ignore_index, input.ndim)
+    found = np.take_along_axis(input, places, dim).reshape(target.shape)
+    losses = np.where(counted, -found, input.dtype.type(0))
+    if reduction == "mean":
+        total: Array = sum_all.kernel(losses)
+        return total / input.dtype.type(np.count_nonzero(counted))
+    return _reduced(losses, reduction)
+
+
+def _likelihood_slope(
+    g: Any, target: Any, input_shape: tuple[int, ...], ignore_index: int, reduction: str
+) -> Any:
+    counted, places, dim = _places(target, ignore_index, len(input_shape))
+    if reduction == "mean":
+        g = g / g.dtype.type(np.count_nonzero(counted))
+    made = np.zeros(input_shape, g.dtype)
+    shares = np.where(counted, -g, g.dtype.type(0))
+    np.put_along_axis(made, places, np.expand_dims(shares, dim), dim)
+    return made
+
+
+@operation(methods=False, node="NllLossBackward0")
+def likelihood(input: Array, target: Array, /, ignore_index: int, reduction: str) -> Array:
+    """Return ``-input[target]`` for rows of log-probabilities, or one."""
+    return _likelihood(input, target, ignore_index, reduction)
+
+
+@operation(methods=False, node="NllLoss2DBackward0")
+def likelihood_of_places(
+    input: Array, target: Array, /, ignore_index: int, reduction: str
+) -> Array:
+    """Return ``-input[target]`` for log-probabilities ``[batch, classes, ...]``."""
+    return _likelihood(input, target, ignore_index, reduction)
+
+
+likelihood.grad(input=_likelihood_slope)
+likelihood_of_places.grad(input=_likelihood_slope)
+derivative(
+    likelihood,
+    "NllLossBackwardBackward0",
+    "input",
+    grad_output=lambda g, target, ignore_index, reduction: likelihood(
+        g, target, ignore_index, reduction
+    ),
+)
+derivative(
+    likelihood_of_places,
+    "NllLoss2DBackwardBackward0",
+    "input",
+    grad_output=lambda g, target, ignore_index, reduction: likelihood_of_places(
+        g, target, ignore_index, reduction
+    ),
+)

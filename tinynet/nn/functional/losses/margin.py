@@ -1,0 +1,344 @@
+"""Losses that ask for a margin between scores.
+
+Composites. In all of them a target of 1 means "yes" or "the same", -1 "no" or "different".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
+from tinynet.nn.functional.checks import check_reduction, legacy_reduction, reduced, tensor_only
+from tinynet.ops.argument_errors import name_of
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.exponential import relu
+
+__all__ = [
+    "margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss", "soft_margin_loss",
+    "multilabel_soft_margin_loss", "multi_margin_loss", "multilabel_margin_loss"
+]  # fmt: skip
+
+# ---- two answers, 1 and -1 ----------------------------------------------------------------------
+
+
+@autocast("float32")
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``max(0, margin - y * (x1 - x2))``: x1 shall be larger where y is 1, smaller at -1.
+
+    Args:
+        input1, input2: scores, of one number of dimensions.
+        target: 1 or -1.
+        margin: by how much.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        RuntimeError: different numbers of dimensions.
+
+    Example:
+        >>> F.margin_ranking_loss(tn.tensor([2.0]), tn.tensor([1.5]), tn.tensor([1.0]), margin=1)
+        tensor(0.5000)
+    """
+    tensor_only("margin_ranking_loss", input1=input1, input2=input2, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_reduction(reduction)
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
+    loss: Any = margin - target * (input1 - input2)
+    return reduced(loss.clamp_min(0), reduction)
+
+
+@autocast("float32")
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the distance x where y is 1, and ``max(0, margin - x)`` where it is -1.
+
+    Args:
+        input: distances.
+        target: 1 or -1.
+        margin: how far apart what is different shall be.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> F.hinge_embedding_loss(tn.tensor([0.25, 0.25]), tn.tensor([1.0, -1.0]))
+        tensor(0.5000)
+    """
+    tensor_only("hinge_embedding_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_reduction(reduction)
+    apart = (margin - input).clamp_min(0)
+    loss: Any = where.function(target != 1, apart, 0.0) + where.function(target != -1, input, 0.0)
+    return reduced(loss, reduction)
+
+
+@autocast("float32")
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``1 - cos`` of two vectors where y is 1, and ``max(0, cos - margin)`` where it is -1.
+
+    Args:
+        input1, input2: vectors, ``[batch, n]`` or ``[n]``.
+        target: 1 or -1, ``[batch]`` or ``[]``.
+        margin: what the cosine of different vectors may reach.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        RuntimeError: the numbers of dimensions do not fit.
+
+    Example:
+        >>> x, y = tn.tensor([[1.0, 0.0]]), tn.tensor([[1.0, 1.0]])
+        >>> F.cosine_embedding_loss(x, y, tn.tensor([-1.0]))
+        tensor(0.7071)
+    """
+    tensor_only("cosine_embedding_loss", input1=input1, input2=input2, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_reduction(reduction)
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    dims = target.ndim + 1
+    if input1.ndim != dims or input2.ndim != dims:
+        raise RuntimeError(
+            f"{dims - 1}D target tensor expects {dims}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
+    tiny = 1e-12
+    one, other = ((x * x).sum(-1) + tiny for x in (input1, input2))
+    cosine: Any = (input1 * input2).sum(-1) / (one * other).sqrt()
+    alike = where.function(target == 1, 1 - cosine, 0.0)
+    loss = alike + where.function(target == -1, (cosine - margin).clamp_min(0), 0.0)
+    return reduced(loss, reduction)
+
+
+@autocast("float32")
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return ``log(1 + exp(-y * x))``, without overflow.
+
+    Args:
+        input: scores.
+        target: 1 or -1.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> F.soft_margin_loss(tn.tensor([0.0]), tn.tensor([1.0]))
+        tensor(0.6931)
+    """
+    tensor_only("soft_margin_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_reduction(reduction)
+    return reduced(-log_sigmoid.function(input * target), reduction)
+
+
+# ---- classes ------------------------------------------------------------------------------------
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the mean over the classes of the cross-entropy of "is it one of them?".
+
+    ``-y * log(s) - (1 - y) * log(1 - s)`` for each class, with ``s = 1 / (1 + exp(-x))``.
+
+    Args:
+        input: logits, ``[..., classes]``.
+        target: 0 or 1 for each.
+        weight: a factor per class.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"`` over what is not classes.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> F.multilabel_soft_margin_loss(tn.zeros(1, 2), tn.tensor([[1.0, 0.0]]))
+        tensor(0.6931)
+    """
+    tensor_only("multilabel_soft_margin_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_reduction(reduction)
+    yes, no = log_sigmoid.function(input), log_sigmoid.function(-input)
+    loss: Any = -(target * yes + (1 - target) * no)
+    loss = loss if weight is None else loss * weight
+    return reduced(loss.sum(-1) / input.shape[-1], reduction)
+
+
+@autocast("float32")
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the mean over the wrong classes j of ``max(0, margin - x[y] + x[j]) ** p``.
+
+    Args:
+        input: scores, ``[batch, classes]`` or ``[classes]``.
+        target: the right classes, ``[batch]`` or ``[]``.
+        p: 1 or 2.
+        margin: by how much the right class shall lead.
+        weight: a factor per right class, ``[classes]``.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        ValueError: another p; the weight is no vector.
+        RuntimeError: shapes or dtypes do not fit, or a target is no class.
+
+    Example:
+        >>> F.multi_margin_loss(tn.tensor([[0.5, 1.0]]), tn.tensor([1]))
+        tensor(0.2500)
+    """
+    tensor_only("multi_margin_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_reduction(reduction)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.ndim != 1:
+        raise ValueError("weight must be one-dimensional")
+    _check_scores(input)
+    rows = input if input.ndim == 2 else input.reshape(1, -1)
+    batch, classes = rows.shape
+    if target.numel() != batch or target.ndim > 1:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            f"samples (batch size). Expected target size [{batch}], but got {list(target.shape)}. "
+            f"Input has shape {list(input.shape)}."
+        )
+    factors = None if weight is None else _class_weights(weight, input, classes)
+    _check_class_numbers(target, 0, classes, "target out of range")
+    single = target.ndim == 0
+    target = target.reshape(-1)
+    right = target.unsqueeze(1)
+    lack: Any = relu.function(margin - rows.gather(1, right) + rows)
+    lack = lack * lack if p == 2 else lack
+    if factors is not None:
+        lack = lack * factors[target].unsqueeze(1)
+    loss = lack.scatter(1, right, 0.0).sum(1) / classes
+    return reduced(loss[0] if single else loss, reduction)
+
+
+@autocast("float32")
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the sum of ``max(0, 1 - (x[y] - x[j]))`` over right classes y and wrong ones j.
+
+    It is divided by the number of classes.
+
+    Args:
+        input: scores, ``[batch, classes]`` or ``[classes]``.
+        target: of the same shape, int64: the right classes, up to the first -1.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        RuntimeError: shapes do not fit, or a target is no class.
+
+    Example:
+        >>> F.multilabel_margin_loss(tn.tensor([0.1, 0.2, 0.4, 0.8]), tn.tensor([3, 0, -1, 1]))
+        tensor(0.8500)
+    """
+    tensor_only("multilabel_margin_loss", input=input, target=target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_reduction(reduction)
+    _check_scores(input)
+    if target.shape != input.shape:
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
+    rows = input if input.ndim == 2 else input.reshape(1, -1)
+    batch, classes = rows.shape
+    _check_class_numbers(target, -1, classes, "argument #2 'target' is out of range")
+    numbers = target._array.reshape(batch, classes)
+    listed = np.logical_and.accumulate(numbers >= 0, axis=1)  # up to the first -1
+    most = int(listed.sum(axis=1).max(initial=0))
+    listed, numbers = listed[:, :most], np.where(listed, numbers, 0)[:, :most]
+    wrong = np.ones((batch, classes), bool)
+    wrong[np.nonzero(listed)[0], numbers[listed]] = False
+    right = rows.gather(1, wrap(numbers)).unsqueeze(2)
+    lack: Any = relu.function(1 - right + rows.unsqueeze(1))  # [batch, right, all]
+    counted = listed[:, :, None] & wrong[:, None, :]
+    loss = where.function(wrap(counted), lack, 0.0).sum((1, 2)) / classes
+    return reduced(loss if input.ndim == 2 else loss[0], reduction)
+
+
+def _check_scores(input: Tensor) -> None:
+    if input.ndim > 2 or (input.ndim and input.shape[-1] == 0):
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(input.shape)}"
+        )
+
+
+def _check_class_numbers(target: Tensor, first: int, classes: int, complaint: str) -> None:
+    numbers = target._array
+    if numbers.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {name_of(numbers)}")
+    if numbers.size and (numbers.min() < first or numbers.max() >= classes):
+        raise RuntimeError(complaint)
+
+
+def _class_weights(weight: Tensor, input: Tensor, classes: int) -> Tensor:
+    if weight.numel() != classes:
+        raise RuntimeError(
+            f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
+        )
+    if weight.dtype != input.dtype:
+        kinds = [name_of(t._array) for t in (input, weight)]
+        raise RuntimeError(f"expected scalar type {kinds[0]} but found {kinds[1]}")
+    return weight

@@ -1,0 +1,3 @@
+"""Normalisation."""
+
+from tinynet.nn.functional.normalization.normalization import *

@@ -1,0 +1,353 @@
+"""Normalisation: batch, instance, group, layer, RMS and local response norm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tinynet import extension_dtypes
+from tinynet.core.modes import no_grad
+from tinynet.core.tensors.inplace import wrote
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.tensors.version import refuse_inference
+from tinynet.dtypes import Array
+from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.functional.images.padding import pad
+from tinynet.nn.functional.normalization.layout import Blocks
+from tinynet.nn.functional.normalization.normalization_checks import (
+    check_count,
+    check_groups,
+    check_kinds,
+    check_per_channel,
+    check_rows,
+    check_running,
+)
+from tinynet.nn.functional.normalization.normalization_ops import (
+    batch_normalized,
+    batch_scaled,
+    group_normalized,
+)
+from tinynet.nn.functional.normalization.row_normalization_ops import (
+    layer_normalized,
+    rms_normalized,
+)
+
+__all__ = [
+    "batch_norm", "instance_norm", "group_norm", "layer_norm", "rms_norm", "local_response_norm"
+]  # fmt: skip
+
+
+def _or(given: Tensor | None, default: float, input: Tensor, count: int) -> Tensor:
+    """Return a weight or bias, or the constant that stands for none."""
+    if given is not None:
+        return given
+    return wrap(np.full(count, default, input._array.dtype))
+
+
+# ---- batch and instance norm --------------------------------------------------------------------
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return each channel minus its mean, divided by its standard deviation, scaled and moved.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias`` (Ioffe and Szegedy, 2015). In training, mean
+    and (biased) variance are those of the batch, and the running ones are moved towards them, the
+    variance towards the unbiased one; otherwise the running ones are used. The move is a write in
+    place: a backward that needs the old running statistics will say so.
+
+    Args:
+        input: ``[batch, channels, ...]``.
+        running_mean: ``[channels]``, or None in training.
+        running_var: ``[channels]``, or None in training.
+        weight: ``[channels]``, ones unless given.
+        bias: ``[channels]``, zeros unless given.
+        training: whether to use the statistics of the batch.
+        momentum: how far the running statistics move, from 0 to 1.
+        eps: keeps the root away from zero.
+
+    Raises:
+        ValueError: one value per channel in training; ``eps`` is negative.
+        RuntimeError: shapes or dtypes do not fit.
+
+    Example:
+        >>> F.batch_norm(tn.tensor([[1.0], [3.0]]), None, None, training=True, eps=1e-9)
+        tensor([[-1.],
+                [ 1.]])
+    """
+    tensor_only("batch_norm", input=input)
+    if training and input.ndim:
+        check_per_channel(input.shape)
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Tensor:
+    shape = input._array.shape
+    channels = shape[1] if len(shape) > 1 else 0
+    check_running(running_mean, running_var, channels, not training)
+    check_count("weight", weight, channels)
+    check_count("bias", bias, channels)
+    check_kinds("batch_norm", input, weight, bias, running_mean, running_var)
+    if len(shape) < 2 and not input._array.size:
+        scaled = input.clone() if weight is None else input * weight
+        return scaled if bias is None else scaled + bias
+    if len(shape) < 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
+    w, b = _or(weight, 1.0, input, channels), _or(bias, 0.0, input, channels)
+    blocks = Blocks(shape[0], channels, 1, math.prod(shape[2:]), shared=True)
+    if not training:
+        return batch_scaled.function(input, running_mean, running_var, w, b, blocks, eps)
+    for running in (running_mean, running_var):
+        if running is not None:
+            refuse_inference(running._counter)
+    output, mean, var = batch_normalized.function(input, w, b, blocks, eps)
+    count = shape[0] * blocks.places
+    if running_mean is not None and running_var is not None and input._array.size:
+        _move(running_mean, mean._array, momentum)
+        _move(running_var, var._array, momentum, count / max(count - 1, 1))
+    return output
+
+
+def _move(running: Tensor, batch: Array, momentum: float, factor: float = 1.0) -> None:
+    """Move running statistics: ``(1 - m) * running + m * (batch * factor)``."""
+    array = running._array
+    array *= 1 - momentum
+    array += (batch * factor * momentum).reshape(array.shape)
+    wrote(running, "batch norm in training (running statistics)", sources=[batch])
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return each channel of each sample minus its mean, divided by its standard deviation.
+
+    It is batch norm of one sample with ``batch * channels`` channels (Ulyanov et al., 2016).
+
+    Args:
+        input: ``[batch, channels, ...]``.
+        running_mean: ``[channels]``; moves towards the average over the batch.
+        running_var: ``[channels]``, likewise.
+        weight: ``[channels]``, ones unless given.
+        bias: ``[channels]``, zeros unless given.
+        use_input_stats: False: use the running statistics.
+        momentum: how far the running statistics move, from 0 to 1.
+        eps: keeps the root away from zero.
+
+    Raises:
+        ValueError: one value per channel of a sample.
+        RuntimeError: shapes or dtypes do not fit.
+
+    Example:
+        >>> F.instance_norm(tn.tensor([[[1.0, 3.0], [10.0, 30.0]]]), eps=1e-9)
+        tensor([[[-1.,  1.],
+                 [-1.,  1.]]])
+    """
+    tensor_only("instance_norm", input=input)
+    size = input.shape
+    if use_input_stats and math.prod(size[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size {size}"
+        )
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
+    if len(size) < 2:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
+    samples, channels = size[:2]
+
+    def repeated(given: Tensor | None) -> Tensor | None:
+        return None if given is None else given.repeat(samples)
+
+    mean, var = repeated(running_mean), repeated(running_var)
+    flat = input.contiguous().view(1, samples * channels, *size[2:])
+    options = (use_input_stats, momentum, eps)
+    normalized = _batch_norm(flat, mean, var, repeated(weight), repeated(bias), *options)
+    if use_input_stats and samples:
+        with no_grad():
+            for running, moved in ((running_mean, mean), (running_var, var)):
+                if running is not None and moved is not None:
+                    running.copy_(moved.view(samples, channels).mean(0))
+    return normalized.view(size)
+
+
+# ---- group, layer and RMS norm ------------------------------------------------------------------
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return each group of channels of each sample minus its mean, divided by its deviation.
+
+    Then each channel is scaled and moved (Wu and He, 2018).
+
+    Args:
+        input: ``[batch, channels, ...]``.
+        num_groups: divides the number of channels.
+        weight: ``[channels]``, ones unless given.
+        bias: ``[channels]``, zeros unless given.
+        eps: keeps the root away from zero.
+
+    Raises:
+        ValueError: one value per group.
+        RuntimeError: shapes or dtypes do not fit.
+
+    Example:
+        >>> F.group_norm(tn.tensor([[1.0, 3.0, 10.0, 30.0]]), 2, eps=1e-9)
+        tensor([[-1.,  1., -1.,  1.]])
+    """
+    tensor_only("group_norm", input=input)
+    size = input._array.shape
+    check_groups(size, num_groups, weight=weight, bias=bias)
+    samples, channels = size[:2]
+    check_kinds("GroupNormKernelImpl", input, weight, bias)
+    w, b = _or(weight, 1.0, input, channels), _or(bias, 0.0, input, channels)
+    blocks = Blocks(samples, num_groups, channels // num_groups, math.prod(size[2:]))
+    return group_normalized.function(input, w, b, blocks, eps)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Return the input minus its mean, divided by its deviation, over the last dimensions.
+
+    Then each element is scaled and moved (Ba, Kiros and Hinton, 2016).
+
+    Args:
+        input: ``[..., *normalized_shape]``.
+        normalized_shape: the last dimensions.
+        weight: ``normalized_shape``, ones unless given.
+        bias: ``normalized_shape``, zeros unless given.
+        eps: keeps the root away from zero.
+
+    Raises:
+        RuntimeError: shapes or dtypes do not fit.
+
+    Example:
+        >>> F.layer_norm(tn.tensor([[1.0, 3.0], [10.0, 30.0]]), (2,), eps=1e-9)
+        tensor([[-1.,  1.],
+                [-1.,  1.]])
+    """
+    tensor_only("layer_norm", input=input)
+    length = check_rows("layer_norm", "*, ", input, normalized_shape, weight=weight, bias=bias)
+    check_kinds("LayerNormKernelImpl", input, weight, bias)
+    w, b = _or(weight, 1.0, input, 0), _or(bias, 0.0, input, 0)
+    return layer_normalized.function(input, w, b, length, eps)
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """Return the input divided by the root of its mean square over the last dimensions.
+
+    Then each element is scaled (Zhang and Sennrich, 2019).
+
+    Args:
+        input: ``[..., *normalized_shape]``.
+        normalized_shape: the last dimensions.
+        weight: ``normalized_shape``, ones unless given.
+        eps: keeps the root away from zero; the smallest step from 1 unless given.
+
+    Raises:
+        RuntimeError: shapes do not fit.
+
+    Example:
+        >>> F.rms_norm(tn.tensor([[3.0, 3.0], [0.0, 2.0]]), (2,))
+        tensor([[1.0000, 1.0000],
+                [0.0000, 1.4142]])
+    """
+    tensor_only("rms_norm", input=input)
+    length = check_rows("rms_norm", "*", input, normalized_shape, weight=weight)
+    check_kinds("rms_norm", input)
+    w = _or(weight, 1.0, input, 0)
+    if w.dtype != input.dtype:
+        w = w.to(input.dtype)
+    smallest = float(extension_dtypes.finfo(input._array.dtype).eps)
+    return rms_normalized.function(input, w, length, smallest if eps is None else eps)
+
+
+# ---- over neighbouring channels -----------------------------------------------------------------
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Return the input divided by ``(k + alpha * mean of squares over near channels) ** beta``.
+
+    The mean is over ``size`` channels around each, zeros beyond the first and last
+    (Krizhevsky et al., 2012).
+
+    Args:
+        input: ``[batch, channels, places, ...]``.
+        size: how many channels.
+        alpha: factor of the mean of squares.
+        beta: power of the divisor.
+        k: added to it.
+
+    Raises:
+        ValueError: fewer than 3 dimensions; ``size`` is not positive.
+
+    Example:
+        >>> F.local_response_norm(tn.ones(1, 3, 1), 3, alpha=3.0, beta=1.0).flatten()
+        tensor([0.3333, 0.2500, 0.3333])
+    """
+    tensor_only("local_response_norm", input=input)
+    if input.ndim < 3:
+        raise ValueError(
+            "Expected 3D or higher dimensionality                          input (got "
+            f"{input.ndim} dimensions)"
+        )
+    if size < 1:
+        raise ValueError(
+            f"The 'size' parameter of local_response_norm must be >= 1. Got {size} instead."
+        )
+    if not input._array.size:
+        return input
+    channels = input.shape[1]
+    beyond = [0, 0] * (input.ndim - 2) + [size // 2, (size - 1) // 2]
+    squares = pad(input * input, beyond)
+    total = squares.narrow(1, 0, channels)
+    for start in range(1, size):
+        total = total + squares.narrow(1, start, channels)
+    return input / (total * (alpha / size) + k) ** beta

@@ -1,0 +1,120 @@
+"""What normalisations refuse, in PyTorch's words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.argument_errors import name_of
+
+
+def check_kinds(kernel: str, input: Tensor, *parameters: Tensor | None) -> None:
+    """Refuse what is no floating-point number, and dtypes that differ."""
+    kind = input._array.dtype
+    if not dtypes.is_floating(kind):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(input._array)}'")
+    given = [p._array for p in parameters if p is not None]
+    if not given:
+        return
+    first = given[0].dtype
+    if first != kind and not (kind.itemsize == 2 and first == np.float32):
+        if kind == np.float64:
+            raise errors.mixed_dtypes("mixed dtype (CPU): all inputs must share same datatype.")
+        raise errors.mixed_dtypes(
+            f"mixed dtype (CPU): expect parameter to have scalar type of {name_of(input._array)}"
+        )
+    for other in given[1:]:
+        if other.dtype != first:
+            raise errors.mixed_dtypes(
+                f"expected scalar type {name_of(given[0])} but found {name_of(other)}"
+            )
+
+
+def check_per_channel(size: Sequence[int]) -> None:
+    """Refuse one value per channel: it is its own mean."""
+    if size[0] * math.prod(size[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {size}"
+        )
+
+
+def check_running(mean: Tensor | None, var: Tensor | None, channels: int, needed: bool) -> None:
+    """Refuse running statistics that do not fit, or are missing where they are needed."""
+    for name, running in (("running_mean", mean), ("running_var", var)):
+        if running is None:
+            if needed:
+                raise RuntimeError(f"{name} must be defined in evaluation mode")
+        else:
+            check_count(name, running, channels)
+            if running.requires_grad:
+                raise RuntimeError(
+                    f"The function 'native_batch_norm' is not differentiable with respect to "
+                    f"argument '{name}'. This input cannot have requires_grad True."
+                )
+    if (mean is None) != (var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+
+
+def check_count(name: str, given: Tensor | None, channels: int) -> None:
+    """Refuse what has not one number per channel."""
+    if given is not None and given._array.size != channels:
+        raise RuntimeError(f"{name} should contain {channels} elements not {given._array.size}")
+
+
+def check_groups(size: Sequence[int], num_groups: int, **parameters: Tensor | None) -> None:
+    """Refuse what ``group_norm`` can not divide into groups, and parameters that do not fit."""
+    if len(size) < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {len(size)}"
+        )
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    samples, channels = size[:2]
+    check_per_channel([samples * channels // num_groups, num_groups, *size[2:]])
+    if channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {list(size)} and num_groups={num_groups}"
+        )
+    for name, given in parameters.items():
+        if given is not None and given.shape != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in "
+                f"input, but got {name} of shape {list(given.shape)} and input of shape "
+                f"{list(size)}"
+            )
+
+
+def check_rows(
+    function: str, star: str, input: Tensor, normalized_shape: Any, **parameters: Tensor | None
+) -> int:
+    """Return how many numbers make a row; refuse shapes that do not fit."""
+    if not isinstance(normalized_shape, (tuple, list)):
+        raise TypeError(
+            f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type(normalized_shape).__name__}"
+        )
+    shape = list(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
+            f"one element, but got normalized_shape = {shape}"
+        )
+    for name, given in parameters.items():
+        if given is not None and list(given.shape) != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
+                f"shape {list(given.shape)} and normalized_shape = {shape}"
+            )
+    size = list(input.shape)
+    if size[-len(shape) :] != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={shape}, expected input with shape "
+            f"[{star}{', '.join(map(str, shape))}], but got input of size{size}"
+        )
+    return math.prod(shape)

@@ -1,0 +1,189 @@
+"""The operations behind average pooling, of 2 and 3 dimensions.
+
+They are operations for speed: sums along one dimension after the other, each a loop over the few
+offsets of a window. As in PyTorch, one dimension is two of which the first has length 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import operation
+from tinynet.dtypes import Array
+from tinynet.nn.functional.dimensions import Ints, by_rank, spatial
+from tinynet.nn.functional.images.separable import LinearMap, apply
+from tinynet.nn.functional.pooling.windows import Options, Windows, shares, sliding
+from tinynet.ops.argument_errors import name_of
+from tinynet.ops.shaping.views import expand
+
+RANKS = (2, 3)
+
+# ---- sliding windows ----------------------------------------------------------------------------
+
+
+def _windows(shape: Ints, options: Options) -> Windows:
+    return sliding(f"avg_pool{options.rank}d", shape, options)
+
+
+def _divisor(sizes: Ints, windows: Windows, options: Options, include: bool) -> Any:
+    """Return by what the sums are divided: a number, or one for each window."""
+    if windows.inside:
+        return math.prod(options.kernel_size)
+    counts: Any = np.ones((), np.int64)
+    for d, n in enumerate(sizes):
+        if include:  # the padding counts, but not what lies beyond it
+            start = np.arange(windows.outputs[d]) * options.stride[d] - options.padding[d]
+            stop = np.minimum(start + options.kernel_size[d], n + options.padding[d])
+            one = stop - start
+        else:
+            one = np.zeros(windows.outputs[d], np.int64)
+            for target, _ in windows.taps[d]:
+                one[target] += 1
+        counts = counts[..., None] * one
+    return counts
+
+
+def _divided(total: Array, divisor: Any) -> Array:
+    """Return a new array divided; whole numbers as in C, towards zero."""
+    if total.dtype.kind == "f":
+        total /= np.asarray(divisor, total.dtype)
+        return total
+    signs = np.sign(total) * np.sign(divisor)
+    return signs * (np.abs(total) // np.abs(divisor))
+
+
+def avg_pool(
+    input: Array, /, options: Options, count_include_pad: bool, divisor_override: int | None
+) -> Array:
+    """Return the average of each window."""
+    windows = _windows(input.shape, options)
+    if input.dtype.kind != "f" and input.dtype != np.int64:
+        raise NotImplementedError(
+            f"\"avg_pool{options.rank}d\" not implemented for '{name_of(input)}'"
+        )
+    total, first = input, input.ndim - options.rank
+    for d in reversed(range(options.rank)):
+        total = _summed(total, first + d, windows.outputs[d], windows.taps[d], windows.inside)
+    divisor = divisor_override or _divisor(input.shape[first:], windows, options, count_include_pad)
+    return np.ascontiguousarray(_divided(total, divisor))
+
+
+def _summed(x: Array, axis: int, count: int, taps: Any, inside: bool) -> Array:
+    """Return the sums over the windows along one dimension."""
+    at: tuple[Any, ...] = (slice(None),) * axis
+    parts = [x[(*at, source)] for _, source in taps]
+    if inside:
+        total = parts[0] + parts[1] if len(parts) > 1 else np.array(parts[0])
+        for part in parts[2:]:
+            total += part
+        return total
+    total = np.zeros((*x.shape[:axis], count, *x.shape[axis + 1 :]), x.dtype)
+    for (target, _), part in zip(taps, parts, strict=True):
+        total[(*at, target)] += part
+    return total
+
+
+def avg_spread(
+    self: Array,
+    /,
+    sizes: Ints,
+    options: Options,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Array:
+    """Return planes of ``sizes`` in which each element is shared among its window."""
+    first = self.ndim - len(sizes)
+    windows = _windows((*self.shape[:first], *sizes), options)
+    divisor = divisor_override or _divisor(sizes, windows, options, count_include_pad)
+    whole = self / np.asarray(divisor, self.dtype)
+    for d, n in enumerate(sizes):
+        disjoint = options.stride[d] >= options.kernel_size[d]
+        whole = _repeated(whole, first + d, n, windows.taps[d], disjoint)
+    return whole
+
+
+def _repeated(g: Array, axis: int, n: int, taps: Any, disjoint: bool) -> Array:
+    """Return the sums over the windows that an element is in, along one dimension."""
+    at: tuple[Any, ...] = (slice(None),) * axis
+    shape = (*g.shape[:axis], n, *g.shape[axis + 1 :])
+    seen = sum(target.stop - target.start for target, _ in taps)
+    whole = np.empty(shape, g.dtype) if disjoint and seen == n else np.zeros(shape, g.dtype)
+    for target, source in taps:
+        if disjoint:
+            whole[(*at, source)] = g[(*at, target)]
+        else:
+            whole[(*at, source)] += g[(*at, target)]
+    return whole
+
+
+avg_pools = by_rank(avg_pool, "AvgPool{}DBackward0", RANKS)
+avg_spreads = by_rank(avg_spread, "AvgPool{}DBackwardBackward0", RANKS)
+for _rank in RANKS:
+    avg_pools[_rank].grad(
+        input=lambda g, input_shape, options, count_include_pad, divisor_override: avg_spreads[
+            options.rank
+        ](g, spatial(input_shape, options.rank), options, count_include_pad, divisor_override)
+    )
+    avg_spreads[_rank].grad(
+        self=lambda g, options, count_include_pad, divisor_override: avg_pools[options.rank](
+            g, options, count_include_pad, divisor_override
+        )
+    )
+
+# ---- even shares --------------------------------------------------------------------------------
+
+
+def _maps(sizes: Ints, outputs: Ints, transposed: bool) -> list[LinearMap | None]:
+    """Return the map of each dimension, None where nothing changes."""
+    pairs = zip(sizes, outputs, strict=True)
+    found = [None if n == m else shares(n, m) for n, m in pairs]
+    return [None if x is None else x.transposed for x in found] if transposed else found
+
+
+def adaptive_avg_pool(input: Array, /, output_size: Ints) -> Array:
+    """Return the average of each of ``output_size`` parts."""
+    sizes = spatial(input.shape, len(output_size))
+    return apply(input, _maps(sizes, output_size, False))
+
+
+def adaptive_avg_spread(self: Array, /, sizes: Ints) -> Array:
+    """Return planes of ``sizes`` in which each element is shared among its part."""
+    return apply(self, _maps(sizes, spatial(self.shape, len(sizes)), True))
+
+
+adaptive_avg_pools = by_rank(adaptive_avg_pool, "AdaptiveAvgPool{}DBackward0", RANKS)
+adaptive_avg_spreads = by_rank(adaptive_avg_spread, "AdaptiveAvgPool{}DBackwardBackward0", RANKS)
+for _rank in RANKS:
+    adaptive_avg_pools[_rank].grad(
+        input=lambda g, input_shape, output_size: adaptive_avg_spreads[len(output_size)](
+            g, spatial(input_shape, len(output_size))
+        )
+    )
+    adaptive_avg_spreads[_rank].grad(
+        self=lambda g, self_shape, sizes: adaptive_avg_pools[len(sizes)](
+            g, spatial(self_shape, len(sizes))
+        )
+    )
+
+
+@operation(node="MeanBackward1", methods=False)
+def plane_mean(input: Array, /, rank: int) -> Array:
+    """Return the mean of each plane, its dimensions kept: a product, since BLAS sums faster."""
+    lead, sizes = input.shape[: input.ndim - rank], spatial(input.shape, rank)
+    n = math.prod(sizes)
+    rows = input.reshape(math.prod(lead), n)
+    if input.dtype.itemsize < 4:
+        means = rows.mean(1)
+    else:
+        means = np.dot(rows, np.full(n, 1 / max(n, 1), input.dtype))
+    return means.reshape(*lead, *(1,) * rank)
+
+
+plane_mean.grad(
+    input=lambda g, input_shape, rank: expand(
+        g / math.prod(spatial(input_shape, rank)), input_shape
+    )
+)

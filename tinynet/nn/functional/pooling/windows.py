@@ -1,0 +1,353 @@
+"""Where the windows of a pooling lie, and what is refused about them.
+
+Everything here follows from shapes and options alone, so it is worked out once and kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinynet.dtypes import Array
+from tinynet.nn.functional.dimensions import Ints, per_dim, spatial
+from tinynet.nn.functional.images.separable import LinearMap
+
+COUNTS = {1: "one", 2: "two", 3: "three"}
+KEPT = 256  # windows
+Slices = tuple[slice, ...]
+Taps = tuple[tuple[slice, slice], ...]
+Index = tuple[Any, ...]
+_NONE: Array = np.zeros((), np.int64)
+
+
+class Options(NamedTuple):
+    """The options of max and average pooling, one int per dimension each."""
+
+    kernel_size: Ints
+    stride: Ints
+    padding: Ints
+    dilation: Ints
+    ceil_mode: bool
+
+    @property
+    def rank(self) -> int:
+        """The number of spatial dimensions."""
+        return len(self.kernel_size)
+
+
+class Windows(NamedTuple):
+    """The windows of a pooling.
+
+    Attributes:
+        outputs: how many there are along each dimension.
+        spans: for each dimension, for each output, the elements that it sees.
+        taps: for each dimension, for each offset in a window, the outputs that see an element
+            there, and these elements; empty if the windows differ in length.
+        steps: for each offset in a whole window, in order, the same as indices of whole arrays.
+        corners: where in the plane, counted row by row, offset 0 of each window is.
+        places: how much further each offset is.
+        inside: no window reaches over the edge.
+        disjoint: no element is in two windows.
+        few: it is best to look at one window after the other.
+        halves: there are two dimensions, in each of which two neighbours after two are a window.
+    """
+
+    outputs: Ints
+    spans: tuple[Slices, ...]
+    taps: tuple[Taps, ...] = ()
+    steps: tuple[tuple[Index, Index], ...] = ()
+    corners: Array = _NONE
+    places: Array = _NONE
+    inside: bool = True
+    disjoint: bool = False
+    few: bool = True
+    halves: bool = False
+
+
+def _equal(sizes: Ints, outputs: Ints, spans: list[Slices], taps: list[Taps]) -> Windows:
+    """Return windows of equal length."""
+    steps: list[tuple[Index, Index]] = []
+    for offset in itertools.product(*taps):
+        targets, sources = zip(*offset, strict=True)
+        steps.append(((..., *targets), (..., *sources)))
+    inside = all(
+        tap[0] == slice(0, count) for one, count in zip(taps, outputs, strict=True) for tap in one
+    )
+    corners, places = np.zeros((), np.int64), np.zeros((), np.int64)
+    disjoint = True
+    for n, count, one in zip(sizes, outputs, taps, strict=True):
+        step = one[0][1].step
+        starts = np.array([source.start - target.start * step for target, source in one])
+        corners = corners[..., None] * n + (starts[0] + np.arange(count) * step)
+        places = places[..., None] * n + (starts - starts[0])
+        disjoint &= bool(starts[-1] - starts[0] < step)
+    few = inside and corners.size < len(steps)
+    halves = inside and [(t[0][1].step, *(s.start for _, s in t)) for t in taps] == [(2, 0, 1)] * 2
+    made = (tuple(steps), corners, places.reshape(-1), inside, disjoint, few, halves)
+    return Windows(outputs, tuple(spans), tuple(taps), *made)
+
+
+# ---- windows of equal length --------------------------------------------------------------------
+
+
+def _taps(n: int, count: int, kernel: int, stride: int, padding: int, dilation: int) -> Taps:
+    """Return, for each offset of one dimension, the outputs and the elements."""
+    found = []
+    for offset in range(kernel):
+        first = offset * dilation - padding  # the element that output 0 sees, if there is one
+        low = max(0, -(first // stride))
+        high = max(low, min(count, (n - 1 - first) // stride + 1))
+        start = first + low * stride
+        found.append((slice(low, high), slice(start, start + (high - low) * stride, stride)))
+    return tuple(found)
+
+
+def _spans(n: int, count: int, kernel: int, stride: int, padding: int, dilation: int) -> Slices:
+    """Return, for each output of one dimension, the elements."""
+    found = []
+    for output in range(count):
+        start = output * stride - padding
+        stop = min(start + (kernel - 1) * dilation + 1, n)
+        found.append(slice(start + max(0, -(start // dilation)) * dilation, stop, dilation))
+    return tuple(found)
+
+
+def _count(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
+    """Return how many windows fit; with ``ceil_mode`` the last may reach over the right edge."""
+    room = n + 2 * padding - dilation * (kernel - 1) - 1
+    count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
+    if ceil_mode and (count - 1) * stride >= n + padding:  # it must not begin beyond the edge
+        count -= 1
+    return count
+
+
+@lru_cache(maxsize=KEPT)
+def sliding(title: str, shape: Ints, options: Options) -> Windows:
+    """Return the windows of max or average pooling over an input of ``shape``.
+
+    Raises:
+        RuntimeError: the options make no sense, or do not fit the input.
+    """
+    rank = options.rank
+    check_dims(title, shape, rank)
+    _check_options(options)
+    check_nonempty(title, shape, rank)
+    dims = list(zip(spatial(shape, rank), *options[:4], strict=True))
+    outputs = tuple(_count(*one, options.ceil_mode) for one in dims)
+    small = title == "avg_pool3d" and any(n < k for n, k, *_ in dims)
+    if min(outputs) < 1 or small:
+        _refuse_small(title, shape, outputs, options.kernel_size)
+    taps: list[Taps] = []
+    spans: list[Slices] = []
+    for (n, *rest), count in zip(dims, outputs, strict=True):
+        taps.append(_taps(n, count, *rest))
+        spans.append(_spans(n, count, *rest))
+        if any(span.start >= span.stop for span in spans[-1]):
+            raise RuntimeError(
+                f"{title}: each window must see an element. Got one that lies in the padding, with "
+                f"{options} for an input of shape {list(shape)}."
+            )
+    return _equal(spatial(shape, rank), outputs, spans, taps)
+
+
+# ---- windows that share an input evenly ---------------------------------------------------------
+
+
+@lru_cache(maxsize=KEPT)
+def adaptive(sizes: Ints, outputs: Ints) -> Windows:
+    """Return the windows that share dimensions of ``sizes`` among ``outputs`` places.
+
+    Window i is ``[floor(i n / m), ceil((i + 1) n / m))``.
+    """
+    spans = tuple(
+        tuple(slice(i * n // m, -((i + 1) * n // -m)) for i in range(m))
+        for n, m in zip(sizes, outputs, strict=True)
+    )
+    pairs = list(zip(sizes, outputs, strict=True))
+    if any(m == 0 or n % m for n, m in pairs):
+        return Windows(outputs, spans)
+    return _equal(
+        sizes, outputs, list(spans), [_taps(n, m, n // m, n // m, 0, 1) for n, m in pairs]
+    )
+
+
+@lru_cache(maxsize=KEPT)
+def shares(n: int, m: int) -> LinearMap:
+    """Return the adaptive averages along one dimension."""
+    spans = adaptive((n,), (m,)).spans[0]
+    lengths = np.array([span.stop - span.start for span in spans], np.int64)
+    tap = np.arange(lengths.max(initial=1))[:, None]
+    columns = np.array([span.start for span in spans], np.int64) + tap
+    inside = tap < lengths
+    return LinearMap(n, np.where(inside, columns, 0), inside / lengths)
+
+
+# ---- reading options ----------------------------------------------------------------------------
+
+POSITIONS = {"kernel_size": 2, "stride": 3, "padding": 4, "dilation": 5, "output_size": 2}
+
+
+def ints(title: str, name: str, value: Any, rank: int) -> Ints:
+    """Return an option of a pooling as one int per dimension.
+
+    Raises:
+        TypeError: it is neither an int nor a sequence of ints.
+        RuntimeError: another number of ints.
+    """
+    if type(value) is int:
+        return (value,) * rank
+    if isinstance(value, np.integer):
+        return (int(value),) * rank
+    wanted = f"{title}(): argument '{name}' (position {POSITIONS[name]}) must be tuple of ints, "
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"{wanted}not {type(value).__name__}")
+    for place, n in enumerate(value):
+        if not isinstance(n, (int, np.integer)):
+            raise TypeError(f"{wanted}but found element of type {type(n).__name__} at pos {place}")
+    if len(value) not in (1, rank):
+        raise RuntimeError(_wrong_count(title, name, rank, len(value)))
+    return per_dim(tuple(int(n) for n in value), rank)
+
+
+def _wrong_count(title: str, name: str, rank: int, got: int) -> str:
+    if title == "max_pool1d":
+        what = {"stride": "None, an int, list of ints, or", "padding": "an int, list of ints, or"}
+        kinds = what.get(name, "an int, list of ints or")
+        return f"{title}() {name} must be {kinds} tuple of ints of size 1 but got size {got}"
+    if rank == 1:
+        return f"{title}() argument '{name}' should contain one int (got {got})"
+    verb = "must be either" if name == "dilation" else "must either be"
+    if title == "avg_pool3d":
+        verb = "must be"
+    omitted = "omitted, " if name == "stride" else ""
+    return f"{title}: {name} {verb} {omitted}a single int, or a tuple of {COUNTS[rank]} ints"
+
+
+# ---- refusals -----------------------------------------------------------------------------------
+
+
+def _letters(prefix: str, values: Sequence[int]) -> str:
+    """Return lengths as messages have them: ``kH: 2 kW: 3``."""
+    return " ".join(f"{prefix}{c}: {n}" for c, n in zip("THW"[-len(values) :], values, strict=True))
+
+
+def _check_options(options: Options) -> None:
+    kernel, stride, padding, dilation, _ = options
+    for k, s, p, d in zip(*options[:4], strict=True):
+        if s == 0:
+            raise RuntimeError("stride should not be zero")
+        if p < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
+        if p > ((k - 1) * d + 1) // 2 and k > 0:
+            raise RuntimeError(
+                "pad should be at most half of effective kernel size, but got "
+                f"pad={p}, kernel_size={k} and dilation={d}"
+            )
+    for what, prefix, values in (
+        ("kernel size", "k", kernel),
+        ("stride", "d", stride),
+        ("dilation", "dilation", dilation),
+    ):
+        if min(values) <= 0:
+            raise RuntimeError(
+                f"{what} should be greater than zero, but got {_letters(prefix, values)}"
+            )
+    if any(p > k // 2 for k, p in zip(kernel, padding, strict=True)):  # with a dilation
+        raise RuntimeError(
+            "pad should be smaller than or equal to half of kernel size, but got "
+            + _kernel_and_pad(kernel, padding)
+        )
+
+
+def _kernel_and_pad(kernel: Ints, padding: Ints) -> str:
+    """Return both as PyTorch prints them."""
+    if len(kernel) == 2:
+        (kh, kw), (ph, pw) = kernel, padding
+        return f"padW = {pw}, padH = {ph}, kW = {kw}, kH = {kh}"
+    (kt, kh, kw), (pt, ph, pw) = kernel, padding
+    return f"kT: {kt} kW: {kw} kH: {kh} padT: {pt} padW: {pw} padH: {ph}"
+
+
+def check_max1d(shape: Ints, options: Options, return_indices: bool) -> None:
+    """Raise what PyTorch says of max_pool1d, which has its own words unless it returns indices."""
+    if len(shape) not in (2, 3) or 0 in shape[len(shape) - 2 :]:
+        raise RuntimeError(
+            "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
+            f"input, but got:{list(shape)}"
+        )
+    if return_indices:
+        return
+    (kernel,), (stride,), (padding,), (dilation,), ceil_mode = options
+    for name, n in (("kernel_size", kernel), ("stride", stride)):
+        if n <= 0:
+            raise RuntimeError(f"max_pool1d() {name} must be greater than zero, but got {n}")
+    if padding < 0:
+        raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {padding}")
+    if padding > kernel // 2:
+        raise RuntimeError(
+            "max_pool1d() padding should be at most half of kernel size, but got "
+            f"padding={padding} and kernel_size={kernel}"
+        )
+    if dilation <= 0:
+        raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {dilation}")
+    count = _count(shape[-1], kernel, stride, padding, dilation, ceil_mode)
+    if count < 1:
+        raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
+
+
+def check_1d(title: str, shape: Ints) -> None:
+    """Raise RuntimeError unless the input of a 1d pooling has 2 or 3 dimensions."""
+    if len(shape) not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 "
+            f"'self' (while checking arguments for {title})"
+        )
+
+
+def check_dims(title: str, shape: Ints, rank: int) -> None:
+    """Raise RuntimeError unless an input has one or two dimensions beside the spatial ones."""
+    if len(shape) - rank in (1, 2):
+        return
+    if title == "avg_pool2d":
+        raise _unfit(shape, rank)
+    raise RuntimeError(
+        f"non-empty {rank + 1}D or {rank + 2}D (batch mode) tensor expected for input. "
+        f"Got an input of shape {list(shape)} instead."
+    )
+
+
+def check_nonempty(title: str, shape: Ints, rank: int) -> None:
+    """Raise RuntimeError for an input without elements, unless its batch is what is empty."""
+    if 0 not in shape[-rank - 1 :]:
+        return
+    if rank == 2:
+        raise _unfit(shape, rank)
+    raise RuntimeError(
+        f"{title}(): Expected input's non-batch dimensions to have positive length, but input has "
+        f"a shape of {list(shape)} and non-batch dimension 0 has length zero!"
+    )
+
+
+def _unfit(shape: Ints, rank: int) -> RuntimeError:
+    return RuntimeError(
+        f"Expected {rank + 1}D or {rank + 2}D (batch mode) tensor with optional 0 dim batch size "
+        f"for input, but got:{list(shape)}"
+    )
+
+
+def _refuse_small(title: str, shape: Ints, outputs: Ints, kernel: Ints) -> None:
+    rank = len(kernel)
+    sizes, channels = spatial(shape, rank), shape[-rank - 1]
+    if title == "avg_pool3d":
+        raise RuntimeError(
+            f"input image ({_letters('', sizes)}) smaller than kernel size "
+            f"({_letters('k', kernel)})"
+        )
+    before, after = ("x".join(map(str, (channels, *x))) for x in (sizes, outputs))
+    raise RuntimeError(
+        f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small"
+    )

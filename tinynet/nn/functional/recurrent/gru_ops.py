@@ -1,0 +1,201 @@
+"""The sequence through a layer of gated recurrent units, as one operation for speed.
+
+``r, z = sigmoid(W_ih x + b_ih + W_hh h + b_hh)``, two thirds of the sums; with the last third
+``q = W_hh h + b_hh`` and ``n = tanh(W_ih x + b_ih + r q)``; then ``h' = n + z (h - n)``.
+
+Source: Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical
+machine translation", 2014, with the reset gate behind the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import operation
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.nn.functional.affine import affine_map
+from tinynet.nn.functional.double_backward import recorded
+from tinynet.nn.functional.recurrent import recurrent_compiled
+from tinynet.nn.functional.recurrent.rnn_ops import (
+    across,
+    as_matrix,
+    blocks,
+    by_panel,
+    column_sums,
+    hidden_weight_gradient,
+    panels,
+    rows,
+)
+from tinynet.ops.pointwise.exponential import sigmoid, tanh
+from tinynet.ops.products.gemm import dot
+from tinynet.ops.shaping.joining import stack
+from tinynet.ops.shaping.splitting import chunk
+
+# The record of a step. At first the products with the input stand in the places of r z n, those
+# with the hidden state in the three places from h - n on.
+_R, _Z, _N, _H_N, _UNUSED, _Q = range(6)
+_ORDER, _SCALE = (0, 1, 2), (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
+
+
+@operation(outputs=("output", "h_n"), hidden=("record",), differentiable=2, methods=False)
+def gru_sequence(
+    input: Array, h_0: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, /, reverse: bool
+) -> tuple[Array, Array, Array]:
+    """Return the hidden states of all steps, and the last one.
+
+    Args:
+        input: ``[steps, batch, inputs]``.
+        h_0: ``[batch, size]`` or ``[1, batch, size]``; the last one has the same shape.
+        w_ih, w_hh: ``[3 * size, inputs]``, ``[3 * size, size]``.
+        b_ih, b_hh: ``[3 * size]``.
+        reverse: from the last step to the first.
+    """
+    steps, batch, _ = input.shape
+    size, kind = w_hh.shape[1], input.dtype
+    if recurrent_compiled.takes(input, size):
+        h, rest = as_matrix(h_0), (w_ih, w_hh, b_ih, b_hh, reverse)
+        output, record = recurrent_compiled.gru_forward(input, h, *rest)
+        return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
+    from_input, from_hidden = (panels(w, 3, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
+    record = np.empty((steps, 6, batch, size), kind)
+    np.matmul(input[:, None, None], from_input, out=by_panel(record[:, :3], from_input))
+    record[:, _N] += b_ih[2 * size :]
+    constant = np.empty((3, batch, size), kind)
+    np.multiply((b_ih + b_hh).reshape(3, 1, size), kind.type(0.5), out=constant)
+    constant[2] = b_hh[2 * size :]
+    targets, half = by_panel(record[:, _H_N:], from_hidden), np.asarray(0.5, kind)
+    output, part, h = (
+        np.empty((steps, batch, size), kind),
+        np.empty((batch, size), kind),
+        as_matrix(h_0),
+    )
+    for t in range(steps)[:: -1 if reverse else 1]:
+        now, gates = record[t], record[t, :2]
+        np.matmul(h, from_hidden, out=targets[t])
+        np.add(now[_H_N:], constant, out=now[_H_N:])
+        np.add(gates, now[_H_N:_Q], out=gates)
+        np.tanh(gates, out=gates)
+        np.multiply(gates, half, out=gates)
+        np.add(gates, half, out=gates)
+        np.multiply(now[_R], now[_Q], out=part)
+        np.add(part, now[_N], out=part)
+        n = np.tanh(part, out=now[_N])
+        np.subtract(h, n, out=now[_H_N])
+        np.multiply(now[_H_N], now[_Z], out=part)
+        h = np.add(part, n, out=output[t])
+    return output, h.reshape(h_0.shape).copy(), record
+
+
+def gru_steps(inputs: Sequence[Tensor], reverse: bool = False) -> tuple[Tensor, Tensor]:
+    """Return what ``gru_sequence`` does, from elementary operations."""
+    input, h_0, w_ih, w_hh, b_ih, b_hh = inputs
+    h = as_matrix(h_0)
+    x, outputs = affine_map(input, w_ih, b_ih), []
+    for t in range(len(input))[:: -1 if reverse else 1]:
+        x_r, x_z, x_n = chunk(x[t], 3, 1)
+        h_r, h_z, q = chunk(affine_map(h, w_hh, b_hh), 3, 1)
+        n = tanh(x_n + sigmoid(x_r + h_r) * q)
+        h = n + sigmoid(x_z + h_z) * (h - n)
+        outputs.append(h)
+    return stack(outputs[:: -1 if reverse else 1]), h.reshape(h_0.shape)
+
+
+# ---- the derivative -----------------------------------------------------------------------------
+
+
+def _slopes(record: Array, made: Array) -> None:
+    """Write what the gradient of the hidden state is multiplied by to ``made``.
+
+    In some steps, ``[steps, 4, batch, size]``: for the sums of r and z, for q, and for the sum of
+    n: ``q r (1 - r) s``, ``(h - n) z (1 - z)``, ``r s`` and ``s = (1 - z) (1 - n n)``.
+    """
+    r, z, n, h_n, _, q = record.swapaxes(0, 1)
+    to_r, to_z, to_q, to_n = made.swapaxes(0, 1)
+    np.multiply(n, n, out=to_q)
+    np.subtract(1, to_q, out=to_q)
+    np.multiply(z, to_q, out=to_n)
+    np.subtract(to_q, to_n, out=to_n)
+    np.multiply(h_n, z, out=to_r)
+    np.multiply(to_r, z, out=to_z)
+    np.subtract(to_r, to_z, out=to_z)
+    np.multiply(to_n, r, out=to_q)
+    part = np.multiply(to_q, q)
+    np.multiply(part, r, out=to_r)
+    np.subtract(part, to_r, out=to_r)
+
+
+def _back(
+    g: tuple[Array, Array], record: Array, w_hh: Array, reverse: bool
+) -> tuple[Array, Array, Array]:
+    """Go back through time.
+
+    Returns:
+        The gradients of the products with the input, of those with the hidden state, of ``h_0``.
+    """
+    g_output, dh = g[0], as_matrix(g[1]).copy()
+    steps, _, batch, size = record.shape
+    weight, order = across(w_hh, steps), blocks(steps, batch, size, reverse)
+    of_input, of_hidden = np.empty((2, steps, batch, 3, size), dh.dtype)
+    flat, target, carried = (
+        of_hidden.reshape(steps, batch, 3 * size),
+        by_panel(dh, weight),
+        dh.copy(),
+    )
+    to_r_z_q, to_n = of_hidden.swapaxes(1, 2), of_input[:, :, 2]
+    slopes = np.empty((max(map(len, order)), 4, batch, size), dh.dtype)
+    for block in order:
+        first, end = min(block), max(block) + 1
+        _slopes(record[first:end], slopes[: end - first])
+        for t in block:
+            now = slopes[t - first]
+            np.add(dh, g_output[t], out=dh)
+            np.multiply(dh, now[:3], out=to_r_z_q[t])
+            np.multiply(dh, now[3], out=to_n[t])
+            np.multiply(dh, record[t, _Z], out=carried)
+            np.matmul(flat[t], weight, out=target)
+            np.add(dh, carried, out=dh)
+    of_input[:, :, :2] = of_hidden[:, :, :2]
+    return of_input.reshape(flat.shape), flat, dh.reshape(g[1].shape)
+
+
+def _gradients(
+    g: Any,
+    input: Any,
+    h_0: Any,
+    w_ih: Any,
+    w_hh: Any,
+    b_ih: Any,
+    b_hh: Any,
+    output: Any,
+    record: Any,
+    reverse: bool,
+    needs: tuple[bool, ...],
+) -> tuple[Any, ...]:
+    if isinstance(g[0], Tensor):
+        inputs = (input, h_0, w_ih, w_hh, b_ih, b_hh)
+        return recorded(lambda tensors: gru_steps(tensors, reverse), inputs, g, needs)
+    dx: Array | None
+    if record.ndim == 1:
+        last, weights = as_matrix(g[1]), (w_ih if needs[0] else None, w_hh)
+        made = recurrent_compiled.gru_backward(g[0], last, record, *weights, reverse)
+        of_input, of_hidden, dx, dh = made
+        dh = dh.reshape(h_0.shape)
+    else:
+        of_input, of_hidden, dh = _back(g, record, w_hh, reverse)
+        dx = dot(rows(of_input), w_ih).reshape(input.shape) if needs[0] else None
+    flat = rows(of_input)
+    return (
+        dx,
+        dh,
+        dot(flat.T, rows(input)) if needs[2] else None,
+        hidden_weight_gradient(of_hidden, h_0, output, reverse) if needs[3] else None,
+        column_sums(flat) if needs[4] else None,
+        column_sums(rows(of_hidden)) if needs[5] else None,
+    )
+
+
+gru_sequence.grads(_gradients)

@@ -1,0 +1,202 @@
+"""The sequence through a layer of long short-term memory, as one operation for speed.
+
+With the sums ``W_ih x + W_hh h + b`` cut into four:
+``i, f, o = sigmoid(...)``, ``g = tanh(...)``, ``c' = f c + i g``, ``h' = o tanh(c')``.
+
+Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import operation
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.nn.functional.affine import affine_map, linear_map
+from tinynet.nn.functional.double_backward import recorded
+from tinynet.nn.functional.recurrent import recurrent_compiled
+from tinynet.nn.functional.recurrent.rnn_ops import (
+    across,
+    as_matrix,
+    blocks,
+    by_panel,
+    column_sums,
+    hidden_weight_gradient,
+    panels,
+    rows,
+)
+from tinynet.ops.pointwise.exponential import sigmoid, tanh
+from tinynet.ops.products.gemm import dot
+from tinynet.ops.shaping.joining import stack
+from tinynet.ops.shaping.splitting import chunk
+
+# The record of a step: its gates, the cell state that entered it, and products for the derivative.
+# The sigmoids stand together, and so do i f and the g c that they are multiplied by.
+_I, _F, _O, _G, _C, _TANH_C, _IG, _FC = range(8)
+_ORDER = (0, 1, 3, 2)  # the weights have i f g o
+_SCALE = (0.5, 0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2: one tanh for all gates
+
+
+@operation(
+    outputs=("output", "h_n", "c_n"),
+    hidden=("record",),
+    differentiable=3,
+    methods=False,
+    autocast="lower",
+)
+def lstm_sequence(
+    input: Array, h_0: Array, c_0: Array, w_ih: Array, w_hh: Array, bias: Array, /, reverse: bool
+) -> tuple[Array, ...]:
+    """Return the hidden states of all steps, the last hidden state and the last cell state.
+
+    Args:
+        input: ``[steps, batch, inputs]``.
+        h_0, c_0: ``[batch, size]`` or ``[1, batch, size]``; the last ones have the same shape.
+        w_ih, w_hh, bias: ``[4 * size, inputs]``, ``[4 * size, size]``, ``[4 * size]``.
+        reverse: from the last step to the first.
+    """
+    steps, batch, _ = input.shape
+    size, kind = w_hh.shape[1], input.dtype
+    if recurrent_compiled.takes(input, size):
+        h, c = as_matrix(h_0), as_matrix(c_0)
+        found = recurrent_compiled.lstm_forward(input, h, c, w_ih, w_hh, bias, reverse)
+        output, *last, record = found
+        return output, *(x.reshape(h_0.shape).copy() for x in last), record
+    from_input, from_hidden = (panels(w, 4, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
+    record = np.empty((steps + 1, 8, batch, size), kind)  # c of the end goes to the place -1
+    np.matmul(input[:, None, None], from_input, out=by_panel(record[:steps, :4], from_input))
+    constant = np.empty((4, batch, size), kind)
+    scale = np.array(_SCALE, kind)[:, None, None]
+    np.multiply(bias.reshape(4, 1, size)[list(_ORDER)], scale, out=constant)
+    sums, half = np.empty((4, batch, size), kind), np.asarray(0.5, kind)
+    output, target = np.empty((steps, batch, size), kind), by_panel(sums, from_hidden)
+    step = -1 if reverse else 1
+    record[steps - 1 if reverse else 0, _C] = as_matrix(c_0)
+    h = as_matrix(h_0)
+    for t in range(steps)[::step]:
+        now = record[t]
+        np.matmul(h, from_hidden, out=target)
+        np.add(sums, constant, out=sums)
+        np.add(sums, now[:4], out=sums)
+        np.tanh(sums, out=now[:4])
+        gates = now[:3]
+        np.multiply(gates, half, out=gates)
+        np.add(gates, half, out=gates)
+        products = now[_IG:]
+        np.multiply(now[:2], now[_G : _C + 1], out=products)
+        c = np.add(products[0], products[1], out=record[t + step, _C])
+        h = np.multiply(now[_O], np.tanh(c, out=now[_TANH_C]), out=output[t])
+    h_n, c_n = (x.reshape(h_0.shape).copy() for x in (h, record[-1, _C]))
+    return output, h_n, c_n, record
+
+
+def lstm_steps(
+    inputs: Sequence[Tensor], reverse: bool = False, projection: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return what ``lstm_sequence`` does, from elementary operations.
+
+    Args:
+        inputs: those of ``lstm_sequence``.
+        reverse: from the last step to the first.
+        projection: multiplies each hidden state, ``[projected, size]`` (Sak et al., "Long
+            short-term memory based recurrent neural network architectures", 2014).
+    """
+    input, h_0, c_0, w_ih, w_hh, bias = inputs
+    h, c = as_matrix(h_0), as_matrix(c_0)
+    x, outputs = affine_map(input, w_ih, bias), []
+    for t in range(len(input))[:: -1 if reverse else 1]:
+        i, f, g, o = chunk(x[t] + linear_map(h, w_hh), 4, 1)
+        c = sigmoid(f) * c + sigmoid(i) * tanh(g)
+        h = sigmoid(o) * tanh(c)
+        if projection is not None:
+            h = linear_map(h, projection)
+        outputs.append(h)
+    return stack(outputs[:: -1 if reverse else 1]), h.reshape(h_0.shape), c.reshape(c_0.shape)
+
+
+# ---- the derivative -----------------------------------------------------------------------------
+
+
+def _slopes(record: Array, output: Array, made: Array) -> None:
+    """Write what gradients are multiplied by in some steps to ``made``.
+
+    It is ``[steps, 5, batch, size]``: those from the cell state to i, f and g, then those from the
+    hidden state to o and c:
+    ``i g (1 - i)``, ``f c (1 - f)``, ``i (1 - g g)``, ``h (1 - o)``, ``o (1 - tanh(c) tanh(c))``.
+    """
+    products = record[:, _IG:]
+    np.multiply(products, record[:, :2], out=made[:, :2])
+    np.multiply(record[:, _IG], record[:, _G], out=made[:, 2])
+    np.multiply(output[:, None], record[:, _O : _TANH_C + 1 : _TANH_C - _O], out=made[:, 3:])
+    np.subtract(products, made[:, :2], out=made[:, :2])
+    np.subtract(record[:, _I], made[:, 2], out=made[:, 2])
+    np.subtract(output, made[:, 3], out=made[:, 3])
+    np.subtract(record[:, _O], made[:, 4], out=made[:, 4])
+
+
+def _back(
+    g: tuple[Array, Array, Array], output: Array, record: Array, w_hh: Array, reverse: bool
+) -> tuple[Array, Array, Array]:
+    """Go back through time; return the gradients of the four sums, of ``h_0`` and of ``c_0``."""
+    g_output, dh, dc = g[0], as_matrix(g[1]).copy(), as_matrix(g[2]).copy()
+    steps, batch, size = output.shape
+    weight, order = across(w_hh, steps), blocks(steps, batch, size, reverse)
+    d = np.empty((steps, batch, 4, size), output.dtype)
+    flat, target, part = d.reshape(steps, batch, 4 * size), by_panel(dh, weight), np.empty_like(dh)
+    to_i_f_g, to_o = d[:, :, :3].swapaxes(1, 2), d[:, :, 3]
+    slopes = np.empty((max(map(len, order)), 5, batch, size), output.dtype)
+    for block in order:
+        first, end = min(block), max(block) + 1
+        _slopes(record[first:end], output[first:end], slopes[: end - first])
+        for t in block:
+            now = slopes[t - first]
+            np.add(dh, g_output[t], out=dh)
+            np.multiply(dh, now[3], out=to_o[t])
+            np.multiply(dh, now[4], out=part)
+            np.add(dc, part, out=dc)
+            np.multiply(dc, now[:3], out=to_i_f_g[t])
+            np.multiply(dc, record[t, _F], out=dc)
+            np.matmul(flat[t], weight, out=target)
+    return flat, dh.reshape(g[1].shape), dc.reshape(g[2].shape)
+
+
+def _gradients(
+    g: Any,
+    input: Any,
+    h_0: Any,
+    c_0: Any,
+    w_ih: Any,
+    w_hh: Any,
+    bias: Any,
+    output: Any,
+    record: Any,
+    reverse: bool,
+    needs: tuple[bool, ...],
+) -> tuple[Any, ...]:
+    if isinstance(g[0], Tensor):
+        inputs = (input, h_0, c_0, w_ih, w_hh, bias)
+        return recorded(lambda tensors: lstm_steps(tensors, reverse), inputs, g, needs)
+    dx: Array | None
+    if record.ndim == 1:
+        last, weights = (as_matrix(g[1]), as_matrix(g[2])), (w_ih if needs[0] else None, w_hh)
+        d, dx, dh, dc = recurrent_compiled.lstm_backward(g[0], *last, record, *weights, reverse)
+        dh, dc = dh.reshape(h_0.shape), dc.reshape(c_0.shape)
+    else:
+        d, dh, dc = _back(g, output, record, w_hh, reverse)
+        dx = dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
+    flat = rows(d)
+    return (
+        dx,
+        dh,
+        dc,
+        dot(flat.T, rows(input)) if needs[3] else None,
+        hidden_weight_gradient(d, h_0, output, reverse) if needs[4] else None,
+        column_sums(flat) if needs[5] else None,
+    )
+
+
+lstm_sequence.grads(_gradients)

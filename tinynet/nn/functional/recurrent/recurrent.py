@@ -1,0 +1,175 @@
+"""Recurrent networks: layers upon layers, both directions, packed sequences; and single steps."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from tinynet import errors
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.functional.dropouts import dropout
+from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
+from tinynet.nn.functional.recurrent.lstm_ops import lstm_sequence, lstm_steps
+from tinynet.nn.functional.recurrent.rnn_ops import rnn_sequence
+from tinynet.ops.argument_errors import name_of
+from tinynet.ops.creation.constructors import zeros
+from tinynet.ops.shaping.joining import cat
+
+State = tuple[Tensor, ...]
+
+
+class Weights(NamedTuple):
+    """What one layer has for one direction."""
+
+    ih: Tensor
+    hh: Tensor
+    bias_ih: Tensor | None = None
+    bias_hh: Tensor | None = None
+    hr: Tensor | None = None
+
+    def check(self, input: Tensor, state: State) -> None:
+        """Raise RuntimeError unless all have the dtype of the weights."""
+        for t in (*state, input):
+            if t._array.dtype != self.ih._array.dtype:
+                raise errors.mixed_dtypes(
+                    "mat1 and mat2 must have the same dtype, but got "
+                    f"{name_of(t._array)} and {name_of(self.ih._array)}"
+                )
+
+    def biases(self) -> tuple[Tensor, Tensor]:
+        """Return both biases, or zeros."""
+        if self.bias_ih is None or self.bias_hh is None:
+            none = zeros(len(self.ih), dtype=self.ih.dtype)
+            return none, none
+        return self.bias_ih, self.bias_hh
+
+    def bias(self) -> Tensor:
+        """Return the sum of both biases, or zeros."""
+        if self.bias_ih is None or self.bias_hh is None:
+            return self.biases()[0]
+        return self.bias_ih + self.bias_hh
+
+
+# ---- one layer in one direction: the outputs, then the last state -------------------------------
+
+Run = Callable[[Tensor, State, Weights, bool], State]
+
+
+def run_rnn_tanh(input: Tensor, state: State, w: Weights, reverse: bool) -> State:
+    """Return outputs and last hidden state for ``h = tanh(W_ih x + W_hh h + b)``."""
+    w.check(input, state)
+    made: State = rnn_sequence.function(input, *state, w.ih, w.hh, w.bias(), False, reverse)
+    return made
+
+
+def run_rnn_relu(input: Tensor, state: State, w: Weights, reverse: bool) -> State:
+    """Return outputs and last hidden state for ``h = relu(W_ih x + W_hh h + b)``."""
+    w.check(input, state)
+    made: State = rnn_sequence.function(input, *state, w.ih, w.hh, w.bias(), True, reverse)
+    return made
+
+
+def run_gru(input: Tensor, state: State, w: Weights, reverse: bool) -> State:
+    """Return outputs and last hidden state of gated recurrent units."""
+    w.check(input, state)
+    made: State = gru_sequence.function(input, *state, w.ih, w.hh, *w.biases(), reverse)
+    return made
+
+
+def run_lstm(input: Tensor, state: State, w: Weights, reverse: bool) -> State:
+    """Return outputs, last hidden state and last cell state of long short-term memory."""
+    w.check(input, state)
+    if w.hr is not None:
+        return lstm_steps((input, *state, w.ih, w.hh, w.bias()), reverse, w.hr)
+    made: State = lstm_sequence.function(input, *state, w.ih, w.hh, w.bias(), reverse)
+    return made
+
+
+def one_step(run: Run, input: Tensor, state: State, w: Weights) -> State:
+    """Return the next state: a cell is a sequence of one step. The input is ``[batch, inputs]``."""
+    return run(input.unsqueeze(0), state, w, False)[1:]
+
+
+# ---- packed sequences ---------------------------------------------------------------------------
+
+
+def run_packed(
+    run: Run, data: Tensor, batch_sizes: Sequence[int], state: State, w: Weights, reverse: bool
+) -> State:
+    """Return what ``run`` does, for sequences of different lengths: longest first, packed.
+
+    Steps in which the same sequences take part are run as one. Between such runs sequences end
+    (forward) or begin (in reverse), which are always the last ones of the batch.
+
+    Raises:
+        RuntimeError: a later step has more sequences than an earlier one.
+    """
+    if any(later > size for size, later in itertools.pairwise(batch_sizes)):
+        raise RuntimeError(
+            "The 'batch_sizes' of a PackedSequence must not increase. "
+            f"Got {[*batch_sizes]} instead."
+        )
+    runs = [(size, len([*group])) for size, group in itertools.groupby(batch_sizes)]
+    parts = data.split([size * steps for size, steps in runs])
+    ended: list[State] = []
+    outputs: list[Tensor] = []
+    first, now = state, tuple(s[:, :0] if reverse else s for s in state)
+    for (size, steps), part in [*zip(runs, parts, strict=True)][:: -1 if reverse else 1]:
+        count = now[0].shape[1]
+        if reverse:
+            now = tuple(cat([n, s[:, count:size]], 1) for n, s in zip(now, first, strict=True))
+        elif size < count:
+            ended.append(tuple(n[:, size:] for n in now))
+            now = tuple(n[:, :size] for n in now)
+        made, *now = run(part.reshape(steps, size, -1), now, w, reverse)  # type: ignore[assignment]
+        outputs.append(made.flatten(0, 1))
+    ended.append(tuple(now))
+    last = [cat(parts, 1) for parts in zip(*ended[::-1], strict=True)]
+    return cat(outputs[:: -1 if reverse else 1]), *last
+
+
+# ---- layers upon layers -------------------------------------------------------------------------
+
+
+def run_layers(
+    run: Run,
+    input: Tensor,
+    states: State,
+    weights: Sequence[Weights],
+    *,
+    batch_sizes: Sequence[int] | None,
+    bidirectional: bool,
+    dropout_p: float,
+) -> State:
+    """Return the outputs of the last layer, and the last states of all layers.
+
+    Args:
+        run: runs one layer in one direction.
+        input: ``[steps, batch, inputs]``, or packed, ``[all steps, inputs]``.
+        states: each ``[layers * directions, batch, size]``.
+        weights: for each layer and direction.
+        batch_sizes: for each step, how many sequences are that long; None for a full batch.
+        dropout_p: probability of zero for what goes from layer to layer.
+    """
+    directions = 2 if bidirectional else 1
+    each = [states]
+    if len(weights) > 1:
+        each = [*zip(*(s.split(1) for s in states), strict=True)]
+    last: list[State] = []
+    for layer in range(0, len(weights), directions):
+        outputs = []
+        if layer:
+            input = dropout(input, dropout_p)
+        for place in range(layer, layer + directions):
+            reverse = place > layer
+            if batch_sizes is None:
+                made = run(input, each[place], weights[place], reverse)
+            else:
+                made = run_packed(run, input, batch_sizes, each[place], weights[place], reverse)
+            outputs.append(made[0])
+            last.append(made[1:])
+        input = cat(outputs, -1) if bidirectional else outputs[0]
+    if len(last) == 1:
+        return input, *last[0]
+    return input, *(cat(one) for one in zip(*last, strict=True))

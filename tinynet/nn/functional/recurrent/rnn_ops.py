@@ -1,0 +1,211 @@
+"""The plain recurrent sequence as one operation, and what it shares with ``lstm_ops``, ``gru_ops``.
+
+A whole sequence through one layer in one direction is one operation, for speed: step by step it
+would cost a dozen nodes each. The products with the input are made for all steps at once; then
+each step is one product with the hidden state and arithmetic that writes to arrays made before.
+The derivative goes back through time the same way, and ends with one product per weight.
+
+Derivatives of these derivatives are rare. For them the sequence is computed again from elementary
+operations, see ``recorded``: slow, but there is nothing more to derive by hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import operation
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.nn.functional.affine import affine_map, linear_map
+from tinynet.nn.functional.double_backward import recorded
+from tinynet.ops.pointwise.exponential import tanh
+from tinynet.ops.products.gemm import dot
+from tinynet.ops.shaping.joining import stack
+
+# ---- products, panel by panel -------------------------------------------------------------------
+#
+# A step multiplies few rows (the batch) by a large matrix. OpenBLAS spends much of its time on
+# repacking such a matrix, but not if it has about 64 columns: then it takes a kernel for small
+# matrices that reads it in place. So weights are cut into panels of that width.
+
+
+def _width(size: int) -> int:
+    """Return a divisor of ``size`` near 64, or ``size`` itself where there is none."""
+    fitting = [w for w in range(32, 129, 8) if size % w == 0]
+    return min(fitting, key=lambda w: abs(w - 64), default=size)
+
+
+def panels(
+    weight: Array, gates: int, order: Sequence[int], scale: Sequence[float], steps: int
+) -> Array:
+    """Return the transposed weight of each gate in panels, ``[gates, n, inputs, width]``.
+
+    For few steps it is one panel in the memory order of the weight: more would not pay.
+
+    Args:
+        weight: ``[gates * size, inputs]``.
+        order: the gates in the order in which the result has them.
+        scale: a factor for each gate of the result.
+        steps: how often the result is multiplied by.
+    """
+    size, inputs = weight.shape[0] // gates, weight.shape[1]
+    width = (_width(size) if steps > 3 else size) or 1
+    cut = weight.reshape(gates, size // width, width, inputs).transpose(0, 1, 3, 2)
+    made = np.empty(cut.shape, weight.dtype) if steps > 3 else np.empty_like(cut)
+    for place, (gate, factor) in enumerate(zip(order, scale, strict=True)):
+        np.multiply(cut[gate], weight.dtype.type(factor), out=made[place])
+    return made
+
+
+def by_panel(out: Array, weight: Array) -> Array:
+    """Return ``out``, ``[..., rows, size]``, as ``[..., n, rows, width]``: where products go."""
+    n, _, width = weight.shape[-3:]
+    return out.reshape(*out.shape[:-1], n, width).swapaxes(-2, -3)
+
+
+def across(weight: Array, steps: int) -> Array:
+    """Return the weight in panels of its columns, ``[n, gates * size, width]``.
+
+    For few steps it is one panel, the weight itself: cutting takes as long as it saves in three.
+    """
+    width = _width(weight.shape[1]) if steps > 3 else weight.shape[1]
+    cut = weight.reshape(len(weight), weight.shape[1] // width, width).transpose(1, 0, 2)
+    return np.ascontiguousarray(cut)
+
+
+def as_matrix(state: Any) -> Any:
+    """Return a state, an array or tensor, as ``[batch, size]``."""
+    return state if state.ndim == 2 else state[0]
+
+
+# ---- the way back -------------------------------------------------------------------------------
+
+
+def blocks(steps: int, batch: int, size: int, reverse: bool) -> list[range]:
+    """Return the steps in the order of the way back, in blocks that stay in the cache."""
+    length = max(1, 8192 // max(1, batch * size))
+    found = [range(a, min(a + length, steps)) for a in range(0, steps, length)]
+    return found if reverse else [block[::-1] for block in found[::-1]]
+
+
+# ---- gradients of the weights -------------------------------------------------------------------
+
+
+def rows(x: Array) -> Array:
+    """Return steps and batch as one dimension."""
+    return x.reshape(math.prod(x.shape[:2]), math.prod(x.shape[2:]))
+
+
+def column_sums(d: Array) -> Array:
+    """Return the sums over all rows; as a product, which is faster."""
+    return np.dot(np.ones(len(d), d.dtype), d)
+
+
+def hidden_weight_gradient(d: Array, first: Array, output: Array, reverse: bool) -> Array:
+    """Return the gradient of ``weight_hh``: each step's, by the hidden state that entered it.
+
+    Args:
+        d: gradients of the pre-activations, ``[steps, batch, ..., size]``.
+        first: the initial hidden state.
+        output: the hidden state that left each step.
+    """
+    later, start = (d[:-1], d[-1:]) if reverse else (d[1:], d[:1])
+    entered = output[1:] if reverse else output[:-1]
+    total: Array = dot(rows(start).T, as_matrix(first))
+    if len(later):
+        total += dot(rows(later).T, rows(entered))
+    return total
+
+
+# ---- h = tanh(W_ih x + W_hh h + b), or relu -----------------------------------------------------
+
+
+@operation(outputs=("output", "h_n"), differentiable=2, methods=False, autocast="lower")
+def rnn_sequence(
+    input: Array, h_0: Array, w_ih: Array, w_hh: Array, bias: Array, /, relu: bool, reverse: bool
+) -> tuple[Array, Array]:
+    """Return the hidden states of all steps, and the last: ``h = tanh(W_ih x + W_hh h + b)``.
+
+    Args:
+        input: ``[steps, batch, inputs]``.
+        h_0: ``[batch, size]`` or, like all states of these operations, ``[1, batch, size]``; the
+            last one has the same shape.
+        w_ih, w_hh, bias: ``[size, inputs]``, ``[size, size]``, ``[size]``.
+        relu: relu in the place of tanh.
+        reverse: from the last step to the first.
+    """
+    steps, batch, _ = input.shape
+    size = len(w_hh)
+    from_input, from_hidden = (panels(w, 1, [0], [1], steps)[0] for w in (w_ih, w_hh))
+    output = np.empty((steps, batch, size), input.dtype)
+    np.matmul(input[:, None], from_input, out=by_panel(output, from_input))
+    output += bias
+    sums = np.empty((batch, size), input.dtype)
+    target, zero, h = by_panel(sums, from_hidden), np.zeros((), input.dtype), as_matrix(h_0)
+    for t in range(steps)[:: -1 if reverse else 1]:
+        np.matmul(h, from_hidden, out=target)
+        h = output[t]
+        np.add(sums, h, out=h)
+        if relu:
+            np.maximum(h, zero, out=h)
+        else:
+            np.tanh(h, out=h)
+    return output, h.reshape(h_0.shape).copy()
+
+
+def rnn_steps(
+    inputs: Sequence[Tensor], relu: bool = False, reverse: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Return what ``rnn_sequence`` does, from elementary operations."""
+    input, h_0, w_ih, w_hh, bias = inputs
+    h = as_matrix(h_0)
+    x, outputs = affine_map(input, w_ih, bias), []
+    for t in range(len(input))[:: -1 if reverse else 1]:
+        total = x[t] + linear_map(h, w_hh)
+        h = total.relu() if relu else tanh(total)
+        outputs.append(h)
+    return stack(outputs[:: -1 if reverse else 1]), h.reshape(h_0.shape)
+
+
+def _rnn_gradients(
+    g: Any,
+    input: Any,
+    h_0: Any,
+    w_ih: Any,
+    w_hh: Any,
+    bias: Any,
+    output: Any,
+    relu: bool,
+    reverse: bool,
+    needs: tuple[bool, ...],
+) -> tuple[Any, ...]:
+    if isinstance(g[0], Tensor):
+        inputs = (input, h_0, w_ih, w_hh, bias)
+        return recorded(lambda tensors: rnn_steps(tensors, relu, reverse), inputs, g, needs)
+    if relu:
+        d = (output > 0).astype(output.dtype)
+    else:
+        d = np.multiply(output, output)
+        np.subtract(1, d, out=d)
+    weight = across(w_hh, len(d))
+    dh = as_matrix(g[1]).copy()
+    target = by_panel(dh, weight)
+    for t in range(len(d))[:: 1 if reverse else -1]:
+        dh += g[0][t]
+        d[t] *= dh
+        np.matmul(d[t], weight, out=target)
+    flat = rows(d)
+    return (
+        dot(flat, w_ih).reshape(input.shape) if needs[0] else None,
+        dh.reshape(h_0.shape),
+        dot(flat.T, rows(input)) if needs[2] else None,
+        hidden_weight_gradient(d, h_0, output, reverse) if needs[3] else None,
+        column_sums(flat) if needs[4] else None,
+    )
+
+
+rnn_sequence.grads(_rnn_gradients)

@@ -1,0 +1,395 @@
+"""Activations made of straight pieces; the formulas are those of ``nn.functional``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
+from tinynet.nn.init import constant_
+from tinynet.nn.parameter import Parameter
+from tinynet.ops.creation.constructors import full
+
+__all__ = [
+    "ReLU", "LeakyReLU", "PReLU", "Hardtanh", "ReLU6", "Hardsigmoid", "Hardswish", "Threshold",
+    "RReLU", "Hardshrink", "Softshrink"
+]  # fmt: skip
+
+
+class InPlace(Module):
+    """What activations share that can write to their input, and have no other argument."""
+
+    def __init__(self, inplace: bool = False):
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """Return whether it writes to its input."""
+        return "inplace=True" if self.inplace else ""
+
+
+def in_place(inplace: bool) -> str:
+    """Return what the printed form shows after other arguments."""
+    return ", inplace=True" if inplace else ""
+
+
+class ReLU(InPlace):
+    """``max(x, 0)``.
+
+    Args:
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        RuntimeError: an input of bools.
+
+    Source: Nair and Hinton, "Rectified linear units improve restricted Boltzmann machines", 2010.
+
+    Example:
+        >>> nn.ReLU()(tn.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.relu(input, self.inplace)
+
+
+class LeakyReLU(Module):
+    """x above 0 and ``negative_slope * x`` below.
+
+    Args:
+        negative_slope: the slope below 0.
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Maas et al., "Rectifier nonlinearities improve neural network acoustic models", 2013.
+
+    Example:
+        >>> nn.LeakyReLU(0.5)(tn.tensor([-1.0, 2.0]))
+        tensor([-0.5000,  2.0000])
+    """
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False):
+        super().__init__()
+        self.negative_slope = negative_slope
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return the slope, and whether it writes to its input."""
+        return f"negative_slope={self.negative_slope}{in_place(self.inplace)}"
+
+
+class PReLU(Module):
+    """x above 0 and ``weight * x`` below, with a weight that is trained.
+
+    Args:
+        num_parameters: 1, or the number of channels (dimension 1 of the input).
+        init: what the weight starts from.
+        device: only the cpu.
+        dtype: of the weight; the default dtype unless given.
+
+    Shape:
+        ``[batch, num_parameters, ...]``, or for one weight any; kept.
+
+    Attributes:
+        weight: ``[num_parameters]``.
+
+    Raises:
+        RuntimeError: the input has another number of channels than weights (where there are
+            several).
+
+    Source: He et al., "Delving deep into rectifiers: surpassing human-level performance on
+    ImageNet classification", 2015, arXiv:1502.01852.
+
+    Example:
+        >>> nn.PReLU()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.2500,  2.0000], grad_fn=<PreluKernelBackward0>)
+    """
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ):
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = Parameter(full((num_parameters,), float(init), dtype=dtype, device=device))
+
+    def reset_parameters(self) -> None:
+        """Set the weight to what it started from."""
+        constant_(self.weight, self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        """Return the number of weights."""
+        return f"num_parameters={self.num_parameters}"
+
+
+class Hardtanh(Module):
+    """x moved into ``[min_val, max_val]``.
+
+    Args:
+        min_val: the lower bound.
+        max_val: the upper bound.
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        AssertionError: the bounds are not in order.
+        RuntimeError: an input of bools.
+
+    Source: ``min(max(x, min_val), max_val)``.
+
+    Example:
+        >>> nn.Hardtanh(-2, 2)(tn.tensor([-3.0, 1.0]))
+        tensor([-2.,  1.])
+    """
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
+        super().__init__()
+        if max_val <= min_val:
+            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
+        self.min_val = min_val
+        self.max_val = max_val
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return the bounds, and whether it writes to its input."""
+        return f"min_val={self.min_val}, max_val={self.max_val}{in_place(self.inplace)}"
+
+
+class ReLU6(Hardtanh):
+    """x moved into [0, 6].
+
+    Args:
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        RuntimeError: an input of bools.
+
+    Source: ``min(max(x, 0), 6)``; Krizhevsky, "Convolutional deep belief networks on CIFAR-10",
+    2010.
+
+    Example:
+        >>> nn.ReLU6()(tn.tensor([-1.0, 7.0]))
+        tensor([0., 6.])
+    """
+
+    def __init__(self, inplace: bool = False):
+        super().__init__(0.0, 6.0, inplace)
+
+    def extra_repr(self) -> str:
+        """Return whether it writes to its input."""
+        return "inplace=True" if self.inplace else ""
+
+
+class Hardsigmoid(InPlace):
+    """``x / 6 + 1 / 2`` moved into [0, 1].
+
+    Args:
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: ``min(max(x + 3, 0), 6) / 6``.
+
+    Example:
+        >>> nn.Hardsigmoid()(tn.tensor([-4.0, 0.0, 4.0]))
+        tensor([0.0000, 0.5000, 1.0000])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.hardsigmoid(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return nothing, as in PyTorch."""
+        return ""
+
+
+class Hardswish(InPlace):
+    """x times ``hardsigmoid(x)``: ``x * min(max(x + 3, 0), 6) / 6``.
+
+    Args:
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Howard et al., "Searching for MobileNetV3", 2019, arXiv:1905.02244.
+
+    Example:
+        >>> nn.Hardswish()(tn.tensor([-4.0, 0.0, 4.0]))
+        tensor([-0., 0., 4.])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.hardswish(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return nothing, as in PyTorch."""
+        return ""
+
+
+class Threshold(Module):
+    """x above the threshold and ``value`` elsewhere.
+
+    Args:
+        threshold: up to here the value takes the place of x.
+        value: what takes its place.
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        TypeError: the input is not a tensor; any shape and dtype is taken.
+
+    Source: ``x if x > threshold else value``.
+
+    Example:
+        >>> nn.Threshold(0.1, 20)(tn.tensor([0.0, 1.0]))
+        tensor([20.,  1.])
+    """
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False):
+        super().__init__()
+        self.threshold = threshold
+        self.value = value
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return threshold and value, and whether it writes to its input."""
+        return f"threshold={self.threshold}, value={self.value}{in_place(self.inplace)}"
+
+
+class RReLU(Module):
+    """x above 0 and a slope times x below, drawn for each element in training.
+
+    In evaluation mode the slope is the mean of the bounds.
+
+    Args:
+        lower, upper: the slopes are drawn from U(lower, upper).
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+        RuntimeError: ``lower`` is above ``upper``.
+
+    Source: Xu et al., "Empirical evaluation of rectified activations in convolutional network",
+    2015, arXiv:1505.00853.
+
+    Example:
+        >>> nn.RReLU(0.2, 0.4).eval()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.3000,  2.0000])
+    """
+
+    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False):
+        super().__init__()
+        self.lower = lower
+        self.upper = upper
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return the bounds, and whether it writes to its input."""
+        return f"lower={self.lower}, upper={self.upper}{in_place(self.inplace)}"
+
+
+class Hardshrink(Module):
+    """x outside ``[-lambd, lambd]`` and 0 inside.
+
+    Args:
+        lambd: up to this size x becomes 0.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: ``x if |x| > lambd else 0``.
+
+    Example:
+        >>> nn.Hardshrink()(tn.tensor([-1.0, 0.2]))
+        tensor([-1.,  0.])
+    """
+
+    def __init__(self, lambd: float = 0.5):
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.hardshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        """Return lambd."""
+        return f"{self.lambd}"
+
+
+class Softshrink(Hardshrink):
+    """x moved by ``lambd`` towards 0, and 0 where it would pass it.
+
+    Args:
+        lambd: how far; not negative.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+        RuntimeError: ``lambd`` is negative.
+
+    Source: ``sign(x) * max(|x| - lambd, 0)``.
+
+    Example:
+        >>> nn.Softshrink()(tn.tensor([-1.0, 0.2]))
+        tensor([-0.5000,  0.0000])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.softshrink(input, self.lambd)

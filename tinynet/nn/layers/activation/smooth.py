@@ -1,0 +1,356 @@
+"""Smooth activations; the formulas are those of ``nn.functional``."""
+
+from __future__ import annotations
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
+from tinynet.nn.layers.activation.piecewise import InPlace, in_place
+
+__all__ = [
+    "ELU", "CELU", "SELU", "GELU", "SiLU", "Mish", "Sigmoid", "Tanh", "Softplus", "Softsign",
+    "LogSigmoid", "Tanhshrink", "GLU"
+]  # fmt: skip
+
+# ---- exponential and logistic -------------------------------------------------------------------
+
+
+class ELU(Module):
+    """x above 0 and ``alpha * (exp(x) - 1)`` below.
+
+    Args:
+        alpha: what it tends to, negated, far below 0.
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Clevert et al., "Fast and accurate deep network learning by exponential linear units
+    (ELUs)", 2015, arXiv:1511.07289.
+
+    Example:
+        >>> nn.ELU()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.6321,  2.0000])
+    """
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False):
+        super().__init__()
+        self.alpha = alpha
+        self.inplace = inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.elu(input, self.alpha, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return alpha, and whether it writes to its input."""
+        return f"alpha={self.alpha}{in_place(self.inplace)}"
+
+
+class CELU(ELU):
+    """x above 0 and ``alpha * (exp(x / alpha) - 1)`` below.
+
+    Args:
+        alpha: what it tends to, negated, far below 0.
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+        RuntimeError: ``alpha`` is 0.
+
+    Source: Barron, "Continuously differentiable exponential linear units", 2017, arXiv:1704.07483.
+
+    Example:
+        >>> nn.CELU()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.6321,  2.0000])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class SELU(InPlace):
+    """The scaled ELU that keeps activations normalised.
+
+    ``1.0507 * x`` above 0 and ``1.0507 * 1.6733 * (exp(x) - 1)`` below, both numbers rounded here.
+
+    Args:
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Klambauer et al., "Self-normalizing neural networks", 2017, arXiv:1706.02515.
+
+    Example:
+        >>> nn.SELU()(tn.tensor([-1.0, 2.0]))
+        tensor([-1.1113,  2.1014])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.selu(input, self.inplace)
+
+
+class GELU(Module):
+    """x times the standard normal distribution function of x.
+
+    ``x * (1 + erf(x / sqrt(2))) / 2``, or with ``approximate="tanh"``
+    ``x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))) / 2``.
+
+    Args:
+        approximate: ``"tanh"`` for the usual approximation.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+        RuntimeError: ``approximate`` is neither ``"none"`` nor ``"tanh"``.
+
+    Source: Hendrycks and Gimpel, "Gaussian error linear units (GELUs)", 2016, arXiv:1606.08415.
+
+    Example:
+        >>> nn.GELU()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.1587,  1.9545])
+    """
+
+    def __init__(self, approximate: str = "none"):
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        """Return the approximation."""
+        return f"approximate={self.approximate!r}"
+
+
+class SiLU(InPlace):
+    """x times the logistic function of x.
+
+    ``x / (1 + exp(-x))``.
+
+    Args:
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Elfwing et al., "Sigmoid-weighted linear units for neural network function
+    approximation in reinforcement learning", 2017, arXiv:1702.03118.
+
+    Example:
+        >>> nn.SiLU()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.2689,  1.7616])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.silu(input, self.inplace)
+
+
+class Mish(InPlace):
+    """``x * tanh(softplus(x))``.
+
+    Args:
+        inplace: write to the input.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Source: Misra, "Mish: a self regularized non-monotonic activation function", 2019,
+    arXiv:1908.08681.
+
+    Example:
+        >>> nn.Mish()(tn.tensor([-1.0, 2.0]))
+        tensor([-0.3034,  1.9440])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.mish(input, self.inplace)
+
+
+class Sigmoid(Module):
+    """The logistic function, ``1 / (1 + exp(-x))``.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        TypeError: the input is not a tensor; any shape and dtype is taken.
+
+    Example:
+        >>> nn.Sigmoid()(tn.tensor([0.0]))
+        tensor([0.5000])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.sigmoid(input)
+
+
+class Tanh(Module):
+    """The hyperbolic tangent.
+
+    ``tanh(x) = (exp(x) - exp(-x)) / (exp(x) + exp(-x))``.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        TypeError: the input is not a tensor; any shape and dtype is taken.
+
+    Example:
+        >>> nn.Tanh()(tn.tensor([0.0]))
+        tensor([0.])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.tanh(input)
+
+
+class Softplus(Module):
+    """``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``.
+
+    Args:
+        beta: how sharp the bend at 0 is.
+        threshold: from here on the function is x, in order not to overflow.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Example:
+        >>> nn.Softplus()(tn.tensor([-1.0, 30.0]))
+        tensor([ 0.3133, 30.0000])
+    """
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0):
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """Return beta and the threshold."""
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class Softsign(Module):
+    """``x / (1 + |x|)``.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: an input of bools.
+
+    Example:
+        >>> nn.Softsign()(tn.tensor([-1.0, 3.0]))
+        tensor([-0.5000,  0.7500])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.softsign(input)
+
+
+class LogSigmoid(Module):
+    """The logarithm of the logistic function, exact for large negative x.
+
+    ``-log(1 + exp(-x))``.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        NotImplementedError: integers.
+
+    Example:
+        >>> nn.LogSigmoid()(tn.tensor([-100.0, 0.0]))
+        tensor([-100.0000,   -0.6931])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.logsigmoid(input)
+
+
+class Tanhshrink(Module):
+    """``x - tanh(x)``.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        RuntimeError: an input of bools.
+
+    Example:
+        >>> nn.Tanhshrink()(tn.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.2384])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.tanhshrink(input)
+
+
+class GLU(Module):
+    """One half of the input times the logistic function of the other half.
+
+    Args:
+        dim: the dimension that is halved.
+
+    Shape:
+        ``[..., 2n, ...]`` to ``[..., n, ...]``.
+
+    Raises:
+        RuntimeError: the dimension has an odd length.
+        IndexError: there is no dimension ``dim``.
+        NotImplementedError: integers.
+
+    Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017,
+    arXiv:1612.08083.
+
+    Example:
+        >>> nn.GLU()(tn.tensor([3.0, 0.0]))
+        tensor([1.5000])
+    """
+
+    def __init__(self, dim: int = -1):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the gated half."""
+        return F.glu(input, self.dim)
+
+    def extra_repr(self) -> str:
+        """Return the dimension."""
+        return f"dim={self.dim}"

@@ -1,0 +1,116 @@
+"""The softmax family as modules: positive numbers with sum 1 along a dimension."""
+
+from __future__ import annotations
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
+
+__all__ = ["Softmax", "LogSoftmax", "Softmin", "Softmax2d"]
+
+
+class Softmax(Module):
+    """The exponentials divided by their sum along a dimension: positive, with sum 1.
+
+    ``exp(x) / sum(exp(x))``.
+
+    Args:
+        dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        IndexError: there is no dimension ``dim``.
+        NotImplementedError: integers.
+
+    Example:
+        >>> nn.Softmax(dim=0)(tn.zeros(2))
+        tensor([0.5000, 0.5000])
+    """
+
+    def __init__(self, dim: int | None = None):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.softmax(input, self.dim)
+
+    def extra_repr(self) -> str:
+        """Return the dimension."""
+        return f"dim={self.dim}"
+
+
+class LogSoftmax(Softmax):
+    """The logarithm of softmax, computed without loss of precision.
+
+    ``x - log(sum(exp(x)))``.
+
+    Args:
+        dim: the dimension along which the exponentials sum to 1. Leaving it out is deprecated.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        IndexError: there is no dimension ``dim``.
+        NotImplementedError: integers.
+
+    Example:
+        >>> nn.LogSoftmax(dim=0)(tn.zeros(2))
+        tensor([-0.6931, -0.6931])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.log_softmax(input, self.dim)
+
+
+class Softmin(Softmax):
+    """The softmax of the negated input.
+
+    Args:
+        dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
+
+    Shape:
+        Any, kept.
+
+    Raises:
+        IndexError: there is no dimension ``dim``.
+        NotImplementedError: integers.
+
+    Source: ``exp(-x) / sum(exp(-x))``.
+
+    Example:
+        >>> nn.Softmin(dim=0)(tn.zeros(2))
+        tensor([0.5000, 0.5000])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        return F.softmin(input, self.dim)
+
+
+class Softmax2d(Module):
+    """Softmax over the channels of each place of an image.
+
+    Shape:
+        ``[batch, channels, height, width]`` or ``[channels, height, width]``, kept.
+
+    Raises:
+        ValueError: another number of dimensions.
+        NotImplementedError: integers.
+
+    Source: ``exp(x) / sum(exp(x))``, summed over the channels.
+
+    Example:
+        >>> nn.Softmax2d()(tn.zeros(2, 1, 3)).tolist()
+        [[[0.5, 0.5, 0.5]], [[0.5, 0.5, 0.5]]]
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the activated input."""
+        if input.ndim not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
+        return F.softmax(input, -3)

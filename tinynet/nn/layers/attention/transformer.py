@@ -1,0 +1,321 @@
+"""TransformerEncoder, TransformerDecoder and Transformer."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+from tinynet import dtypes
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import require_cpu
+from tinynet.nn import functional as F
+from tinynet.nn import init
+from tinynet.nn.base.module import Module
+from tinynet.nn.functional.attention import multi_head_checks as check
+from tinynet.nn.layers.attention.transformer_layers import (
+    Activation,
+    Optional,
+    TransformerDecoderLayer,
+    TransformerEncoderLayer,
+)
+from tinynet.nn.layers.container import ModuleList
+from tinynet.nn.layers.normalization.normalization import LayerNorm
+from tinynet.ops.creation.constructors import full
+
+__all__ = ["TransformerEncoder", "TransformerDecoder", "Transformer"]
+
+
+def causal_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+    """Return a matrix of 0 with -inf above the diagonal: what is added so that nobody looks ahead.
+
+    Example:
+        >>> nn.Transformer.generate_square_subsequent_mask(2)
+        tensor([[0., -inf],
+                [0., 0.]])
+    """
+    return full((sz, sz), -math.inf, dtype=dtype, device=device).triu(1)
+
+
+def is_causal_mask(mask: Optional, is_causal: bool | None, x: Tensor, batch_first: bool) -> bool:
+    """Return ``is_causal``, or where it is None, whether ``mask`` is the causal one."""
+    if is_causal is not None or mask is None:
+        return is_causal is True
+    if mask.dtype != dtypes.bool and not mask.is_floating_point():
+        return False  # the layers refuse it
+    steps = x.shape[1 if batch_first and x.ndim == 3 else 0]
+    wanted = causal_mask(steps, dtype=mask.dtype)
+    return mask.shape == wanted.shape and bool((mask == wanted).all())
+
+
+def copies(module: Module, count: int) -> ModuleList:
+    """Return a list of copies of a module."""
+    return ModuleList([copy.deepcopy(module) for _ in range(count)])
+
+
+class TransformerEncoder(Module):
+    """Encoder layers, one after the other.
+
+    Args:
+        encoder_layer: a ``TransformerEncoderLayer``; each layer is a copy of it.
+        num_layers: number of layers.
+        norm: normalises the result; or None.
+        enable_nested_tensor: without effect: there are no nested tensors.
+        mask_check: without effect.
+
+    Attributes:
+        layers: a ModuleList of the layers.
+
+    Shape:
+        That of the layers.
+
+    Raises:
+        TypeError: the layer is no Module.
+        IndexError: no layers (in the call).
+        AssertionError, RuntimeError: what the layers refuse, see ``TransformerEncoderLayer``.
+
+    Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
+
+    Example:
+        >>> layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, batch_first=True)
+        >>> encoder = nn.TransformerEncoder(layer, num_layers=2)
+        >>> encoder(tn.zeros(3, 5, 8)).shape
+        tinynet.Size([3, 5, 8])
+    """
+
+    def __init__(
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ):
+        super().__init__()
+        self.layers = copies(encoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+        self.enable_nested_tensor = enable_nested_tensor
+        self.mask_check = mask_check
+
+    def forward(
+        self,
+        src: Tensor,
+        mask: Optional = None,
+        src_key_padding_mask: Optional = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
+        """Return the sequence encoded by all layers.
+
+        Args:
+            src: the sequence.
+            mask, src_key_padding_mask: the masks of ``MultiheadAttention``.
+            is_causal: whether ``mask`` is the causal one; None: look.
+        """
+        check.mask_dtypes(src_key_padding_mask, mask, ("src_key_padding_mask", "mask"))
+        batch_first = self.layers[0].self_attn.batch_first
+        causal = is_causal_mask(mask, is_causal, src, batch_first)
+        output = src
+        for layer in self.layers:
+            output = layer(
+                output,
+                src_mask=mask,
+                is_causal=causal,
+                src_key_padding_mask=src_key_padding_mask,
+            )
+        return output if self.norm is None else self.norm(output)
+
+
+class TransformerDecoder(Module):
+    """Decoder layers, one after the other, which all attend to one encoded sequence.
+
+    Args:
+        decoder_layer: a ``TransformerDecoderLayer``; each layer is a copy of it.
+        num_layers: number of layers.
+        norm: normalises the result; or None.
+
+    Attributes:
+        layers: a ModuleList of the layers.
+
+    Shape:
+        That of the layers.
+
+    Raises:
+        TypeError: the layer is no Module.
+        IndexError: no layers (in the call).
+        AssertionError, RuntimeError: what the layers refuse, see ``TransformerDecoderLayer``.
+
+    Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
+
+    Example:
+        >>> layer = nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)
+        >>> decoder = nn.TransformerDecoder(layer, num_layers=2)
+        >>> decoder(tn.zeros(5, 3, 8), tn.zeros(7, 3, 8)).shape
+        tinynet.Size([5, 3, 8])
+    """
+
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None):
+        super().__init__()
+        self.layers = copies(decoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Optional = None,
+        memory_mask: Optional = None,
+        tgt_key_padding_mask: Optional = None,
+        memory_key_padding_mask: Optional = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Return the sequence decoded by all layers.
+
+        The arguments are those of ``TransformerDecoderLayer.forward``; where ``tgt_is_causal`` is
+        None, it is seen from the mask.
+        """
+        batch_first = self.layers[0].self_attn.batch_first
+        causal = is_causal_mask(tgt_mask, tgt_is_causal, tgt, batch_first)
+        output = tgt
+        for layer in self.layers:
+            output = layer(
+                output,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
+                tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask,
+                tgt_is_causal=causal,
+                memory_is_causal=memory_is_causal,
+            )
+        return output if self.norm is None else self.norm(output)
+
+
+class Transformer(Module):
+    """An encoder and a decoder: from sequences to sequences.
+
+    All matrices start from Xavier's uniform distribution.
+
+    Args:
+        d_model: size of the embedding.
+        nhead: number of heads.
+        num_encoder_layers: number of encoder layers.
+        num_decoder_layers: number of decoder layers.
+        dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias: of
+            the layers, see ``TransformerEncoderLayer``.
+        custom_encoder: in the place of a ``TransformerEncoder``.
+        custom_decoder: in the place of a ``TransformerDecoder``.
+        device: only the cpu.
+        dtype: of the parameters; the default dtype unless given.
+
+    Shape:
+        ``[source steps, batch, d_model]`` and ``[steps, batch, d_model]`` to the shape of the
+        second; all also without ``batch``.
+
+    Raises:
+        AssertionError: heads that do not divide the embedding; a mask that is neither bool nor
+            floating-point.
+        ValueError: ``dropout`` is not in [0, 1].
+        RuntimeError: an unknown activation; in the call, batches or sizes that differ, or masks
+            that do not fit.
+
+    Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
+
+    Example:
+        >>> model = nn.Transformer(8, 2, 1, 1, dim_feedforward=16)
+        >>> model(tn.zeros(7, 3, 8), tn.zeros(5, 3, 8)).shape
+        tinynet.Size([5, 3, 8])
+    """
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        if device is not None:
+            require_cpu(device)
+        made: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
+        sizes = (d_model, nhead, dim_feedforward, dropout, activation)
+        options = (layer_norm_eps, batch_first, norm_first)
+        if custom_encoder is None:
+            layer: Module = TransformerEncoderLayer(*sizes, *options, **made)
+            norm = LayerNorm(d_model, layer_norm_eps, **made)
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm)
+        if custom_decoder is None:
+            layer = TransformerDecoderLayer(*sizes, *options, **made)
+            norm = LayerNorm(d_model, layer_norm_eps, **made)
+            custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm)
+        self.encoder = custom_encoder
+        self.decoder = custom_decoder
+        self._reset_parameters()
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Optional = None,
+        tgt_mask: Optional = None,
+        memory_mask: Optional = None,
+        src_key_padding_mask: Optional = None,
+        tgt_key_padding_mask: Optional = None,
+        memory_key_padding_mask: Optional = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """Return ``tgt`` decoded with the encoded ``src``.
+
+        Args:
+            src, tgt: the sequences.
+            src_mask, src_key_padding_mask, src_is_causal: for attention of ``src`` to itself; see
+                ``TransformerEncoder.forward``.
+            tgt_mask, tgt_key_padding_mask, tgt_is_causal: for attention of ``tgt`` to itself.
+            memory_mask, memory_key_padding_mask, memory_is_causal: for attention of ``tgt`` to the
+                encoded ``src``.
+        """
+        batch = 0 if self.batch_first else 1
+        if src.ndim == 3 and src.shape[batch] != tgt.shape[batch]:
+            raise RuntimeError("the batch number of src and tgt must be equal")
+        if src.shape[-1] != self.d_model or tgt.shape[-1] != self.d_model:
+            raise RuntimeError("the feature number of src and tgt must be equal to d_model")
+        memory = self.encoder(
+            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
+        )
+        decoded: Tensor = self.decoder(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )
+        return decoded
+
+    generate_square_subsequent_mask = staticmethod(causal_mask)
+
+    def _reset_parameters(self) -> None:
+        """Draw new values for all matrices."""
+        for parameter in self.parameters():
+            if parameter.ndim > 1:
+                init.xavier_uniform_(parameter)

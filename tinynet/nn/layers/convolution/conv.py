@@ -1,0 +1,257 @@
+"""Convolutions over one, two or three dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn import init
+from tinynet.nn.base.module import Module
+from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.parameter import Parameter
+from tinynet.ops.creation.constructors import empty
+
+__all__ = ["Conv1d", "Conv2d", "Conv3d"]
+
+Lengths = int | Sequence[int]
+_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+class _ConvNd(Module):
+    """What all convolutions share: options, parameters, and how these start.
+
+    Attributes:
+        rank: the number of dimensions that windows slide over.
+        transposed: whether it is a transposed convolution.
+    """
+
+    rank: int
+    transposed = False
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Lengths,
+        stride: Lengths = 1,
+        padding: str | Lengths = 0,
+        dilation: Lengths = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        _check(in_channels, out_channels, groups, stride, padding, padding_mode)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = per_dim(kernel_size, self.rank)
+        self.stride = per_dim(stride, self.rank)
+        self.padding = padding if isinstance(padding, str) else per_dim(padding, self.rank)
+        self.dilation = per_dim(dilation, self.rank)
+        self.output_padding = (0,) * self.rank
+        self.groups = groups
+        self.padding_mode = padding_mode
+        channels = out_channels, in_channels // groups
+        if self.transposed:
+            channels = in_channels, out_channels // groups
+        self.weight = Parameter(empty(*channels, *self.kernel_size, dtype=dtype, device=device))
+        if bias:
+            self.bias = Parameter(empty(out_channels, dtype=dtype, device=device))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new values for weight and bias, both from U(-k, k) with ``k = 1 / sqrt(fan in)``."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            connected = math.prod(self.weight.shape[1:])
+            bound = 1 / math.sqrt(connected) if connected else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        """Return channels, kernel and stride, and what is not at its default."""
+        none = (0,) * self.rank
+        parts = [f"{self.in_channels}, {self.out_channels}"]
+        parts += [f"kernel_size={self.kernel_size}", f"stride={self.stride}"]
+        if self.padding != none:
+            parts.append(f"padding={self.padding}")
+        if self.dilation != (1,) * self.rank:
+            parts.append(f"dilation={self.dilation}")
+        if self.output_padding != none:
+            parts.append(f"output_padding={self.output_padding}")
+        if self.groups != 1:
+            parts.append(f"groups={self.groups}")
+        if self.bias is None:
+            parts.append("bias=False")
+        if self.padding_mode != "zeros":
+            parts.append(f"padding_mode={self.padding_mode}")
+        return ", ".join(parts)
+
+
+def _check(
+    in_channels: int, out_channels: int, groups: int, stride: Any, padding: Any, padding_mode: str
+) -> None:
+    """Raise ValueError for options that do not go together."""
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    if in_channels % groups:
+        raise ValueError("in_channels must be divisible by groups")
+    if out_channels % groups:
+        raise ValueError("out_channels must be divisible by groups")
+    if isinstance(padding, str):
+        if padding not in ("same", "valid"):
+            raise ValueError(
+                f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}"
+            )
+        if padding == "same" and {*per_dim(stride, 1)} != {1}:
+            raise ValueError("padding='same' is not supported for strided convolutions")
+    if padding_mode not in _MODES:
+        shown = ", ".join(map(repr, _MODES))
+        raise ValueError(
+            f"padding_mode must be one of {{{shown}}}, but got padding_mode={padding_mode!r}"
+        )
+
+
+class _Convolution(_ConvNd):
+    """What convolutions share: the forward."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the weight times each window of the input, plus the bias."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """Convolve with the given weight and bias; subclasses call it, or override it."""
+        convolve = (F.conv1d, F.conv2d, F.conv3d)[self.rank - 1]
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            padding = 0
+        return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+
+    @property
+    def _reversed_padding_repeated_twice(self) -> list[int]:
+        """Return the padding as ``F.pad`` takes it: the last dimension first, before and after."""
+        frame: list[int] = []
+        for axis in reversed(range(self.rank)):
+            if self.padding == "same":
+                whole = self.dilation[axis] * (self.kernel_size[axis] - 1)
+            else:
+                whole = 0 if isinstance(self.padding, str) else 2 * self.padding[axis]
+            frame += [whole // 2, whole - whole // 2]
+        return frame
+
+
+class Conv1d(_Convolution):
+    """A convolution over one dimension: texts, sounds, time.
+
+    ``result[n, o] = bias[o] + sum of weight[o, c] * input[n, c]`` over the channels c, where ``*``
+    slides the weight along the input (without turning it around: a cross-correlation).
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the result.
+        kernel_size: length of a window.
+        stride: from one window to the next.
+        padding: how much is added on either side; ``"valid"`` for nothing, ``"same"`` for as much
+            as makes the result as long as the input.
+        dilation: from one element of a window to the next.
+        groups: the channels fall into so many parts, which do not see each other.
+        bias: whether there is a bias.
+        padding_mode: what is added: ``"zeros"``, or elements of the input by ``"reflect"``,
+            ``"replicate"`` or ``"circular"``, as in ``F.pad``.
+        device: only the cpu.
+        dtype: of the parameters; the default dtype unless given.
+
+    Shape:
+        ``[batch, in_channels, n]`` or ``[in_channels, n]`` to ``[batch, out_channels, m]`` or
+        ``[out_channels, m]`` with ``m = floor((n + 2 * padding - dilation * (kernel_size - 1) - 1)
+        / stride) + 1``.
+
+    Attributes:
+        weight: ``[out_channels, in_channels / groups, kernel_size]``.
+        bias: ``[out_channels]``, or None.
+
+    Raises:
+        ValueError: groups that do not divide the channels, an unknown padding, or ``"same"`` with
+            a stride.
+        RuntimeError: an input of another number of dimensions or channels, of another dtype, or
+            smaller than a window.
+
+    Example:
+        >>> nn.Conv1d(16, 33, 3, stride=2)(tn.zeros(20, 16, 50)).shape
+        tinynet.Size([20, 33, 24])
+    """
+
+    rank = 1
+
+
+class Conv2d(_Convolution):
+    """A convolution over two dimensions: images.
+
+    ``result[n, o] = bias[o] + sum of weight[o, c] * input[n, c]`` over the channels c, where ``*``
+    slides the weight over the input (without turning it around: a cross-correlation).
+
+    Args:
+        in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in ``Conv1d``.
+        kernel_size, stride, padding, dilation: as in ``Conv1d``, one number or (height, width).
+
+    Shape:
+        ``[batch, in_channels, height, width]`` to ``[batch, out_channels, ...]``, the batch may be
+        missing; the sizes are as in ``Conv1d``.
+
+    Attributes:
+        weight: ``[out_channels, in_channels / groups, *kernel_size]``.
+        bias: ``[out_channels]``, or None.
+
+    Raises:
+        ValueError: groups that do not divide the channels, an unknown padding, or ``"same"`` with
+            a stride.
+        RuntimeError: an input of another number of dimensions or channels, of another dtype, or
+            smaller than a window.
+
+    Example:
+        >>> nn.Conv2d(3, 16, 3, padding="same")(tn.zeros(2, 3, 32, 32)).shape
+        tinynet.Size([2, 16, 32, 32])
+    """
+
+    rank = 2
+
+
+class Conv3d(_Convolution):
+    """A convolution over three dimensions: volumes, films.
+
+    Args:
+        in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in ``Conv1d``.
+        kernel_size, stride, padding, dilation: as in ``Conv1d``, one number or
+            (depth, height, width).
+
+    Shape:
+        ``[batch, in_channels, depth, height, width]`` to ``[batch, out_channels, ...]``, the batch
+        may be missing; the sizes are as in ``Conv1d``.
+
+    Attributes:
+        weight: ``[out_channels, in_channels / groups, *kernel_size]``.
+        bias: ``[out_channels]``, or None.
+
+    Raises:
+        ValueError: groups that do not divide the channels, an unknown padding, or ``"same"`` with
+            a stride.
+        RuntimeError: an input of another number of dimensions or channels, of another dtype, or
+            smaller than a window.
+
+    Source: the formula of ``Conv1d``, with places of three dimensions.
+
+    Example:
+        >>> nn.Conv3d(1, 2, (3, 5, 2), padding=(0, 2, 0))(tn.zeros(4, 1, 8, 8, 8)).shape
+        tinynet.Size([4, 2, 6, 8, 7])
+    """
+
+    rank = 3

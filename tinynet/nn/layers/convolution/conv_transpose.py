@@ -1,0 +1,191 @@
+"""Transposed convolutions over one, two or three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.functional.dimensions import per_dim
+from tinynet.nn.layers.convolution.conv import Lengths, _ConvNd
+
+__all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+
+
+class _ConvTranspose(_ConvNd):
+    """What transposed convolutions share: the forward, and the choice of the result's size."""
+
+    transposed = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Lengths,
+        stride: Lengths = 1,
+        padding: Lengths = 0,
+        output_padding: Lengths = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Lengths = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        if padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        options = stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        super().__init__(in_channels, out_channels, kernel_size, *options)
+        self.output_padding = per_dim(output_padding, self.rank)
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """Return the sum of the weights, each times an element of the input, plus the bias.
+
+        Args:
+            input: see the class.
+            output_size: which of the possible sizes the result has; instead of ``output_padding``.
+
+        Raises:
+            ValueError: the size is none of them.
+        """
+        spread: Any = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.rank - 1]
+        extra = self.output_padding
+        if output_size is not None:
+            extra = self._missing(input, list(output_size))
+        options = self.stride, self.padding, extra, self.groups, self.dilation
+        return spread(input, self.weight, self.bias, *options)
+
+    def _missing(self, input: Tensor, wanted: list[int]) -> tuple[int, ...]:
+        """Return the ``output_padding`` that gives a result of a size."""
+        others = input.ndim - self.rank
+        if len(wanted) == input.ndim:
+            wanted = wanted[others:]
+        if len(wanted) != self.rank:
+            raise ValueError(
+                f"ConvTranspose{self.rank}D: for {input.ndim}D input, output_size must have "
+                f"{self.rank} or {input.ndim} elements (got {len(wanted)})"
+            )
+        options: Any = self.kernel_size, self.stride, self.padding, self.dilation
+        sizes = zip(input.shape[others:], *options, strict=True)
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in sizes]
+        most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
+        if any(not a <= n <= b for n, a, b in zip(wanted, least, most, strict=True)):
+            raise ValueError(
+                f"requested an output size of {wanted}, but valid sizes range from {least} to "
+                f"{most} (for an input of {input.shape[2:]})"
+            )
+        return tuple(n - a for n, a in zip(wanted, least, strict=True))
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """A transposed convolution over one dimension: the gradient of ``Conv1d`` by its input.
+
+    Each element of the input, times the weight, is added to a window of the result; the windows are
+    those of a ``Conv1d`` with the same options.
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the result.
+        kernel_size: length of a window.
+        stride: from one window to the next.
+        padding: how much is cut off on either side of the result.
+        output_padding: how much longer the result is at its end.
+        groups: the channels fall into so many parts, which do not see each other.
+        bias: whether there is a bias.
+        dilation: from one element of a window to the next.
+        padding_mode: only ``"zeros"``.
+        device: only the cpu.
+        dtype: of the parameters; the default dtype unless given.
+
+    Shape:
+        ``[batch, in_channels, n]`` or ``[in_channels, n]`` to ``[batch, out_channels, m]`` or
+        ``[out_channels, m]`` with ``m = (n - 1) * stride - 2 * padding + dilation * (kernel_size -
+        1) + output_padding + 1``.
+
+    Attributes:
+        weight: ``[in_channels, out_channels / groups, kernel_size]``.
+        bias: ``[out_channels]``, or None.
+
+    Raises:
+        ValueError: groups that do not divide the channels, another padding mode, or an
+            ``output_size`` that is not possible (in the call).
+        RuntimeError: an input of another number of dimensions or channels, or of another dtype;
+            ``output_padding`` that is not below stride or dilation.
+
+    Source: the sum of all ``weight[c, o, j] * input[n, c, i]`` at
+    ``result[n, o, i * stride + j * dilation - padding]``.
+
+    Example:
+        >>> nn.ConvTranspose1d(4, 2, 3, stride=2)(tn.zeros(1, 4, 5)).shape
+        tinynet.Size([1, 2, 11])
+    """
+
+    rank = 1
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """A transposed convolution over two dimensions: the gradient of ``Conv2d`` by its input.
+
+    Args:
+        in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in
+            ``ConvTranspose1d``.
+        kernel_size, stride, padding, output_padding, dilation: as in ``ConvTranspose1d``, one
+            number or (height, width).
+
+    Shape:
+        ``[batch, in_channels, height, width]`` to ``[batch, out_channels, ...]``, the batch may be
+        missing; the sizes are as in ``ConvTranspose1d``.
+
+    Attributes:
+        weight: ``[in_channels, out_channels / groups, *kernel_size]``.
+        bias: ``[out_channels]``, or None.
+
+    Raises:
+        ValueError: groups that do not divide the channels, another padding mode, or an
+            ``output_size`` that is not possible (in the call).
+        RuntimeError: an input of another number of dimensions or channels, or of another dtype;
+            ``output_padding`` that is not below stride or dilation.
+
+    Source: the formula of ``ConvTranspose1d``, with places of two dimensions.
+
+    Example:
+        >>> up = nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1)
+        >>> up(tn.zeros(1, 4, 6, 6), output_size=[12, 12]).shape
+        tinynet.Size([1, 2, 12, 12])
+    """
+
+    rank = 2
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """A transposed convolution over three dimensions: the gradient of ``Conv3d`` by its input.
+
+    Args:
+        in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in
+            ``ConvTranspose1d``.
+        kernel_size, stride, padding, output_padding, dilation: as in ``ConvTranspose1d``, one
+            number or (depth, height, width).
+
+    Shape:
+        ``[batch, in_channels, depth, height, width]`` to ``[batch, out_channels, ...]``, the batch
+        may be missing; the sizes are as in ``ConvTranspose1d``.
+
+    Attributes:
+        weight: ``[in_channels, out_channels / groups, *kernel_size]``.
+        bias: ``[out_channels]``, or None.
+
+    Raises:
+        ValueError: groups that do not divide the channels, another padding mode, or an
+            ``output_size`` that is not possible (in the call).
+        RuntimeError: an input of another number of dimensions or channels, or of another dtype;
+            ``output_padding`` that is not below stride or dilation.
+
+    Source: the formula of ``ConvTranspose1d``, with places of three dimensions.
+
+    Example:
+        >>> nn.ConvTranspose3d(4, 2, 2, stride=2)(tn.zeros(1, 4, 3, 3, 3)).shape
+        tinynet.Size([1, 2, 6, 6, 6])
+    """
+
+    rank = 3

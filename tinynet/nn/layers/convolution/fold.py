@@ -1,0 +1,119 @@
+"""Unfold and Fold: the windows of images as columns, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
+
+__all__ = ["Unfold", "Fold"]
+
+Lengths = int | Sequence[int]
+
+
+class Unfold(Module):
+    """Takes the windows of images, each as a column.
+
+    Args:
+        kernel_size: size of a window; this and the others are one number or (height, width).
+        dilation: from one element of a window to the next.
+        padding: how many zeros are added on either side.
+        stride: from one window to the next.
+
+    Shape:
+        ``[batch, channels, height, width]`` to ``[batch, channels * prod(kernel_size), windows]``;
+        the batch may be missing.
+
+    Raises:
+        RuntimeError: another number of dimensions, options out of range, or no window that fits.
+        NotImplementedError: integers.
+
+    Source: ``result[n, (c, j), i] = input[n, c, i * stride + j * dilation - padding]`` for window
+    i and place j in it.
+
+    Example:
+        >>> nn.Unfold(2)(tn.zeros(4, 3, 10, 12)).shape
+        tinynet.Size([4, 12, 99])
+    """
+
+    def __init__(
+        self,
+        kernel_size: Lengths,
+        dilation: Lengths = 1,
+        padding: Lengths = 0,
+        stride: Lengths = 1,
+    ):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the windows."""
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return (
+            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
+            f"stride={self.stride}"
+        )
+
+
+class Fold(Module):
+    """Adds columns to the windows of images: what ``Unfold`` took apart, with overlaps added.
+
+    Args:
+        output_size: size of the images; this and the others are one number or (height, width).
+        kernel_size: size of a window.
+        dilation: from one element of a window to the next.
+        padding: how much is cut off on either side.
+        stride: from one window to the next.
+
+    Shape:
+        ``[batch, channels * prod(kernel_size), windows]`` to ``[batch, channels, *output_size]``;
+        the batch may be missing.
+
+    Raises:
+        RuntimeError: another number of dimensions, options out of range, or a number of windows
+            that the sizes do not give.
+        NotImplementedError: integers.
+
+    Source: the sum of all ``input[n, (c, j), i]`` at
+    ``result[n, c, i * stride + j * dilation - padding]``.
+
+    Example:
+        >>> nn.Fold((10, 12), 2)(tn.zeros(4, 12, 99)).shape
+        tinynet.Size([4, 3, 10, 12])
+    """
+
+    def __init__(
+        self,
+        output_size: Lengths,
+        kernel_size: Lengths,
+        dilation: Lengths = 1,
+        padding: Lengths = 0,
+        stride: Lengths = 1,
+    ):
+        super().__init__()
+        self.output_size = output_size
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the images."""
+        return F.fold(
+            input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
+        )
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return (
+            f"output_size={self.output_size}, kernel_size={self.kernel_size}, "
+            f"dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
+        )

@@ -1,0 +1,88 @@
+"""Flatten and Unflatten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.module import Module
+
+__all__ = ["Flatten", "Unflatten"]
+
+
+class Flatten(Module):
+    """Makes one dimension of several; usually of all but the batch.
+
+    Args:
+        start_dim: the first of them.
+        end_dim: the last of them.
+
+    Shape:
+        ``[batch, a, b, ...]`` to ``[batch, a * b * ...]`` with the defaults.
+
+    Raises:
+        IndexError: there is no such dimension.
+        RuntimeError: ``end_dim`` comes before ``start_dim``.
+
+    Example:
+        >>> nn.Flatten()(tn.zeros(32, 1, 8, 8)).shape
+        tinynet.Size([32, 64])
+    """
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1):
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input with the dimensions made one."""
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        """Return the dimensions."""
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """Makes several dimensions of one.
+
+    Args:
+        dim: which one.
+        unflattened_size: their lengths; one may be -1.
+
+    Shape:
+        ``[..., n, ...]`` to ``[..., *unflattened_size, ...]``.
+
+    Raises:
+        TypeError: the lengths are no sequence of whole numbers.
+        IndexError: there is no dimension ``dim``.
+        RuntimeError: the product of the lengths is not that of the dimension.
+
+    Example:
+        >>> nn.Unflatten(1, (8, 8))(tn.zeros(32, 64)).shape
+        tinynet.Size([32, 8, 8])
+    """
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]):
+        super().__init__()
+        if not isinstance(unflattened_size, (tuple, list)):
+            raise TypeError(
+                "unflattened_size must be a tuple of ints, but found type "
+                f"{type(unflattened_size).__name__}"
+            )
+        for position, n in enumerate(unflattened_size):
+            if not isinstance(n, int):
+                raise TypeError(
+                    f"unflattened_size must be tuple of ints, but found element of type "
+                    f"{type(n).__name__} at pos {position}"
+                )
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input with the dimension made several."""
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        """Return the dimension and the lengths."""
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

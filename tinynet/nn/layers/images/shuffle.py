@@ -1,0 +1,110 @@
+"""Moving elements between channels and space, and between groups of channels."""
+
+from __future__ import annotations
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
+
+__all__ = ["PixelShuffle", "PixelUnshuffle", "ChannelShuffle"]
+
+
+class PixelShuffle(Module):
+    """Makes planes ``upscale_factor`` times as large of the square of that many channels.
+
+    Args:
+        upscale_factor: r.
+
+    Shape:
+        ``[..., C * r * r, H, W]`` to ``[..., C, H * r, W * r]``.
+
+    Raises:
+        RuntimeError: r is not positive, r * r does not divide the channels, or less than three
+            dimensions.
+
+    Source: Shi et al., "Real-time single image and video super-resolution using an efficient
+    sub-pixel convolutional neural network", 2016, arXiv:1609.05158.
+
+    Example:
+        >>> nn.PixelShuffle(2)(tn.zeros(8, 12, 3, 5)).shape
+        tinynet.Size([8, 3, 6, 10])
+    """
+
+    def __init__(self, upscale_factor: int):
+        super().__init__()
+        self.upscale_factor = upscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return larger planes."""
+        return F.pixel_shuffle(input, self.upscale_factor)
+
+    def extra_repr(self) -> str:
+        """Return the factor."""
+        return f"upscale_factor={self.upscale_factor}"
+
+
+class PixelUnshuffle(Module):
+    """Makes channels of planes: the inverse of ``PixelShuffle``.
+
+    Args:
+        downscale_factor: r.
+
+    Shape:
+        ``[..., C, H * r, W * r]`` to ``[..., C * r * r, H, W]``.
+
+    Raises:
+        RuntimeError: r is not positive or does not divide height and width, or less than three
+            dimensions.
+
+    Source: that of ``PixelShuffle``, backwards.
+
+    Example:
+        >>> nn.PixelUnshuffle(2)(tn.zeros(8, 3, 6, 10)).shape
+        tinynet.Size([8, 12, 3, 5])
+    """
+
+    def __init__(self, downscale_factor: int):
+        super().__init__()
+        self.downscale_factor = downscale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return more channels."""
+        return F.pixel_unshuffle(input, self.downscale_factor)
+
+    def extra_repr(self) -> str:
+        """Return the factor."""
+        return f"downscale_factor={self.downscale_factor}"
+
+
+class ChannelShuffle(Module):
+    """Puts the first channel of each group first, then the second of each, and so on.
+
+    Args:
+        groups: how many groups the channels are in.
+
+    Shape:
+        ``[batch, channels, ...]``, kept.
+
+    Raises:
+        RuntimeError: ``groups`` is not positive or does not divide the channels, or less than
+            three dimensions.
+
+    Source: Zhang et al., "ShuffleNet: an extremely efficient convolutional neural network for
+    mobile devices", 2018, arXiv:1707.01083.
+
+    Example:
+        >>> nn.ChannelShuffle(2)(tn.arange(4.0).view(1, 4, 1)).flatten()
+        tensor([0., 2., 1., 3.])
+    """
+
+    def __init__(self, groups: int):
+        super().__init__()
+        self.groups = groups
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the channels in another order."""
+        return F.channel_shuffle(input, self.groups)
+
+    def extra_repr(self) -> str:
+        """Return the number of groups."""
+        return f"groups={self.groups}"

@@ -1,0 +1,136 @@
+"""Upsample, and its forms for pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
+
+__all__ = ["Upsample", "UpsamplingNearest2d", "UpsamplingBilinear2d"]
+
+Size = int | Sequence[int]
+Scale = float | Sequence[float]
+
+
+class Upsample(Module):
+    """Resamples its input to another size.
+
+    Args:
+        size: the new lengths; or
+        scale_factor: by what the old ones are multiplied (and rounded down).
+        mode: ``"nearest"``, ``"linear"``, ``"bilinear"``, ``"bicubic"``, ``"trilinear"`` and the
+            others of ``F.interpolate``.
+        align_corners: the centers of the outermost elements stay where they are.
+        recompute_scale_factor: take the factor anew from the rounded size.
+
+    Shape:
+        ``[batch, channels, ...]`` with one to three spatial dimensions, which become ``size`` or
+        ``floor(n * scale_factor)``.
+
+    Raises:
+        ValueError: not exactly one of size and factor, too many numbers, or ``align_corners`` for
+            a mode that has none (in the call).
+        NotImplementedError: integers, an unknown mode, or a number of dimensions that it is not
+            for.
+        RuntimeError: a size that is not positive.
+
+    Source: with ``s = n / m`` (or ``1 / scale_factor``) for n old and m new elements, element i is
+    read at ``(i + 0.5) * s - 0.5``, with ``align_corners`` at ``i * (n - 1) / (m - 1)``;
+    ``"nearest"`` reads at ``floor(i * s)``.
+
+    Example:
+        >>> nn.Upsample(scale_factor=2)(tn.tensor([[[0.0, 1.0]]]))
+        tensor([[[0., 0., 1., 1.]]])
+        >>> nn.Upsample(3, mode="linear", align_corners=True)(tn.tensor([[[0.0, 1.0]]]))
+        tensor([[[0.0000, 0.5000, 1.0000]]])
+    """
+
+    scale_factor: float | tuple[float, ...] | None
+
+    def __init__(
+        self,
+        size: Size | None = None,
+        scale_factor: Scale | None = None,
+        mode: str = "nearest",
+        align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ):
+        super().__init__()
+        self.name = type(self).__name__
+        self.size = size
+        if isinstance(scale_factor, Sequence):
+            self.scale_factor = tuple(float(factor) for factor in scale_factor)
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
+        self.mode = mode
+        self.align_corners = align_corners
+        self.recompute_scale_factor = recompute_scale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the resampled input."""
+        again = self.recompute_scale_factor
+        how: Any = (self.size, self.scale_factor, self.mode, self.align_corners, again)
+        return F.interpolate(input, *how)
+
+    def extra_repr(self) -> str:
+        """Return the size or the factor, and the mode."""
+        if self.scale_factor is not None:
+            return f"scale_factor={self.scale_factor!r}, mode={self.mode!r}"
+        return f"size={self.size!r}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """Repeats the elements of pictures: ``Upsample(mode="nearest")``.
+
+    Args:
+        size: the new height and width; or
+        scale_factor: by what the old ones are multiplied.
+
+    Shape:
+        ``[batch, channels, height, width]``; the last two become ``size``.
+
+    Raises:
+        ValueError: not exactly one of size and factor (in the call).
+        NotImplementedError: integers, or another number of dimensions.
+        RuntimeError: a size that is not positive.
+
+    Source: ``result[i, j] = input[floor(i * h / H), floor(j * w / W)]``.
+
+    Example:
+        >>> nn.UpsamplingNearest2d(scale_factor=2)(tn.arange(2.0).view(1, 1, 1, 2))
+        tensor([[[[0., 0., 1., 1.],
+                  [0., 0., 1., 1.]]]])
+    """
+
+    def __init__(self, size: Size | None = None, scale_factor: Scale | None = None):
+        super().__init__(size, scale_factor, mode="nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Interpolates pictures: ``Upsample(mode="bilinear", align_corners=True)``.
+
+    Args:
+        size: the new height and width; or
+        scale_factor: by what the old ones are multiplied.
+
+    Shape:
+        ``[batch, channels, height, width]``; the last two become ``size``.
+
+    Raises:
+        ValueError: not exactly one of size and factor (in the call).
+        NotImplementedError: integers, or another number of dimensions.
+        RuntimeError: a size that is not positive.
+
+    Source: the mean of four neighbours of the place ``i * (n - 1) / (m - 1)``, weighted by
+    nearness.
+
+    Example:
+        >>> nn.UpsamplingBilinear2d((1, 3))(tn.arange(2.0).view(1, 1, 1, 2))
+        tensor([[[[0.0000, 0.5000, 1.0000]]]])
+    """
+
+    def __init__(self, size: Size | None = None, scale_factor: Scale | None = None):
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

@@ -1,0 +1,248 @@
+"""Linear, Bilinear, and Identity."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn import init
+from tinynet.nn.base.lazy import LazyModuleMixin, materialize
+from tinynet.nn.base.module import Module
+from tinynet.nn.parameter import Parameter, UninitializedParameter, is_lazy
+from tinynet.ops.creation.constructors import empty
+
+__all__ = ["Linear", "Bilinear", "Identity", "LazyLinear"]
+
+
+class Linear(Module):
+    """The affine map ``x @ weight.T + bias``.
+
+    Both start from U(-k, k) with ``k = 1 / sqrt(in_features)``.
+
+    Args:
+        in_features: length of the last dimension of the input.
+        out_features: length of the last dimension of the output.
+        bias: whether there is a bias.
+        device: only the cpu.
+        dtype: of the parameters; the default dtype unless given.
+
+    Shape:
+        ``[..., in_features]`` to ``[..., out_features]``.
+
+    Attributes:
+        weight: ``[out_features, in_features]``.
+        bias: ``[out_features]``, or None.
+
+    Raises:
+        RuntimeError: the last dimension of the input is not ``in_features``, or another dtype.
+
+    Example:
+        >>> fc = nn.Linear(20, 30)
+        >>> fc(tn.zeros(128, 20)).shape
+        tinynet.Size([128, 30])
+    """
+
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = Parameter(empty(out_features, in_features, dtype=dtype, device=device))
+        if bias:
+            self.bias = Parameter(empty(out_features, dtype=dtype, device=device))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new values for weight and bias."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))  # that is U(-k, k)
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return ``input @ weight.T + bias``."""
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Return sizes and whether there is a bias."""
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class Bilinear(Module):
+    """``x1 @ W[o] @ x2 + bias[o]`` for each output o.
+
+    Weight and bias start from U(-k, k) with ``k = 1 / sqrt(in1_features)``.
+
+    Args:
+        in1_features: length of the last dimension of the first input.
+        in2_features: length of the last dimension of the second.
+        out_features: length of the last dimension of the output.
+        bias: whether there is a bias.
+        device: only the cpu.
+        dtype: of the parameters; the default dtype unless given.
+
+    Shape:
+        ``[..., in1_features]`` and ``[..., in2_features]`` to ``[..., out_features]``.
+
+    Attributes:
+        weight: ``[out_features, in1_features, in2_features]``.
+        bias: ``[out_features]``, or None.
+
+    Raises:
+        ValueError: ``in1_features`` is not positive.
+        RuntimeError: other last dimensions, batches that differ, or another dtype.
+
+    Example:
+        >>> both = nn.Bilinear(20, 30, 40)
+        >>> both(tn.zeros(128, 20), tn.zeros(128, 30)).shape
+        tinynet.Size([128, 40])
+    """
+
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        shape = (out_features, in1_features, in2_features)
+        self.weight = Parameter(empty(shape, dtype=dtype, device=device))
+        if bias:
+            self.bias = Parameter(empty(out_features, dtype=dtype, device=device))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new values for weight and bias."""
+        if self.in1_features <= 0:
+            raise ValueError(
+                f"in1_features must be > 0, but got (in1_features={self.in1_features})"
+            )
+        bound = 1 / math.sqrt(self.in1_features)
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """Return ``x1 @ W[o] @ x2 + bias[o]`` for each output o."""
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Return sizes and whether there is a bias."""
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )
+
+
+class Identity(Module):
+    """Returns its input; takes and ignores any arguments.
+
+    It raises nothing: any object is taken.
+
+    Args:
+        *args, **kwargs: anything, ignored.
+
+    Shape:
+        Any, kept.
+
+    Source: ``f(x) = x``.
+
+    Example:
+        >>> nn.Identity(54, unused=0.1)(tn.ones(2))
+        tensor([1., 1.])
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the input."""
+        return input
+
+
+class LazyLinear(LazyModuleMixin, Linear):
+    """A ``Linear`` that takes ``in_features`` from its first input, and is a ``Linear`` then.
+
+    Args:
+        out_features: length of the last dimension of the output.
+        bias: whether there is a bias.
+        device: only the cpu.
+        dtype: of the parameters; the default dtype unless given.
+
+    Shape:
+        ``[..., in_features]`` to ``[..., out_features]``.
+
+    Raises:
+        RuntimeError, ValueError: the shape or the values of a parameter are needed before the
+            first input; then what ``Linear`` raises.
+        TypeError: the first input is no tensor.
+        AssertionError: the weight was loaded, and is for another number of features.
+
+    Example:
+        >>> fc = nn.LazyLinear(30)
+        >>> fc(tn.zeros(128, 20)).shape
+        tinynet.Size([128, 30])
+        >>> fc
+        Linear(in_features=20, out_features=30, bias=True)
+    """
+
+    cls_to_become = Linear
+
+    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None):
+        super().__init__(0, 0, False)
+        self.out_features = out_features
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        """Draw new values for weight and bias, once there are any."""
+        if self.in_features and not self.has_uninitialized_params():
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Any) -> None:
+        """Take the number of features from an input.
+
+        Raises:
+            TypeError, RuntimeError: it is no tensor, or has no dimensions.
+            AssertionError: the weight was loaded, and is for another number.
+        """
+        if not isinstance(input, Tensor) or not input.ndim:
+            F.linear(input, empty(self.out_features, 0))  # raises what ``Linear`` would
+        features = input.shape[-1]
+        if not is_lazy(self.weight) and features != self.weight.shape[1]:
+            raise AssertionError(
+                f"The in_features inferred from input: {features} is not equal to in_features from "
+                f"self.weight: {self.weight.shape[1]}"
+            )
+        self.in_features = features
+        new = materialize(self.weight, (self.out_features, self.in_features))
+        if materialize(self.bias, (self.out_features,)) or new:
+            self.reset_parameters()

@@ -1,0 +1,362 @@
+"""Losses as modules; the formulas and the meaning of the arguments are in ``nn.functional``."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
+from tinynet.nn.functional.checks import REDUCTIONS, check_reduction, legacy_reduction
+
+__all__ = [
+    "MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "CrossEntropyLoss", "NLLLoss", "BCELoss",
+    "BCEWithLogitsLoss"
+]  # fmt: skip
+
+
+class _Loss(Module):
+    """What losses share.
+
+    Attributes:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+    """
+
+    _reductions: ClassVar[tuple[str, ...]] = REDUCTIONS
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
+        super().__init__()
+        self.reduction = legacy_reduction(size_average, reduce, reduction)
+        check_reduction(self.reduction, self._reductions)
+
+
+class _WeightedLoss(_Loss):
+    """What losses with a weight share.
+
+    Attributes:
+        weight: a buffer, or None.
+    """
+
+    weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+
+
+# ---- regression ---------------------------------------------------------------------------------
+
+
+class MSELoss(_Loss):
+    """``loss = (x - y) ** 2``: the squared difference between output x and target y.
+
+    Args:
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        Output and target of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: no such ``reduction``.
+        RuntimeError: shapes that do not broadcast.
+        NotImplementedError: output and target are integers.
+
+    Example:
+        >>> nn.MSELoss()(tn.tensor([1.0, 3.0]), tn.zeros(2))
+        tensor(5.)
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class L1Loss(_Loss):
+    """``|x - y|``: the absolute difference between output x and target y.
+
+    Args:
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        Output and target of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: no such ``reduction``.
+        RuntimeError: shapes that do not broadcast, or the mean of integers.
+
+    Example:
+        >>> nn.L1Loss()(tn.tensor([1.0, 3.0]), tn.zeros(2))
+        tensor(2.)
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(_Loss):
+    """The squared difference where it is small, the absolute difference elsewhere.
+
+    ``d * d / (2 * beta)`` where the difference d is below beta, else ``d - beta / 2``.
+
+    Args:
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        beta: where the square becomes a line.
+
+    Shape:
+        Output and target of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: no such ``reduction``.
+        RuntimeError: shapes that do not broadcast, or ``beta`` is negative.
+
+    Source: Girshick, "Fast R-CNN", 2015, arXiv:1504.08083.
+
+    Example:
+        >>> nn.SmoothL1Loss()(tn.tensor([0.5, 3.0]), tn.zeros(2))
+        tensor(1.3125)
+    """
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ):
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    """The squared difference where it is small, ``delta`` times the absolute one elsewhere.
+
+    ``d * d / 2`` where the difference d is below delta, else ``delta * (d - delta / 2)``.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        delta: where the square becomes a line.
+
+    Shape:
+        Output and target of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: no such ``reduction``.
+        RuntimeError: shapes that do not broadcast, or ``delta`` is not positive.
+        TypeError: ``delta`` is no number.
+
+    Source: Huber, "Robust estimation of a location parameter", 1964.
+
+    Example:
+        >>> nn.HuberLoss(delta=2.0)(tn.tensor([0.5, 3.0]), tn.zeros(2))
+        tensor(2.0625)
+    """
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0):
+        if not isinstance(delta, (float, int)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+# ---- classification -----------------------------------------------------------------------------
+
+
+class CrossEntropyLoss(_WeightedLoss):
+    """The cross-entropy between logits and a target class (or class probabilities).
+
+    For logits x and class y it is ``log(sum(exp(x))) - x[y]``; for class probabilities, the mean of
+    this over the classes, weighted by them. Of classes with a weight, ``"mean"`` divides by the sum
+    of the weights that counted.
+
+    Args:
+        weight: one factor per class.
+        ignore_index: a target class that does not count.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        label_smoothing: this share of each target is spread evenly over all classes.
+
+    Shape:
+        Logits ``[batch, classes, ...]``, target classes ``[batch, ...]`` (int64) or probabilities
+        of the shape of the logits, to a number (or ``[batch, ...]`` for ``"none"``).
+
+    Raises:
+        IndexError: a class that there is not.
+        ValueError: batches of different lengths, or no such ``reduction``.
+        RuntimeError: classes that are not int64 or uint8, a weight of another length, or smoothing
+            out of [0, 1].
+        NotImplementedError: logits that are integers.
+
+    Source: for the smoothing, Szegedy et al., "Rethinking the Inception architecture for computer
+    vision", 2015, arXiv:1512.00567.
+
+    Example:
+        >>> nn.CrossEntropyLoss()(tn.zeros(3, 10), tn.tensor([1, 2, 3]))
+        tensor(2.3026)
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ):
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.cross_entropy(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+
+class NLLLoss(_WeightedLoss):
+    """The negative log-likelihood of a target class, for log-probabilities.
+
+    For log-probabilities x and class y it is ``-weight[y] * x[y]``; ``"mean"`` divides by the sum
+    of the weights that counted.
+
+    Args:
+        weight: one factor per class.
+        ignore_index: a target class that does not count.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        Log-probabilities ``[batch, classes, ...]``, target classes ``[batch, ...]`` (int64), to a
+        number (or ``[batch, ...]`` for ``"none"``).
+
+    Raises:
+        IndexError: a class that there is not.
+        ValueError: batches of different lengths, or no such ``reduction``.
+        RuntimeError: classes that are not int64 or uint8, or a weight of another length.
+
+    Example:
+        >>> nn.NLLLoss()(tn.tensor([[-0.5, -1.0]]), tn.tensor([1]))
+        tensor(1.)
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
+
+
+# ---- probabilities ------------------------------------------------------------------------------
+
+
+class BCELoss(_WeightedLoss):
+    """The binary cross-entropy for probabilities.
+
+    For a probability x and a target y from 0 to 1 it is ``-y log(x) - (1 - y) log(1 - x)``, with
+    logarithms of at least -100.
+
+    Args:
+        weight: a factor per element, broadcast.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        Probabilities and targets of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        RuntimeError: an input that is not between 0 and 1, input and target of different dtypes.
+        ValueError: input and target differ in shape, or no such ``reduction``.
+
+    Example:
+        >>> nn.BCELoss()(tn.tensor([0.5]), tn.tensor([1.0]))
+        tensor(0.6931)
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(_WeightedLoss):
+    """The binary cross-entropy for logits, without overflow or cancellation.
+
+    For a logit x and a target y from 0 to 1 it is ``log(1 + exp(x)) - x * y``.
+
+    Args:
+        weight: a factor per element, broadcast.
+        size_average, reduce: deprecated; they override ``reduction``.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        pos_weight: a factor for positive targets, broadcast: above 1 for recall, below for
+            precision.
+
+    Shape:
+        Logits and targets of one shape, to a number (or that shape for ``"none"``).
+
+    Raises:
+        ValueError: input and target differ in shape, or no such ``reduction``.
+        RuntimeError: targets that are integers, or weights that do not broadcast.
+        NotImplementedError: logits that are integers.
+
+    Example:
+        >>> nn.BCEWithLogitsLoss()(tn.tensor([0.0]), tn.tensor([1.0]))
+        tensor(0.6931)
+    """
+
+    pos_weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ):
+        super().__init__(weight, size_average, reduce, reduction)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Return the loss."""
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
+        )

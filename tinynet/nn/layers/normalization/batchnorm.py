@@ -1,0 +1,391 @@
+"""Batch norm and instance norm, in one, two and three dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.core.callsite import warn
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import require_cpu
+from tinynet.nn import functional as F
+from tinynet.nn import init
+from tinynet.nn.base.module import Module
+from tinynet.nn.parameter import Parameter
+from tinynet.ops.creation.constructors import empty, ones, tensor, zeros
+
+__all__ = [
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "InstanceNorm1d", "InstanceNorm2d",
+    "InstanceNorm3d"
+]  # fmt: skip
+
+
+class _NormBase(Module):
+    """What batch and instance norm share: weight, bias and running statistics of channels."""
+
+    _version = 2  # 1 had no num_batches_tracked
+    _dimensions: tuple[int, int]  # that the input may have
+
+    weight: Parameter  # or None, without affine parameters: annotated as most programs use it
+    bias: Parameter
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ):
+        super().__init__()
+        if device is not None:
+            require_cpu(device)
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        made: dict[str, Any] = {"dtype": dtype, "device": device}
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(
+                name, Parameter(empty(num_features, **made)) if wanted else None
+            )
+        tracked = track_running_stats
+        self.register_buffer("running_mean", zeros(num_features, **made) if tracked else None)
+        self.register_buffer("running_var", ones(num_features, **made) if tracked else None)
+        self.register_buffer("num_batches_tracked", tensor(0) if tracked else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Forget the running statistics: mean 0, variance 1."""
+        if self.running_mean is not None and self.running_var is not None:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+        if self.num_batches_tracked is not None:
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Forget the running statistics, and set weight and bias to ones and zeros."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.ndim not in self._dimensions:
+            expected = " or ".join(f"{n}D" for n in sorted(set(self._dimensions)))
+            raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
+
+    def extra_repr(self) -> str:
+        """Return the number of channels and the options."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+# ---- batch norm ---------------------------------------------------------------------------------
+
+
+class _BatchNorm(_NormBase):
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the normalised input; in training, move the running statistics."""
+        self._check_input_dim(input)
+        mean, var, count = self.running_mean, self.running_var, self.num_batches_tracked
+        of_batch = self.training or (mean is None and var is None)
+        if self.training and not self.track_running_stats:
+            mean = var = None
+        counting = self.training and self.track_running_stats
+        momentum = self.momentum
+        if momentum is None:  # the average of all batches so far
+            momentum = 1.0 / (int(count) + 1) if counting and count is not None else 0.0
+        output = F.batch_norm(
+            input, mean, var, self.weight, self.bias, of_batch, momentum, self.eps
+        )
+        if counting and count is not None:
+            count.add_(1)
+        return output
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any
+    ) -> None:
+        """Load; what an old format has no count of batches in keeps the module's own."""
+        key = f"{prefix}num_batches_tracked"
+        old = (local_metadata.get("version") or 1) < 2
+        if old and self.num_batches_tracked is not None:
+            state_dict.setdefault(key, self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+
+class BatchNorm1d(_BatchNorm):
+    """Normalises each channel of a batch of vectors or series.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel over the batch and all places. In training the running mean and (unbiased) variance
+    move towards those of the batch; in evaluation they are used in its place.
+
+    Args:
+        num_features: how many channels.
+        eps: keeps the root away from zero.
+        momentum: how far the running statistics move at each call; None: they are the
+            averages of all batches.
+        affine: whether there are a weight and a bias.
+        track_running_stats: whether to keep running statistics; without
+            them, evaluation uses those of the batch, too.
+        device: only the cpu.
+        dtype: of the parameters and statistics; the default dtype unless given.
+        bias: whether there is a bias, if ``affine``.
+
+    Shape:
+        ``[batch, channels]`` or ``[batch, channels, length]``, kept.
+
+    Raises:
+        ValueError: another number of dimensions; in training, one element per channel.
+        RuntimeError: another number of channels, or another dtype.
+        NotImplementedError: integers.
+
+    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
+    internal covariate shift", 2015, arXiv:1502.03167.
+
+    Example:
+        >>> nn.BatchNorm1d(1, eps=1e-9)(tn.tensor([[1.0], [3.0]])).flatten().tolist()
+        [-1.0, 1.0]
+    """
+
+    _dimensions = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Normalises each channel of a batch of images.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel over the batch and all places. In training the running mean and (unbiased) variance
+    move towards those of the batch; in evaluation they are used in its place.
+
+    Args:
+        num_features: how many channels.
+        eps: keeps the root away from zero.
+        momentum: how far the running statistics move at each call; None: they are the
+            averages of all batches.
+        affine: whether there are a weight and a bias.
+        track_running_stats: whether to keep running statistics; without
+            them, evaluation uses those of the batch, too.
+        device: only the cpu.
+        dtype: of the parameters and statistics; the default dtype unless given.
+        bias: whether there is a bias, if ``affine``.
+
+    Shape:
+        ``[batch, channels, height, width]``, kept.
+
+    Raises:
+        ValueError: another number of dimensions; in training, one element per channel.
+        RuntimeError: another number of channels, or another dtype.
+        NotImplementedError: integers.
+
+    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
+    internal covariate shift", 2015, arXiv:1502.03167.
+
+    Example:
+        >>> nn.BatchNorm2d(3)(tn.zeros(2, 3, 4, 4)).shape
+        tinynet.Size([2, 3, 4, 4])
+    """
+
+    _dimensions = (4, 4)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Normalises each channel of a batch of volumes.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel over the batch and all places. In training the running mean and (unbiased) variance
+    move towards those of the batch; in evaluation they are used in its place.
+
+    Args:
+        num_features: how many channels.
+        eps: keeps the root away from zero.
+        momentum: how far the running statistics move at each call; None: they are the
+            averages of all batches.
+        affine: whether there are a weight and a bias.
+        track_running_stats: whether to keep running statistics; without
+            them, evaluation uses those of the batch, too.
+        device: only the cpu.
+        dtype: of the parameters and statistics; the default dtype unless given.
+        bias: whether there is a bias, if ``affine``.
+
+    Shape:
+        ``[batch, channels, depth, height, width]``, kept.
+
+    Raises:
+        ValueError: another number of dimensions; in training, one element per channel.
+        RuntimeError: another number of channels, or another dtype.
+        NotImplementedError: integers.
+
+    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
+    internal covariate shift", 2015, arXiv:1502.03167.
+
+    Example:
+        >>> nn.BatchNorm3d(3)(tn.zeros(2, 3, 4, 4, 4)).shape
+        tinynet.Size([2, 3, 4, 4, 4])
+    """
+
+    _dimensions = (5, 5)
+
+
+# ---- instance norm ------------------------------------------------------------------------------
+
+
+class _InstanceNorm(_NormBase):
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ):
+        options = (affine, track_running_stats, device, dtype)
+        super().__init__(num_features, eps, momentum, *options, bias=bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the normalised input; in training, move the running statistics, if kept."""
+        self._check_input_dim(input)
+        unbatched = input.ndim == self._dimensions[0]
+        dim = 0 if unbatched else 1
+        if input.shape[dim] != self.num_features:
+            if self.affine:
+                raise ValueError(
+                    f"expected input's size at dim={dim} to match num_features "
+                    f"({self.num_features}), but got: {input.shape[dim]}."
+                )
+            warn(
+                f"input's size at dim={dim} does not match num_features. You can silence this "
+                "warning by not passing in num_features, which is not used because affine=False"
+            )
+        output = F.instance_norm(
+            input.unsqueeze(0) if unbatched else input,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum,
+            self.eps,
+        )
+        return output.squeeze(0) if unbatched else output
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Normalises each channel of a series by itself.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel of each sample over all places, in training and in evaluation.
+
+    Args:
+        num_features: how many channels.
+        eps: keeps the root away from zero.
+        momentum: how far the running statistics move at each call.
+        affine: whether there are a weight and a bias.
+        track_running_stats: whether to keep running statistics and use them in evaluation.
+        device: only the cpu.
+        dtype: of the parameters and statistics; the default dtype unless given.
+        bias: whether there is a bias, if ``affine``.
+
+    Shape:
+        ``[batch, channels, length]`` or ``[channels, length]``, kept.
+
+    Raises:
+        ValueError: another number of dimensions; with ``affine``, of channels; one place per
+            channel in training.
+        NotImplementedError: integers.
+
+    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
+    2016, arXiv:1607.08022.
+
+    Example:
+        >>> nn.InstanceNorm1d(1, eps=1e-9)(tn.tensor([[1.0, 3.0]]))
+        tensor([[-1.,  1.]])
+    """
+
+    _dimensions = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Normalises each channel of an image by itself.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel of each sample over all places, in training and in evaluation.
+
+    Args:
+        num_features: how many channels.
+        eps: keeps the root away from zero.
+        momentum: how far the running statistics move at each call.
+        affine: whether there are a weight and a bias.
+        track_running_stats: whether to keep running statistics and use them in evaluation.
+        device: only the cpu.
+        dtype: of the parameters and statistics; the default dtype unless given.
+        bias: whether there is a bias, if ``affine``.
+
+    Shape:
+        ``[batch, channels, height, width]`` or ``[channels, height, width]``, kept.
+
+    Raises:
+        ValueError: another number of dimensions; with ``affine``, of channels; one place per
+            channel in training.
+        NotImplementedError: integers.
+
+    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
+    2016, arXiv:1607.08022.
+
+    Example:
+        >>> nn.InstanceNorm2d(3)(tn.zeros(2, 3, 4, 4)).shape
+        tinynet.Size([2, 3, 4, 4])
+    """
+
+    _dimensions = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Normalises each channel of a volume by itself.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with mean and (biased) variance of each
+    channel of each sample over all places, in training and in evaluation.
+
+    Args:
+        num_features: how many channels.
+        eps: keeps the root away from zero.
+        momentum: how far the running statistics move at each call.
+        affine: whether there are a weight and a bias.
+        track_running_stats: whether to keep running statistics and use them in evaluation.
+        device: only the cpu.
+        dtype: of the parameters and statistics; the default dtype unless given.
+        bias: whether there is a bias, if ``affine``.
+
+    Shape:
+        ``[batch, channels, depth, height, width]`` or the same without batch, kept.
+
+    Raises:
+        ValueError: another number of dimensions; with ``affine``, of channels; one place per
+            channel in training.
+        NotImplementedError: integers.
+
+    Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
+    2016, arXiv:1607.08022.
+
+    Example:
+        >>> nn.InstanceNorm3d(3)(tn.zeros(2, 3, 4, 4, 4)).shape
+        tinynet.Size([2, 3, 4, 4, 4])
+    """
+
+    _dimensions = (4, 5)

@@ -1,0 +1,103 @@
+"""Batch norm over several processes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.base.module import Module
+from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
+
+__all__ = ["SyncBatchNorm"]
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Normalises each channel by the statistics of the batches of all processes.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``. tinynet trains in one process, where this is
+    batch norm for inputs of any number of dimensions.
+
+    Args:
+        num_features: number of channels.
+        eps: keeps the root away from zero.
+        momentum: how far the running statistics move at each call; None: they are the
+            averages of all batches.
+        affine: whether there are a weight and a bias.
+        track_running_stats: whether to keep running statistics; without
+            them, evaluation uses those of the batch, too.
+        process_group: kept as an attribute; there is one process.
+        device: only the cpu.
+        dtype: of the parameters and statistics; the default dtype unless given.
+        bias: whether there is a bias, if ``affine``.
+
+    Shape:
+        ``[batch, channels, ...]``, kept.
+
+    Raises:
+        ValueError: less than two dimensions, or no channels; in training, one element per channel.
+        RuntimeError: another number of channels, or another dtype.
+        NotImplementedError: integers.
+
+    Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
+    internal covariate shift", 2015, arXiv:1502.03167.
+
+    Example:
+        >>> nn.SyncBatchNorm(3)(tn.zeros(2, 3, 4)).shape
+        tinynet.Size([2, 3, 4])
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ):
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.ndim < 2:
+            raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
+        if input.shape[1] == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """Put a SyncBatchNorm in the place of each batch norm, with its parameters and statistics.
+
+        Args:
+            module: changed in place, unless it is a batch norm itself.
+            process_group: that of the new modules.
+
+        Returns:
+            The module, or what stands in its place.
+
+        Example:
+            >>> nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm2d(3)))[0]
+            SyncBatchNorm(3, eps=1e-05, momentum=0.1, affine=True, bias=True, \
+track_running_stats=True)
+        """
+        made = module
+        if isinstance(module, _BatchNorm):
+            options = (module.num_features, module.eps, module.momentum, module.affine)
+            made = cls(
+                *options,
+                module.track_running_stats,
+                process_group,
+                bias=module.bias is not None,
+            )
+            for name in (*module._parameters, *module._buffers):
+                setattr(made, name, getattr(module, name))
+            made.training = module.training
+        for name, child in module.named_children():
+            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return made

@@ -1,0 +1,321 @@
+"""Pooling to a given number of windows, even or random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
+from tinynet.nn.functional.dimensions import per_dim
+
+__all__ = [
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d"
+]  # fmt: skip
+
+Size = int | Sequence[int]
+Outputs = int | Sequence[int | None] | None
+
+# ---- even shares --------------------------------------------------------------------------------
+
+
+class _AdaptiveAvgPool(Module):
+    """What adaptive average poolings share: the number of windows."""
+
+    def __init__(self, output_size: Outputs):
+        super().__init__()
+        self.output_size = output_size
+
+    def extra_repr(self) -> str:
+        """Return the number of windows."""
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+    """Averages over even shares of the last dimension.
+
+    Args:
+        output_size: how many.
+
+    Shape:
+        ``[batch, channels, width]``, or without batch;
+        the spatial dimensions become ``output_size``.
+
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
+
+    Example:
+        >>> nn.AdaptiveAvgPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
+        tensor([[2.0000, 3.5000]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the averages."""
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+    """Averages over even shares of the last two dimensions.
+
+    Args:
+        output_size: how many, one number or one for each dimension; None keeps a dimension.
+
+    Shape:
+        ``[batch, channels, height, width]``, or without batch;
+        the spatial dimensions become ``output_size``.
+
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        ValueError: ``output_size`` has more numbers than the input dimensions.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
+
+    Example:
+        >>> nn.AdaptiveAvgPool2d(1)(tn.arange(16.0).view(1, 4, 4))
+        tensor([[[7.5000]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the averages."""
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+    """Averages over even shares of the last three dimensions.
+
+    Args:
+        output_size: how many, one number or one for each dimension; None keeps a dimension.
+
+    Shape:
+        ``[batch, channels, depth, height, width]``, or without batch;
+        the spatial dimensions become ``output_size``.
+
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        ValueError: ``output_size`` has more numbers than the input dimensions.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
+
+    Example:
+        >>> nn.AdaptiveAvgPool3d((2, None, 3))(tn.zeros(8, 3, 4, 6, 8)).shape
+        tinynet.Size([8, 3, 2, 6, 3])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the averages."""
+        return F.adaptive_avg_pool3d(input, self.output_size)
+
+
+class _AdaptiveMaxPool(Module):
+    """What adaptive max poolings share: the number of windows."""
+
+    def __init__(self, output_size: Outputs, return_indices: bool = False):
+        super().__init__()
+        self.output_size = output_size
+        self.return_indices = return_indices
+
+    def extra_repr(self) -> str:
+        """Return the number of windows."""
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+    """Maxima of even shares of the last dimension.
+
+    Args:
+        output_size: how many.
+        return_indices: also return where each maximum stands in its plane.
+
+    Shape:
+        ``[batch, channels, width]``, or without batch;
+        the spatial dimensions become ``output_size``.
+
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
+
+    Example:
+        >>> nn.AdaptiveMaxPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
+        tensor([[3., 5.]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima, or with ``return_indices`` them and their places."""
+        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+    """Maxima of even shares of the last two dimensions.
+
+    Args:
+        output_size: how many, one number or one for each dimension; None keeps a dimension.
+        return_indices: also return where each maximum stands in its plane.
+
+    Shape:
+        ``[batch, channels, height, width]``, or without batch;
+        the spatial dimensions become ``output_size``.
+
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        ValueError: ``output_size`` has more numbers than the input dimensions.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
+
+    Example:
+        >>> nn.AdaptiveMaxPool2d(2)(tn.arange(16.0).view(1, 4, 4))
+        tensor([[[ 5.,  7.],
+                 [13., 15.]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima, or with ``return_indices`` them and their places."""
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    """Maxima of even shares of the last three dimensions.
+
+    Args:
+        output_size: how many, one number or one for each dimension; None keeps a dimension.
+        return_indices: also return where each maximum stands in its plane.
+
+    Shape:
+        ``[batch, channels, depth, height, width]``, or without batch;
+        the spatial dimensions become ``output_size``.
+
+    Raises:
+        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        ValueError: ``output_size`` has more numbers than the input dimensions.
+        NotImplementedError: integers.
+
+    Source: share i of n elements goes from ``floor(i * n / size)`` to
+    ``ceil((i + 1) * n / size)``.
+
+    Example:
+        >>> nn.AdaptiveMaxPool3d((2, None, 3))(tn.zeros(8, 3, 4, 6, 8)).shape
+        tinynet.Size([8, 3, 2, 6, 3])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima, or with ``return_indices`` them and their places."""
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+# ---- random windows -----------------------------------------------------------------------------
+
+
+class _FractionalMaxPool(Module):
+    """What fractional max poolings share: their options."""
+
+    rank: int
+
+    def __init__(
+        self,
+        kernel_size: Size,
+        output_size: Size | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ):
+        name, rank = type(self).__name__, self.rank
+        if rank == 3 and min(per_dim(kernel_size, rank)) <= 0:
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
+        if output_size is None and output_ratio is None:
+            raise ValueError(
+                f"{name} requires specifying either an output size, or a pooling ratio"
+            )
+        if output_size is not None and output_ratio is not None:
+            raise ValueError("only one of output_size and output_ratio may be specified")
+        ratios = None if output_ratio is None else per_dim(output_ratio, rank)
+        if ratios is not None and not all(0 < ratio < 1 for ratio in ratios):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+        super().__init__()
+        self.kernel_size = per_dim(kernel_size, rank)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = None if output_size is None else per_dim(output_size, rank)
+        self.output_ratio = ratios
+
+    def options(self) -> dict[str, Any]:
+        """Return what ``F.fractional_max_pool`` is called with."""
+        names = "kernel_size output_size output_ratio return_indices _random_samples".split()
+        return {name: getattr(self, name) for name in names}
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """Maxima of windows that are spread over the last two dimensions at random.
+
+    Args:
+        kernel_size: of the windows.
+        output_size: how many windows.
+        output_ratio: or how many, as a part of the input, in (0, 1).
+        return_indices: also return where each maximum stands in its plane.
+
+    Raises:
+        ValueError: not exactly one of size and ratio, or a ratio out of range.
+        RuntimeError: another number of dimensions, or one that is too small for the windows.
+        NotImplementedError: integers.
+
+    Shape:
+        ``[batch, channels, height, width]``, or without batch;
+        the spatial dimensions become ``output_size``.
+
+    Source: Graham, "Fractional max-pooling", 2014, arXiv:1412.6071.
+
+    Example:
+        >>> nn.FractionalMaxPool2d(2, output_size=3)(tn.ones(8, 3, 7, 7)).shape
+        tinynet.Size([8, 3, 3, 3])
+    """
+
+    rank = 2
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima, or with ``return_indices`` them and their places."""
+        return F.fractional_max_pool2d(input, **self.options())
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """Maxima of windows that are spread over the last three dimensions at random.
+
+    Args:
+        kernel_size: of the windows.
+        output_size: how many windows.
+        output_ratio: or how many, as a part of the input, in (0, 1).
+        return_indices: also return where each maximum stands in its plane.
+
+    Raises:
+        ValueError: not exactly one of size and ratio, or a ratio out of range.
+        RuntimeError: another number of dimensions, or one that is too small for the windows.
+        NotImplementedError: integers.
+
+    Shape:
+        ``[batch, channels, depth, height, width]``, or without batch;
+        the spatial dimensions become ``output_size``.
+
+    Source: Graham, "Fractional max-pooling", 2014, arXiv:1412.6071.
+
+    Example:
+        >>> nn.FractionalMaxPool3d(2, output_ratio=0.5)(tn.ones(1, 3, 8, 8, 8)).shape
+        tinynet.Size([1, 3, 4, 4, 4])
+    """
+
+    rank = 3
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima, or with ``return_indices`` them and their places."""
+        return F.fractional_max_pool3d(input, **self.options())

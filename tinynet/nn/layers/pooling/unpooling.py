@@ -1,0 +1,130 @@
+"""The way back from max pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
+from tinynet.nn.functional.dimensions import per_dim
+
+__all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
+
+Size = int | Sequence[int]
+
+
+class _MaxUnpool(Module):
+    """What the ways back from max pooling share: the options of the pooling."""
+
+    rank: int
+
+    def __init__(self, kernel_size: Size, stride: Size | None = None, padding: Size = 0):
+        super().__init__()
+        self.kernel_size = per_dim(kernel_size, self.rank)
+        self.stride = per_dim(kernel_size if stride is None else stride, self.rank)
+        self.padding = per_dim(padding, self.rank)
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """Zeros with the maxima where ``MaxPool1d`` found them.
+
+    Args:
+        kernel_size, stride, padding: those of the pooling.
+
+    Shape:
+        That of the pooling, backwards: each spatial n becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size``, or what ``output_size`` says.
+
+    Raises:
+        RuntimeError: indices of another shape or dtype than int64, or out of range.
+        ValueError: ``output_size`` is too far from the size without it.
+
+    Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014,
+    arXiv:1311.2901.
+
+    Example:
+        >>> x = tn.tensor([[1.0, 3.0, 2.0, 5.0]])
+        >>> nn.MaxUnpool1d(2)(*nn.MaxPool1d(2, return_indices=True)(x))
+        tensor([[0., 3., 0., 5.]])
+    """
+
+    rank = 1
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """Return the maxima at their places; ``output_size`` is the shape before pooling."""
+        how = (self.kernel_size, self.stride, self.padding, output_size)
+        return F.max_unpool1d(input, indices, *how)
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """Zeros with the maxima where ``MaxPool2d`` found them.
+
+    Args:
+        kernel_size, stride, padding: those of the pooling.
+
+    Shape:
+        That of the pooling, backwards: each spatial n becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size``, or what ``output_size`` says.
+
+    Raises:
+        RuntimeError: indices of another shape or dtype than int64, or out of range.
+        ValueError: ``output_size`` is too far from the size without it.
+
+    Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014,
+    arXiv:1311.2901.
+
+    Example:
+        >>> x = tn.arange(4.0).view(1, 2, 2)
+        >>> nn.MaxUnpool2d(2)(*nn.MaxPool2d(2, return_indices=True)(x))
+        tensor([[[0., 0.],
+                 [0., 3.]]])
+    """
+
+    rank = 2
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """Return the maxima at their places; ``output_size`` is the shape before pooling."""
+        how = (self.kernel_size, self.stride, self.padding, output_size)
+        return F.max_unpool2d(input, indices, *how)
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """Zeros with the maxima where ``MaxPool3d`` found them.
+
+    Args:
+        kernel_size, stride, padding: those of the pooling.
+
+    Shape:
+        That of the pooling, backwards: each spatial n becomes
+        ``(n - 1) * stride - 2 * padding + kernel_size``, or what ``output_size`` says.
+
+    Raises:
+        RuntimeError: indices of another shape or dtype than int64, or out of range.
+        ValueError: ``output_size`` is too far from the size without it.
+
+    Source: Zeiler and Fergus, "Visualizing and understanding convolutional networks", 2014,
+    arXiv:1311.2901.
+
+    Example:
+        >>> x = tn.ones(1, 3, 4, 4, 4)
+        >>> nn.MaxUnpool3d(2)(*nn.MaxPool3d(2, return_indices=True)(x)).sum()
+        tensor(24.)
+    """
+
+    rank = 3
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """Return the maxima at their places; ``output_size`` is the shape before pooling."""
+        how = (self.kernel_size, self.stride, self.padding, output_size)
+        return F.max_unpool3d(input, indices, *how)

@@ -1,0 +1,301 @@
+"""Max and average pooling over sliding windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn import functional as F
+from tinynet.nn.base.module import Module
+from tinynet.nn.functional.dimensions import per_dim
+
+__all__ = ["MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d"]
+
+Size = int | Sequence[int]
+
+# ---- maxima -------------------------------------------------------------------------------------
+
+
+class _MaxPoolNd(Module):
+    """What max poolings share: their options."""
+
+    def __init__(
+        self,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        dilation: Size = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
+
+    def options(self) -> dict[str, Any]:
+        """Return what ``F.max_pool`` is called with."""
+        names = "kernel_size stride padding dilation ceil_mode return_indices".split()
+        return {name: getattr(self, name) for name in names}
+
+    def extra_repr(self) -> str:
+        """Return the options."""
+        names = "kernel_size stride padding dilation ceil_mode".split()
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
+
+
+class MaxPool1d(_MaxPoolNd):
+    """The maximum of each window of the last dimension.
+
+    Args:
+        kernel_size: of the window.
+        stride: from window to window; the kernel size unless given.
+        padding: on each side, at most half of the window; it never wins.
+        dilation: from element to element of a window.
+        return_indices: also return where each maximum stands in its plane, for ``MaxUnpool1d``.
+        ceil_mode: also windows that reach over the right edge.
+
+    Shape:
+        ``[batch, channels, width]``, or without batch; each spatial n becomes
+        ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
+
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: integers.
+
+    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the places j of a
+    window.
+
+    Example:
+        >>> nn.MaxPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
+        tensor([[3., 5.]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima, or with ``return_indices`` them and their places."""
+        return F.max_pool1d(input, **self.options())
+
+
+class MaxPool2d(_MaxPoolNd):
+    """The maximum of each window of the last two dimensions.
+
+    Args:
+        kernel_size: of the window.
+        stride: from window to window; the kernel size unless given.
+        padding: on each side, at most half of the window; it never wins.
+        dilation: from element to element of a window.
+        return_indices: also return where each maximum stands in its plane, for ``MaxUnpool2d``.
+        ceil_mode: also windows that reach over the right edge.
+
+    Shape:
+        ``[batch, channels, height, width]``, or without batch; each spatial n becomes
+        ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
+
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: an input of bools.
+
+    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the places j of a
+    window.
+
+    Example:
+        >>> nn.MaxPool2d(2)(tn.arange(16.0).view(1, 4, 4))
+        tensor([[[ 5.,  7.],
+                 [13., 15.]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima, or with ``return_indices`` them and their places."""
+        return F.max_pool2d(input, **self.options())
+
+
+class MaxPool3d(_MaxPoolNd):
+    """The maximum of each window of the last three dimensions.
+
+    Args:
+        kernel_size: of the window.
+        stride: from window to window; the kernel size unless given.
+        padding: on each side, at most half of the window; it never wins.
+        dilation: from element to element of a window.
+        return_indices: also return where each maximum stands in its plane, for ``MaxUnpool3d``.
+        ceil_mode: also windows that reach over the right edge.
+
+    Shape:
+        ``[batch, channels, depth, height, width]``, or without batch; each spatial n becomes
+        ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
+
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: an input of bools.
+
+    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the places j of a
+    window.
+
+    Example:
+        >>> nn.MaxPool3d(2)(tn.zeros(8, 3, 4, 6, 8)).shape
+        tinynet.Size([8, 3, 2, 3, 4])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the maxima, or with ``return_indices`` them and their places."""
+        return F.max_pool3d(input, **self.options())
+
+
+# ---- averages -----------------------------------------------------------------------------------
+
+
+class _AvgPoolNd(Module):
+    """What average poolings share: their printed form."""
+
+    kernel_size: Any
+    stride: Any
+    padding: Any
+
+    def extra_repr(self) -> str:
+        """Return the main options."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool1d(_AvgPoolNd):
+    """The average of each window of the last dimension.
+
+    Args:
+        kernel_size: of the window.
+        stride: from window to window; the kernel size unless given.
+        padding: zeros on each side, at most half of the window.
+        ceil_mode: also windows that reach over the right edge.
+        count_include_pad: whether the padding counts as elements.
+
+    Shape:
+        ``[batch, channels, width]``, or without batch; the width n becomes
+        ``(n + 2 * padding - kernel_size) // stride + 1``.
+
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: an input of bools.
+
+    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the places j of a window.
+
+    Example:
+        >>> nn.AvgPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
+        tensor([[2.0000, 3.5000]])
+    """
+
+    def __init__(
+        self,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ):
+        super().__init__()
+        self.kernel_size = per_dim(kernel_size, 1)
+        self.stride = per_dim(kernel_size if stride is None else stride, 1)
+        self.padding = per_dim(padding, 1)
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the averages."""
+        how = (self.padding, self.ceil_mode, self.count_include_pad)
+        return F.avg_pool1d(input, self.kernel_size, self.stride, *how)
+
+
+class _AvgPoolOfPlanes(_AvgPoolNd):
+    """What average pooling of two and of three dimensions shares: its options."""
+
+    def __init__(
+        self,
+        kernel_size: Size,
+        stride: Size | None = None,
+        padding: Size = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def options(self) -> tuple[Any, ...]:
+        """Return what ``F.avg_pool`` is called with."""
+        how = (self.ceil_mode, self.count_include_pad, self.divisor_override)
+        return (self.kernel_size, self.stride, self.padding, *how)
+
+
+class AvgPool2d(_AvgPoolOfPlanes):
+    """The average of each window of the last two dimensions.
+
+    Args:
+        kernel_size: of the window.
+        stride: from window to window; the kernel size unless given.
+        padding: zeros on each side, at most half of the window.
+        ceil_mode: also windows that reach over the right edge.
+        count_include_pad: whether the padding counts as elements.
+        divisor_override: divide the sums by this, not by the number of elements.
+
+    Shape:
+        ``[batch, channels, height, width]``, or without batch; each spatial n becomes
+        ``(n + 2 * padding - kernel_size) // stride + 1``.
+
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: an input of bools.
+
+    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the places j of a window.
+
+    Example:
+        >>> nn.AvgPool2d(2)(tn.arange(16.0).view(1, 4, 4))
+        tensor([[[ 2.5000,  4.5000],
+                 [10.5000, 12.5000]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the averages."""
+        return F.avg_pool2d(input, *self.options())
+
+
+class AvgPool3d(_AvgPoolOfPlanes):
+    """The average of each window of the last three dimensions.
+
+    Args:
+        kernel_size: of the window.
+        stride: from window to window; the kernel size unless given.
+        padding: zeros on each side, at most half of the window.
+        ceil_mode: also windows that reach over the right edge.
+        count_include_pad: whether the padding counts as elements.
+        divisor_override: divide the sums by this, not by the number of elements.
+
+    Shape:
+        ``[batch, channels, depth, height, width]``, or without batch; each spatial n becomes
+        ``(n + 2 * padding - kernel_size) // stride + 1``.
+
+    Raises:
+        RuntimeError: another number of dimensions, padding of more than half a window, or no
+            window that fits.
+        NotImplementedError: an input of bools.
+
+    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the places j of a window.
+
+    Example:
+        >>> nn.AvgPool3d(2)(tn.zeros(8, 3, 4, 6, 8)).shape
+        tinynet.Size([8, 3, 2, 3, 4])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the averages."""
+        return F.avg_pool3d(input, *self.options())

@@ -1,0 +1,213 @@
+"""RNN, LSTM and GRU: layers that read sequences step by step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.nn.layers.recurrent.base import RNNBase
+
+__all__ = ["RNN", "LSTM", "GRU"]
+
+
+class RNN(RNNBase):
+    """Reads sequences with ``h = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu.
+
+    Args:
+        nonlinearity: ``"tanh"`` or ``"relu"``.
+
+    The other arguments, shapes and attributes are those of ``LSTM``, with one state ``h`` in the
+    place of ``(h, c)`` and ``hidden_size`` rows per weight.
+
+    Raises:
+        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1], an unknown
+            ``nonlinearity``; in the call, another dtype, or neither two nor three dimensions.
+        RuntimeError: input or states of another size, or no steps (in the call).
+        TypeError: sizes that are no whole numbers, options that are no bools.
+
+    Source: Elman, "Finding structure in time", 1990.
+
+    Example:
+        >>> rnn = nn.RNN(10, 20, num_layers=2)
+        >>> output, h = rnn(tn.zeros(5, 3, 10))
+        >>> output.shape, h.shape
+        (tinynet.Size([5, 3, 20]), tinynet.Size([2, 3, 20]))
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(
+                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
+            )
+        super().__init__(
+            f"RNN_{nonlinearity.upper()}",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device=device,
+            dtype=dtype,
+        )
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
+        """Return the outputs and the last hidden states, ``hx`` (zeros unless given) first."""
+        output, (h,) = self._run(input, None if hx is None else (hx,))
+        return output, h
+
+
+class LSTM(RNNBase):
+    """Reads sequences with long short-term memory: hidden state ``h``, cell state ``c``.
+
+    With the four sums ``W_ih x + b_ih + W_hh h + b_hh``: ``i, f, o = sigmoid(...)``,
+    ``g = tanh(...)``, ``c = f * c + i * g`` and ``h = o * tanh(c)``.
+
+    Args:
+        input_size: elements of the input at one step.
+        hidden_size: elements of the states.
+        num_layers: layers; each reads the hidden states of the one before it.
+        bias: whether there are biases.
+        batch_first: ``[batch, steps, ...]`` in the place of ``[steps, batch, ...]``, for input and
+            output; the states stay as they are.
+        dropout: probability of zero for what goes from layer to layer, in training.
+        bidirectional: read also from the last step to the first.
+        proj_size: if positive, hidden states are multiplied by ``weight_hr`` to this size.
+        device: only the cpu.
+        dtype: of the parameters; the default dtype unless given.
+
+    Shape:
+        input ``[steps, batch, input_size]``, states ``[layers * directions, batch, hidden_size]``
+        to output ``[steps, batch, directions * hidden_size]`` and states; all without ``batch``
+        for one sequence. The input may be a ``PackedSequence``; then the output is one, too.
+
+    Attributes:
+        weight_ih_l0: ``[4 * hidden_size, input_size]``, the rows of i, f, g and o.
+        weight_hh_l0: ``[4 * hidden_size, hidden_size]``.
+        bias_ih_l0, bias_hh_l0: ``[4 * hidden_size]``.
+        weight_hr_l0: ``[proj_size, hidden_size]``, with ``proj_size`` only.
+
+    Raises:
+        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1], ``proj_size``
+            that is not below ``hidden_size``; in the call, another dtype, or neither two nor three
+            dimensions.
+        RuntimeError: input or states of another size, or no steps (in the call).
+        TypeError: sizes that are no whole numbers, options that are no bools, states that are no
+            pair.
+
+    Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997; projection: Sak et al.,
+    2014.
+
+    Example:
+        >>> lstm = nn.LSTM(10, 20, bidirectional=True)
+        >>> output, (h, c) = lstm(tn.zeros(5, 3, 10))
+        >>> output.shape, h.shape
+        (tinynet.Size([5, 3, 40]), tinynet.Size([2, 3, 20]))
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__(
+            "LSTM",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            proj_size,
+            device,
+            dtype,
+        )
+
+    def forward(
+        self, input: Any, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Any, tuple[Tensor, Tensor]]:
+        """Return the outputs and the last ``(h, c)``, starting from ``hx`` (zeros unless given)."""
+        if hx is not None and (not isinstance(hx, (tuple, list)) or len(hx) != 2):
+            raise TypeError(
+                f"The 'hx' of LSTM must be a pair (h_0, c_0). Got {type(hx).__name__} instead."
+            )
+        return self._run(input, None if hx is None else tuple(hx))
+
+
+class GRU(RNNBase):
+    """Reads sequences with gated recurrent units.
+
+    ``r, z = sigmoid(W_ih x + b_ih + W_hh h + b_hh)`` with two thirds of the rows, and with the
+    last third ``n = tanh(W_ih x + b_ih + r * (W_hh h + b_hh))``; then ``h = (1 - z) * n + z * h``.
+
+    Arguments, shapes and attributes are those of ``LSTM``, with one state ``h`` in the place of
+    ``(h, c)``, three times ``hidden_size`` rows per weight, and without ``proj_size``.
+
+    Raises:
+        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1]; in the
+            call, another dtype, or neither two nor three dimensions.
+        RuntimeError: input or states of another size, or no steps (in the call).
+        TypeError: sizes that are no whole numbers, options that are no bools.
+
+    Source: Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical
+    machine translation", 2014, arXiv:1406.1078.
+
+    Example:
+        >>> gru = nn.GRU(10, 20, batch_first=True)
+        >>> output, h = gru(tn.zeros(3, 5, 10))
+        >>> output.shape, h.shape
+        (tinynet.Size([3, 5, 20]), tinynet.Size([1, 3, 20]))
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        super().__init__(
+            "GRU",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device=device,
+            dtype=dtype,
+        )
+
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
+        """Return the outputs and the last hidden states, ``hx`` (zeros unless given) first."""
+        output, (h,) = self._run(input, None if hx is None else (hx,))
+        return output, h

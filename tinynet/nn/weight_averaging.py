@@ -1,0 +1,249 @@
+"""Averages of the weights of a model on its way: ``AveragedModel`` and what goes with it."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tinynet.core.modes import no_grad
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.devices import require_cpu
+from tinynet.nn.base.module import Module
+from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
+from tinynet.ops.creation.constructors import tensor
+
+AverageOne = Callable[[Tensor, Tensor, Any], Tensor]
+AverageAll = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
+
+
+def _refuse_decay(decay: float) -> None:
+    if not 0 <= decay <= 1:
+        raise ValueError(
+            f"Invalid decay value {decay} provided. Please provide a value in [0,1] range."
+        )
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
+    """Return ``f(averages, values, count)``, which moves averages to values by ``1 - decay``.
+
+    ``average = decay * average + (1 - decay) * value``.
+
+    Raises:
+        ValueError: decay is not in [0, 1].
+
+    Example:
+        >>> from tinynet.nn.weight_averaging import get_ema_multi_avg_fn
+        >>> average = tn.ones(1)
+        >>> get_ema_multi_avg_fn(0.75)([average], [tn.zeros(1)], 1)
+        >>> average
+        tensor([0.7500])
+    """
+    _refuse_decay(decay)
+
+    @no_grad()
+    def ema_update(averages: Sequence[Tensor], values: Sequence[Tensor], count: Any) -> None:
+        for average, value in zip(averages, values, strict=True):
+            if average.is_floating_point():
+                average.lerp_(value, 1 - decay)
+            else:
+                average.copy_(average * decay + value * (1 - decay))
+
+    return ema_update
+
+
+def get_swa_multi_avg_fn() -> AverageAll:
+    """Return ``f(averages, values, count)``, which makes averages of one more value each.
+
+    ``average = average + (value - average) / (count + 1)``.
+
+    Example:
+        >>> from tinynet.nn.weight_averaging import get_swa_multi_avg_fn
+        >>> average = tn.ones(1)
+        >>> get_swa_multi_avg_fn()([average], [tn.zeros(1)], 3)
+        >>> average
+        tensor([0.7500])
+    """
+
+    @no_grad()
+    def swa_update(averages: Sequence[Tensor], values: Sequence[Tensor], count: Any) -> None:
+        share = float(1 / (count + 1))
+        for average, value in zip(averages, values, strict=True):
+            if average.is_floating_point():
+                average.lerp_(value, share)
+            else:
+                average.copy_(average + (value - average) * share)
+
+    return swa_update
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> AverageOne:
+    """Return ``f(average, value, count)``: a share ``decay`` of the average, the rest of the value.
+
+    It returns ``decay * average + (1 - decay) * value``.
+
+    Raises:
+        ValueError: decay is not in [0, 1].
+
+    Example:
+        >>> average = optim.swa_utils.get_ema_avg_fn(decay=0.9)
+        >>> average(tn.tensor(1.0), tn.tensor(2.0), 1)
+        tensor(1.1000)
+    """
+    _refuse_decay(decay)
+
+    @no_grad()
+    def ema_update(average: Tensor, value: Tensor, count: Any) -> Tensor:
+        return decay * average + (1 - decay) * value
+
+    return ema_update
+
+
+def get_swa_avg_fn() -> AverageOne:
+    """Return ``f(average, value, count)``, which returns the average of one more value.
+
+    It returns ``average + (value - average) / (count + 1)``.
+
+    Example:
+        >>> average = optim.swa_utils.get_swa_avg_fn()
+        >>> average(tn.tensor(1.0), tn.tensor(2.0), tn.tensor(1))
+        tensor(1.5000)
+    """
+
+    @no_grad()
+    def swa_update(average: Tensor, value: Tensor, count: Any) -> Tensor:
+        return average + (value - average) / (count + 1)
+
+    return swa_update
+
+
+class AveragedModel(Module):
+    """A copy of a model whose weights are the average of the model's at different times.
+
+    The first ``update_parameters`` copies, later ones average. Izmailov et al. (2018), "Averaging
+    Weights Leads to Wider Optima and Better Generalization"; exponential averages: Polyak and
+    Juditsky (1992), "Acceleration of Stochastic Approximation by Averaging".
+
+    Args:
+        model: the model; it is copied.
+        device: the cpu.
+        avg_fn: ``f(average, value, count)`` returns the new average of one parameter.
+        multi_avg_fn: ``f(averages, values, count)`` changes the averages in place.
+        use_buffers: also average the buffers; else they are copied.
+
+    Attributes:
+        module: the copy.
+        n_averaged: how many values the averages are of.
+
+    Raises:
+        AssertionError: both functions are given.
+
+    Example:
+        >>> from tinynet.nn.weight_averaging import AveragedModel
+        >>> model = nn.Linear(1, 1, bias=False)
+        >>> average = AveragedModel(model)
+        >>> for value in (1.0, 2.0, 6.0):
+        ...     _ = model.weight.detach().fill_(value)
+        ...     average.update_parameters(model)
+        >>> average(tn.ones(1))
+        tensor([3.], grad_fn=<SqueezeBackward4>)
+    """
+
+    n_averaged: Tensor
+
+    def __init__(
+        self,
+        model: Module,
+        device: Any = None,
+        avg_fn: AverageOne | None = None,
+        multi_avg_fn: AverageAll | None = None,
+        use_buffers: bool = False,
+    ):
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
+        self.module = copy.deepcopy(model)
+        if device is not None:
+            self.module = self.module.to(device)
+        self.register_buffer("n_averaged", tensor(0, device=device))
+        self.avg_fn = avg_fn
+        self.multi_avg_fn = multi_avg_fn
+        self.use_buffers = use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the copy."""
+        return self.module(*args, **kwargs)
+
+    def update_parameters(self, model: Module) -> None:
+        """Take the parameters of ``model`` into the averages."""
+        pairs = [
+            (mine.detach(), theirs.detach())
+            for mine, theirs in zip(self._averaged(self.module), self._averaged(model), strict=True)
+        ]
+        with no_grad():
+            if self.n_averaged == 0:
+                for average, value in pairs:
+                    average.copy_(value)
+            elif self.multi_avg_fn is not None:
+                for dtype in dict.fromkeys(average.dtype for average, _ in pairs):
+                    some = [pair for pair in pairs if pair[0].dtype == dtype]
+                    self.multi_avg_fn([a for a, _ in some], [v for _, v in some], self.n_averaged)
+            else:
+                update = self.avg_fn or get_swa_avg_fn()
+                for average, value in pairs:
+                    average.copy_(update(average, value, self.n_averaged))
+            if not self.use_buffers:
+                for mine, theirs in zip(self.module.buffers(), model.buffers(), strict=True):
+                    mine.detach().copy_(theirs.detach())
+            self.n_averaged += 1
+
+    def _averaged(self, module: Module) -> Iterable[Tensor]:
+        """Return the tensors that are averaged."""
+        parameters: Iterable[Tensor] = module.parameters()
+        return itertools.chain(parameters, module.buffers()) if self.use_buffers else parameters
+
+
+@no_grad()
+def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+    """Set the running statistics of all batch normalisations to those of a data set.
+
+    Each running mean is ``sum(mean of a batch) / number of batches``, and likewise each variance.
+
+    Runs the model in training mode over all batches, and puts its mode back.
+
+    Args:
+        loader: batches; of a list or tuple the first element goes into the model.
+        model: the model, such as an ``AveragedModel``, whose statistics are not those of its
+            weights.
+        device: the cpu.
+
+    Raises:
+        TypeError: ``loader`` cannot be iterated.
+
+    Example:
+        >>> from tinynet.nn.weight_averaging import update_bn
+        >>> model = nn.BatchNorm1d(1)
+        >>> update_bn([tn.tensor([[1.0], [3.0]]), tn.tensor([[5.0], [7.0]])], model)
+        >>> model.running_mean
+        tensor([4.])
+    """
+    if device is not None:
+        require_cpu(device)
+    momenta = {}
+    for module in model.modules():
+        if isinstance(module, _BatchNorm):
+            module.reset_running_stats()
+            momenta[module] = module.momentum
+    if not momenta:
+        return
+    training = model.training
+    model.train()
+    for module in momenta:
+        module.momentum = None  # the average of all batches
+    for batch in loader:
+        inputs = batch[0] if isinstance(batch, (list, tuple)) else batch
+        model(inputs if device is None else inputs.to(device))
+    for module, momentum in momenta.items():
+        module.momentum = momentum
+    model.train(training)

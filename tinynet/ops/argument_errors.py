@@ -1,0 +1,106 @@
+"""What several families of operations say when an argument does not fit."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+
+_C_NAMES = {
+    "BFloat16": "c10::BFloat16", "Half": "c10::Half", "Long": "long int", "Short": "short int",
+    "Char": "signed char", "Byte": "unsigned char",
+}  # fmt: skip
+
+
+def name_of(array: Array) -> str:
+    """Return the name of a dtype as most messages have it: ``"Float"``."""
+    return dtypes.of(array).scalar_name
+
+
+def c_name(array: Array) -> str:
+    """Return the name of a dtype as some messages have it: ``"float"``, ``"long int"``."""
+    name = name_of(array)
+    return _C_NAMES.get(name, name.lower())
+
+
+def refuse_others(function: str, **given: Any) -> None:
+    """Raise TypeError for the first argument that is no tensor (``self`` is called input)."""
+    for position, (name, x) in enumerate(given.items()):
+        if not isinstance(x, Tensor):
+            shown = "input" if name == "self" else name
+            raise errors.must_be_tensor(function, shown, position + 1, x)
+
+
+def tensor_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a composite, called as a function, refuse a first argument that is no tensor."""
+
+    @functools.wraps(function)
+    def looking(*args: Any, **kwargs: Any) -> Any:
+        if args and not isinstance(args[0], Tensor):
+            raise errors.must_be_tensor(function.__name__, "input", 1, args[0])
+        return function(*args, **kwargs)
+
+    return looking
+
+
+def refuse_outside(index: Array, n: int, dim: int) -> None:
+    """Raise RuntimeError for indices outside ``[0, n)``."""
+    # Read without sign, a negative index is a huge one: one comparison finds both mistakes.
+    if index.size and index.view(f"u{index.itemsize}").max() >= n:
+        wrong = index[(index < 0) | (index >= n)].flat[0]
+        raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
+
+
+def bad_dim(function: str, dim: Any, several: bool = True) -> TypeError:
+    """Return the error for a dimension that is neither an int nor a sequence of ints."""
+    kind = type(dim).__name__
+    if function in ("amax", "amin", "logsumexp", "argmax", "argmin", "softmax", "log_softmax"):
+        wanted = "tuple of ints" if several else "int"
+        return TypeError(f"{function}(): argument 'dim' must be {wanted}, not {kind}")
+    wanted = "an int or a tuple of ints" if several else "an int"
+    return TypeError(
+        f"{function}() received an invalid combination of arguments - got (dim={kind}, ), "
+        f"but expected one of:\n  dim: {wanted}"
+    )
+
+
+def refuse_bool(name: str, value: Any) -> None:
+    """Raise TypeError for a truth value where a kernel takes an int."""
+    if value is True or value is False:
+        raise TypeError(f"argument '{name}' must be int, not bool")
+
+
+def no_derivative(name: str) -> Callable[[Any], Any]:
+    """Return the formula of an operation that has no derivative, under PyTorch's name for it."""
+
+    def formula(g: Any) -> Any:
+        if name.startswith("aten::"):
+            raise RuntimeError(f"derivative for {name} is not implemented")
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return formula
+
+
+def refuse_whole(function: str, array: Array) -> None:
+    """Raise NotImplementedError for a dtype that is not floating-point."""
+    if not dtypes.is_floating(array.dtype):
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")
+
+
+def refuse_half(function: str, array: Array) -> None:
+    """Raise NotImplementedError for numbers of half precision."""
+    if dtypes.is_floating(array.dtype) and array.dtype.itemsize < 4:
+        raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")
+
+
+def refuse_kinds(function: str, kinds: str, *arrays: Any) -> None:
+    """Raise NotImplementedError for arrays of the given kinds (numpy's letters)."""
+    for array in arrays:
+        if isinstance(array, np.ndarray) and array.dtype.kind in kinds:
+            raise NotImplementedError(f"\"{function}_cpu\" not implemented for '{name_of(array)}'")

@@ -1,0 +1,385 @@
+"""Making tensors: from data, of constants."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, layouts
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.devices import DeviceLike, require_cpu
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.shaping.views import Ints, sizes
+
+# ---- from data ----------------------------------------------------------------------------------
+
+
+def finish(array: Array, requires_grad: bool) -> Tensor:
+    """Return a new array as a leaf; refuse to record a dtype that is not floating-point."""
+    if requires_grad and not dtypes.is_floating(array.dtype):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    t = wrap(array)
+    t._requires_grad = bool(requires_grad)
+    return t
+
+
+def _array_of(data: Any, dtype: Any) -> Array:
+    """Return data as an array: Python floats in the default dtype, Python integers as int64."""
+    kind = None if dtype is None else dtypes.as_numpy(dtype)
+    if isinstance(data, Tensor):
+        return np.array(data._array, dtype=kind)
+    if isinstance(data, (np.ndarray, np.generic)):
+        array = np.array(data, dtype=kind)
+        dtypes.of(array)
+        return array
+    try:
+        array = np.array(_plain(data))
+    except ValueError:
+        raise ValueError(_ragged(data)) from None
+    if array.dtype.kind in "US" or array.dtype.kind == "O" and not _numbers_only(array):
+        raise _not_numbers(data)
+    if kind is None:
+        kind = {
+            "f": dtypes.default_float(),
+            "i": np.dtype(np.int64),
+            "u": np.dtype(np.int64),
+            "b": np.dtype(bool),
+            "O": np.dtype(np.int64),  # integers of more than 64 bits
+        }.get(array.dtype.kind)
+        if array.dtype.kind == "O" and any(type(x) is float for x in array.flat):
+            kind = dtypes.default_float()
+        if _holds_arrays(data) and dtypes.is_floating(array.dtype):
+            kind = array.dtype if array.dtype in dtypes.FLOATS else kind
+        if array.size == 0 and array.dtype == np.float64:
+            kind = dtypes.default_float()
+        elif array.dtype == np.float64 and np.abs(array).max(initial=0) >= 2.0**63:
+            _refuse_long(data)  # numpy reads [-1, 2**63] as floats
+    if kind is None:
+        raise TypeError(f"can't make a tensor of {array.dtype}")
+    if kind.kind in "iu":
+        _refuse_overflow(array, kind)
+    return array.astype(kind, copy=False)
+
+
+def _numbers_only(array: Array) -> bool:
+    """Return whether an array of objects holds Python numbers, some too large for a dtype."""
+    return all(type(x) in (int, float, bool) for x in array.flat)
+
+
+def _refuse_long(data: Any) -> None:
+    """Raise for Python integers that int64 cannot hold, unless there is a float among them."""
+    leaves = np.array(data, dtype=object)
+    if all(type(x) in (int, bool) for x in leaves.flat):
+        dtypes.refuse_longer(*leaves.flat)
+
+
+def _refuse_overflow(array: Array, kind: np.dtype[Any]) -> None:
+    """Raise for Python numbers, as numpy read them, that an integer dtype cannot hold."""
+    if array.size == 0 or array.dtype.kind == "b":
+        return
+    low, high = np.asarray(array.min()).item(), np.asarray(array.max()).item()
+    if not dtypes.is_floating(array.dtype):
+        dtypes.refuse_longer(low, high)
+    if not (dtypes.fits(low, kind) and dtypes.fits(high, kind)):
+        raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow")
+
+
+def _holds_arrays(data: Any) -> bool:
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return isinstance(data, (np.ndarray, np.generic))
+
+
+def _plain(data: Any) -> Any:
+    """Replace tensors inside nested sequences by their values; those of one element are numbers."""
+    if isinstance(data, Tensor):
+        return data._array.reshape(()) if data._array.size == 1 else data._array
+    if isinstance(data, (list, tuple)) and any(isinstance(x, (list, tuple, Tensor)) for x in data):
+        return [_plain(x) for x in data]
+    return data
+
+
+def _ragged(data: Any) -> str:
+    depth = 0
+    level = list(data)
+    while level and all(isinstance(x, (list, tuple)) for x in level):
+        lengths = {len(x) for x in level}
+        depth += 1
+        if len(lengths) > 1:
+            first = len(level[0])
+            other = next(len(x) for x in level if len(x) != first)
+            return f"expected sequence of length {first} at dim {depth} (got {other})"
+        level = [y for x in level for y in x]
+    return f"expected sequences of equal length at dim {depth + 1}"
+
+
+def _not_numbers(data: Any) -> Exception:
+    item = data
+    while isinstance(item, (list, tuple)) and item:
+        item = next((x for x in item if not isinstance(x, (int, float))), item[0])
+    if isinstance(item, str):
+        if item is not data:
+            return ValueError("too many dimensions 'str'")
+        return TypeError("new(): invalid data type 'str'")
+    if item is None:
+        return RuntimeError("Could not infer dtype of NoneType")
+    return TypeError(f"new(): invalid data type '{type(item).__name__}'")
+
+
+def tensor(
+    data: Any, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a new leaf tensor with a copy of ``data``.
+
+    Args:
+        data: number, nested sequence, numpy array or tensor.
+        dtype: data type; that of the data unless given (Python floats: the default dtype).
+        device: only ``"cpu"``.
+        requires_grad: record operations on it.
+
+    Raises:
+        ValueError: nested sequences of unequal length.
+        TypeError: something that is not a number.
+        RuntimeError: ``requires_grad`` for a dtype that is not floating-point.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]])
+        tensor([[1, 2],
+                [3, 4]])
+    """
+    if device is not None:
+        require_cpu(device)
+    if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True), "
+            "rather than tinynet.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    return finish(_array_of(data, dtype), requires_grad)
+
+
+def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
+    """Return ``data`` as a tensor, sharing memory with a tensor or array where it can.
+
+    Raises:
+        ValueError: nested sequences of unequal length.
+        TypeError: something that is not a number.
+
+    Example:
+        >>> tn.as_tensor([1.0, 2.0])
+        tensor([1., 2.])
+    """
+    if device is not None:
+        require_cpu(device)
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
+    if isinstance(data, np.ndarray):
+        kind = data.dtype if dtype is None else dtypes.as_numpy(dtype)
+        return from_numpy(np.asarray(data, dtype=kind))
+    return tensor(data, dtype=dtype)
+
+
+def from_numpy(array: Array) -> Tensor:
+    """Return a tensor that shares the memory of a numpy array.
+
+    Raises:
+        TypeError: no array, or one of a dtype that tensors do not have.
+
+    Example:
+        >>> a = np.ones(2)
+        >>> x = tn.from_numpy(a)
+        >>> a[0] = 5
+        >>> x
+        tensor([5., 1.], dtype=tinynet.float64)
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    dtypes.of(array)
+    if any(stride < 0 for stride in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative "
+            "strides are not currently supported. (You can probably work around this by making a "
+            "copy of your array  with array.copy().)"
+        )
+    return wrap(array)
+
+
+# ---- of constants and ranges --------------------------------------------------------------------
+
+
+def shape_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
+    """Return the shape that the arguments of ``name`` say; refuse what is none."""
+    try:
+        shape = sizes(args)
+    except TypeError:
+        items = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+        wrong = next((n for n in items if not isinstance(n, (int, np.integer, Tensor))), None)
+        if wrong is None:
+            raise
+        raise TypeError(
+            f"{name}(): argument 'size' (position 1) must be tuple of ints, "
+            f"not {type(wrong).__name__}"
+        ) from None
+    for n in shape:
+        if n < 0 and name in ("zeros",):
+            raise RuntimeError("zeros: Dimension size must be non-negative.")
+        if n < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {list(shape)}"
+            )
+    refuse_huge(shape)
+    return shape
+
+
+def refuse_huge(shape: Sequence[int]) -> None:
+    """Raise RuntimeError for a shape with more elements than any memory holds."""
+    if math.prod(shape) >= 2**61:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+
+
+def float_kind(dtype: Any) -> Any:
+    """Return numpy's dtype; the default one unless given."""
+    return dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
+
+
+@with_out
+def zeros(
+    *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a tensor of zeros.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.zeros(2, 3).shape
+        tinynet.Size([2, 3])
+    """
+    if device is not None:
+        require_cpu(device)
+    return finish(np.zeros(shape_of(size, "zeros"), float_kind(dtype)), requires_grad)
+
+
+@with_out
+def ones(
+    *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a tensor of ones.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.ones(2, 3)
+        tensor([[1., 1., 1.],
+                [1., 1., 1.]])
+    """
+    if device is not None:
+        require_cpu(device)
+    return finish(np.ones(shape_of(size, "ones"), float_kind(dtype)), requires_grad)
+
+
+@with_out
+def empty(
+    *size: Ints,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+    memory_format: layouts.memory_format = layouts.contiguous_format,
+) -> Tensor:
+    """Return a tensor with unspecified values.
+
+    Raises:
+        RuntimeError: a length is negative, or a format is for another number of dimensions.
+
+    Example:
+        >>> tn.empty(2, 3).shape
+        tinynet.Size([2, 3])
+    """
+    if device is not None:
+        require_cpu(device)
+    made = np.empty(shape_of(size, "empty"), float_kind(dtype))
+    return finish(layouts.arranged(made, memory_format), requires_grad)
+
+
+def refuse_no_number(function: str, value: Any) -> None:
+    """Raise TypeError for a value to fill with that is none."""
+    if not isinstance(value, (int, float, np.generic, Tensor)):
+        kind = type(value).__name__
+        raise TypeError(
+            f"{function}(): argument 'fill_value' (position 2) must be Number, not {kind}"
+        )
+
+
+@with_out
+def full(
+    size: Sequence[int],
+    fill_value: Any,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor of one value; its dtype is that of the value unless given.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.full((2,), 7.0)
+        tensor([7., 7.])
+    """
+    if device is not None:
+        require_cpu(device)
+    if isinstance(fill_value, Tensor):
+        fill_value = fill_value.item()
+    refuse_no_number("full", fill_value)
+    kind = dtypes.result_type([fill_value]) if dtype is None else dtypes.as_numpy(dtype)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(
+            f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
+        )
+    value = dtypes.representable(fill_value, kind)
+    return finish(np.full(shape_of((size,), "full"), value, kind), requires_grad)
+
+
+@with_out
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a matrix with ones on the diagonal.
+
+    Args:
+        n: how many rows.
+        m: how many columns; ``n`` unless given.
+        dtype: the default dtype unless given.
+        device: only the cpu.
+        requires_grad: whether operations on the result are recorded.
+
+    Raises:
+        RuntimeError: ``n`` or ``m`` is negative.
+
+    Example:
+        >>> tn.eye(2)
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
+    if device is not None:
+        require_cpu(device)
+    for name, count in (("n", n), ("m", m)):
+        if count is not None and count < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
+    refuse_huge((n, n if m is None else m))
+    return finish(np.eye(n, m, dtype=float_kind(dtype)), requires_grad)

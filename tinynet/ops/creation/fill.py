@@ -1,0 +1,128 @@
+"""Filling a tensor with one value, in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.pointwise.where import zeros_for
+
+
+@operation(methods=False)
+def zeros_instead(self: Array, /) -> Array:
+    """Return zeros, which depend on nothing."""
+    return np.zeros_like(self)
+
+
+@operation(methods=False, node="FillBackward2")
+def filled(self: Array, /, value: Any) -> Array:
+    """Return the shape of ``self`` full of one value."""
+    return np.full(self.shape, dtypes.representable(value, self.dtype), self.dtype)
+
+
+filled.grad(self=lambda g: zeros_instead(g))
+
+
+@operation(methods=False, node="FillBackward3")
+def filled_with(self: Array, value: Array, /) -> Array:
+    """Return the shape of ``self`` full of the value of a 0-d tensor."""
+    return np.full(self.shape, value, self.dtype)
+
+
+filled_with.grad(self=lambda g: zeros_instead(g), value=lambda g: g)
+
+
+@operation(methods=False, node="ZeroBackward0")
+def zeroed(self: Array, /) -> Array:
+    """Return the shape of ``self`` full of zeros."""
+    return np.zeros(self.shape, self.dtype)
+
+
+zeroed.grad(self=lambda g: zeros_instead(g))
+
+
+@public
+def fill_(self: Tensor, value: Tensor | float) -> Tensor:
+    """Write one value to this tensor and return it."""
+    if isinstance(value, Tensor):
+        if value._array.ndim:
+            raise RuntimeError(
+                "fill_ only supports 0-dimension value tensor but got tensor with "
+                f"{value._array.ndim} dimensions."
+            )
+        return run_inplace(filled_with, self, (value,), {}, what="fill_", constant=True)
+    if not isinstance(value, (int, float, np.generic)):
+        raise TypeError(
+            f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}"
+        )
+    return run_inplace(filled, self, (value,), {}, what="fill_", constant=True)
+
+
+@operation(node="FillBackward0")
+def fill(self: Array, /, value: float) -> Array:
+    """Return the shape and dtype of ``self`` full of one value.
+
+    Raises:
+        ValueError: no number, nor a tensor without dimensions.
+
+    Example:
+        >>> tn.fill(tn.zeros(2), 3)
+        tensor([3., 3.])
+    """
+    return np.full(self.shape, value, self.dtype)
+
+
+fill.grad(self=zeros_for)
+
+
+@public
+def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Write one value to the main diagonal of this tensor and return it.
+
+    Args:
+        wrap: begin again after the diagonal of a tall matrix has ended.
+
+    Raises:
+        RuntimeError: fewer than two dimensions, or more than two of different lengths.
+
+    Example:
+        >>> tn.zeros(2, 2).fill_diagonal_(1)
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
+    if self._array.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self._array.ndim > 2 and len(set(self._array.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    return run_inplace(diagonal_filled, self, (fill_value, wrap), {}, what="fill_diagonal_")
+
+
+@operation(methods=False, node="FillBackward2")
+def diagonal_filled(self: Array, /, value: float, wrap: bool) -> Array:
+    """Return a copy with one value on the main diagonal."""
+    whole = np.array(self, order="C")
+    np.fill_diagonal(whole, dtypes.representable(value, self.dtype), wrap)
+    return whole
+
+
+diagonal_filled.grad(self=lambda g, wrap: diagonal_filled(g, 0.0, wrap))
+
+
+@public
+def zero_(self: Tensor) -> Tensor:
+    """Write zeros to this tensor and return it.
+
+    Raises:
+        RuntimeError: the tensor is a leaf that requires grad.
+
+    Example:
+        >>> tn.ones(2).zero_()
+        tensor([0., 0.])
+    """
+    return run_inplace(zeroed, self, (), {}, what="zero_", constant=True)

@@ -1,0 +1,345 @@
+"""Making tensors like others: of their shape, or their dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors, layouts
+from tinynet.core.tensors.subclasses import alike
+from tinynet.core.tensors.tensor import Tensor, method
+from tinynet.devices import DeviceLike, require_cpu
+from tinynet.dtypes import DtypeLike
+from tinynet.ops.creation.constructors import (
+    empty,
+    finish,
+    full,
+    ones,
+    refuse_no_number,
+    shape_of,
+    tensor,
+)
+from tinynet.ops.creation.random import rand, randint, randn
+from tinynet.ops.shaping.views import Ints
+from tinynet.random import Generator
+
+
+def _kind_like(name: str, t: Tensor, dtype: Any) -> Any:
+    if not isinstance(t, Tensor):
+        raise errors.must_be_tensor(name, "input", 1, t)
+    return t._array.dtype if dtype is None else dtypes.as_numpy(dtype)
+
+
+def _like(
+    make: Any, name: str, t: Tensor, dtype: Any, requires_grad: bool, memory_format: Any
+) -> Tensor:
+    kind = _kind_like(name, t, dtype)
+    made = make(t._array.shape, kind)
+    return _for_each(t, finish(layouts.like(made, t._array, memory_format), requires_grad))
+
+
+def _drawn_like(made: Tensor, t: Tensor, memory_format: Any) -> Tensor:
+    made._array = layouts.like(made._array, t._array, memory_format)
+    return made
+
+
+def _for_each(like: Tensor, made: Tensor) -> Tensor:
+    """Return new values, of which each example gets its own where ``like`` is a batch of them."""
+    if type(like._array) is not np.ndarray and hasattr(like._array, "for_each"):
+        made._array = like._array.for_each(made._array)
+    return alike(made, like)
+
+
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return zeros in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.zeros_like(tn.tensor([1, 2]))
+        tensor([0, 0])
+    """
+    if device is not None:
+        require_cpu(device)
+    return _like(np.zeros, "zeros_like", input, dtype, requires_grad, memory_format)
+
+
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return ones in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.ones_like(tn.tensor([1, 2]))
+        tensor([1, 1])
+    """
+    if device is not None:
+        require_cpu(device)
+    return _like(np.ones, "ones_like", input, dtype, requires_grad, memory_format)
+
+
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return unspecified values in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.empty_like(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
+    if device is not None:
+        require_cpu(device)
+    return _like(np.empty, "empty_like", input, dtype, requires_grad, memory_format)
+
+
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return one value in the shape and dtype of a tensor.
+
+    Example:
+        >>> tn.full_like(tn.tensor([1, 2]), 7)
+        tensor([7, 7])
+    """
+    if device is not None:
+        require_cpu(device)
+    kind = _kind_like("full_like", input, dtype)
+    refuse_no_number("full_like", fill_value)
+    value = dtypes.representable(fill_value, kind)
+    made = np.full(input._array.shape, value, kind)
+    whole = layouts.like(made, input._array, memory_format)
+    return _for_each(input, finish(whole, requires_grad))
+
+
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return uniform numbers in the shape and dtype of a tensor.
+
+    Their density is that of ``rand``.
+
+    Raises:
+        NotImplementedError: a dtype that is not floating-point.
+
+    Example:
+        >>> tn.rand_like(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
+    if device is not None:
+        require_cpu(device)
+    kind = input.dtype if dtype is None else dtype
+    made = rand(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
+    return _drawn_like(made, input, memory_format)
+
+
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return normal numbers in the shape and dtype of a tensor.
+
+    Their density is that of ``randn``.
+
+    Raises:
+        NotImplementedError: a dtype that is not floating-point.
+
+    Example:
+        >>> tn.randn_like(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
+    if device is not None:
+        require_cpu(device)
+    kind = input.dtype if dtype is None else dtype
+    made = randn(*input.shape, generator=generator, dtype=kind, requires_grad=requires_grad)
+    return _drawn_like(made, input, memory_format)
+
+
+def randint_like(
+    input: Tensor,
+    low: int | None = None,
+    high: int | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike = None,
+    requires_grad: bool = False,
+    device: DeviceLike = None,
+    layout: Any = None,
+    memory_format: Any = None,
+) -> Tensor:
+    """Return whole numbers in the shape and dtype of a tensor.
+
+    Each from ``low`` (0) to before ``high`` has the probability ``1 / (high - low)``.
+
+    Raises:
+        RuntimeError: ``low`` is not below ``high``, or a bound is none of the dtype.
+
+    Example:
+        >>> tn.randint_like(tn.zeros(2, 3), 6).shape
+        tinynet.Size([2, 3])
+    """
+    if device is not None:
+        require_cpu(device)
+    if high is None:
+        low, high = None, low
+    if high is None:
+        raise TypeError("randint_like() missing 1 required positional argument: 'high'")
+    kind = input.dtype if dtype is None else dtype
+    made = randint(
+        low or 0, high, input.shape, generator=generator, dtype=kind, requires_grad=requires_grad
+    )
+    return _drawn_like(made, input, memory_format)
+
+
+@method
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a new tensor of ``data`` in this tensor's dtype.
+
+    Raises:
+        ValueError: nested sequences of unequal length.
+        TypeError: something that is not a number.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_tensor([3.7])
+        tensor([3])
+    """
+    kind = self.dtype if dtype is None else dtype
+    return tensor(data, dtype=kind, device=device, requires_grad=requires_grad)
+
+
+@method
+def new_zeros(
+    self: Tensor,
+    *size: Ints,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return zeros of a size in this tensor's dtype.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_zeros(3)
+        tensor([0, 0, 0])
+    """
+    if device is not None:
+        require_cpu(device)
+    kind = self._array.dtype if dtype is None else dtypes.as_numpy(dtype)
+    made = finish(np.zeros(shape_of(size, "new_zeros"), kind), requires_grad)
+    return _for_each(self, made)
+
+
+@method
+def new_ones(
+    self: Tensor,
+    *size: Ints,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return ones of a size in this tensor's dtype.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_ones(3)
+        tensor([1, 1, 1])
+    """
+    kind = self.dtype if dtype is None else dtype
+    made = ones(*size, dtype=kind, device=device, requires_grad=requires_grad)
+    return _for_each(self, made)
+
+
+@method
+def new_empty(
+    self: Tensor,
+    *size: Ints,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return unspecified values of a size in this tensor's dtype.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_empty(3).dtype
+        tinynet.int64
+    """
+    kind = self.dtype if dtype is None else dtype
+    made = empty(*size, dtype=kind, device=device, requires_grad=requires_grad)
+    return _for_each(self, made)
+
+
+@method
+def new_full(
+    self: Tensor,
+    size: Sequence[int],
+    fill_value: Any,
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return one value of a size in this tensor's dtype.
+
+    Raises:
+        RuntimeError: a length is negative.
+
+    Example:
+        >>> tn.tensor([1, 2]).new_full((2,), 7)
+        tensor([7, 7])
+    """
+    kind = self.dtype if dtype is None else dtype
+    made = full(size, fill_value, dtype=kind, device=device, requires_grad=requires_grad)
+    return _for_each(self, made)

@@ -1,0 +1,316 @@
+"""What can be asked about a tensor and its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.callsite import warn
+from tinynet.core.declaration.operation import public
+from tinynet.core.tensors.size import Size
+from tinynet.core.tensors.tensor import Tensor, legacy_array, method, wrap
+from tinynet.devices import DeviceLike
+from tinynet.dtypes import DtypeLike
+from tinynet.ops.argument_errors import refuse_others
+from tinynet.ops.creation import ranges
+from tinynet.ops.recorded_sums import sum_to
+from tinynet.ops.shaping import views
+from tinynet.ops.shaping.strided import memory_of
+
+# ---- questions ----------------------------------------------------------------------------------
+
+
+@public
+def is_nonzero(self: Tensor) -> bool:
+    """Return whether the only element is nonzero.
+
+    Raises:
+        RuntimeError: there is not exactly one element.
+
+    Example:
+        >>> tn.is_nonzero(tn.tensor(2.0))
+        True
+    """
+    refuse_others("is_nonzero", self=self)
+    return bool(self)
+
+
+@public
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape.
+
+    Example:
+        >>> tn.zeros(2).is_same_size(tn.ones(2))
+        True
+    """
+    refuse_others("is_same_size", self=self, other=other)
+    return self._array.shape == other._array.shape
+
+
+@public
+def is_signed(self: Tensor) -> bool:
+    """Return whether the dtype has negative values.
+
+    Example:
+        >>> tn.tensor([1]).is_signed(), tn.tensor([True]).is_signed()
+        (True, False)
+    """
+    refuse_others("is_signed", self=self)
+    return self.dtype.is_signed
+
+
+@public
+def is_conj(self: Tensor) -> bool:
+    """Return False: there are no complex tensors.
+
+    Example:
+        >>> tn.zeros(1).is_conj()
+        False
+    """
+    return False
+
+
+@public
+def is_neg(self: Tensor) -> bool:
+    """Return False: negatives are computed, not marked.
+
+    Example:
+        >>> tn.zeros(1).is_neg()
+        False
+    """
+    return False
+
+
+@public
+def conj(self: Tensor) -> Tensor:
+    """Return the tensor itself: real numbers are their own conjugates.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).conj()
+        tensor([1., 2.])
+    """
+    return self
+
+
+@public
+def resolve_conj(self: Tensor) -> Tensor:
+    """Return the tensor itself: no conjugate is pending.
+
+    Example:
+        >>> tn.tensor([1.0]).resolve_conj()
+        tensor([1.])
+    """
+    return self
+
+
+@public
+def resolve_neg(self: Tensor) -> Tensor:
+    """Return the tensor itself: no negative is pending.
+
+    Example:
+        >>> tn.tensor([1.0]).resolve_neg()
+        tensor([1.])
+    """
+    return self
+
+
+def is_complex(input: Tensor) -> bool:
+    """Return False: there are no complex tensors.
+
+    Example:
+        >>> tn.tensor([1.0]).is_complex()
+        False
+    """
+    return input.is_complex()
+
+
+def real(input: Tensor) -> Tensor:
+    """Return the tensor itself: there are no complex tensors.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).real
+        tensor([1., 2.])
+    """
+    return input
+
+
+public(is_complex, as_method=False)
+public(real, as_method=False)
+
+
+def _flag(name: str, value: bool) -> None:
+    def get(self: Tensor) -> bool:
+        return value
+
+    get.__name__ = get.__qualname__ = name
+    get.__doc__ = f"""Always {value}.
+
+    Example:
+        >>> tn.ones(2).{name}
+        {value}
+    """
+    method(property(get), name)
+
+
+_flag("is_cpu", True)
+for _name in ("is_quantized", "is_meta", "is_nested", "is_mps", "is_xpu"):
+    _flag(_name, False)
+
+
+def _itself(self: Tensor) -> Tensor:
+    """The tensor itself: there are no complex tensors."""
+    return self
+
+
+method(property(_itself), "real")
+
+
+@method
+def is_pinned(self: Tensor, device: DeviceLike = None) -> bool:
+    """Return False: memory is never page-locked.
+
+    Args:
+        self: any tensor.
+        device: deprecated, and without effect.
+
+    Example:
+        >>> tn.ones(2).is_pinned()
+        False
+    """
+    if device is not None:
+        warn(
+            "The argument 'device' of Tensor.is_pinned() is deprecated. Please do not pass this "
+            "argument.",
+            DeprecationWarning,
+        )
+    return False
+
+
+@method
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Return whether two tensors are the same view of the same memory.
+
+    Example:
+        >>> x = tn.zeros(2)
+        >>> x.is_set_to(x), x.is_set_to(x.clone())
+        (True, False)
+    """
+    mine, other = (t._array.__array_interface__ for t in (self, tensor))
+    same = mine["data"] == other["data"] and self._array.strides == tensor._array.strides
+    return bool(same and self._array.shape == tensor._array.shape)
+
+
+@method
+def ndimension(self: Tensor) -> int:
+    """Return the number of dimensions.
+
+    Example:
+        >>> tn.ones(2, 3).ndimension()
+        2
+    """
+    return self._array.ndim
+
+
+@method
+def get_device(self: Tensor) -> int:
+    """Return -1: any tensor is on the cpu.
+
+    Raises:
+        TypeError: something else than a tensor.
+
+    Example:
+        >>> tn.ones(2).get_device()
+        -1
+    """
+    refuse_others("get_device", self=self)
+    return -1
+
+
+@method
+def dim_order(self: Tensor) -> tuple[int, ...]:
+    """Return the dimensions from the one with the largest steps in memory to the smallest.
+
+    Example:
+        >>> tn.ones(2, 3).dim_order(), tn.ones(2, 3).t().dim_order()
+        ((0, 1), (1, 0))
+    """
+    steps = self._array.strides
+    return tuple(sorted(range(self._array.ndim), key=lambda d: (-steps[d], d)))
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+
+@method
+def storage_offset(self: Tensor) -> int:
+    """Return where in its memory the first element lies, in elements.
+
+    Example:
+        >>> tn.arange(4)[2:].storage_offset()
+        2
+    """
+    return memory_of(self._array)[1]
+
+
+@method
+def new(self: Tensor, *data: Any, size: Sequence[int] | None = None) -> Tensor:
+    """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data.
+
+    Raises:
+        RuntimeError: a length is negative.
+        TypeError: data that are no numbers.
+
+    Example:
+        >>> tn.tensor([1, 2]).new(3).dtype
+        tinynet.int64
+    """
+    data = data if size is None else (Size(size),)
+    return wrap(legacy_array(data, self._array.dtype))
+
+
+@method
+def new_empty_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: DtypeLike = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return unspecified values of a size, with strides of your own, in this tensor's dtype.
+
+    Raises:
+        RuntimeError: not as many strides as lengths.
+
+    Example:
+        >>> tn.zeros(1).new_empty_strided((2, 3), (1, 2)).stride()
+        (1, 2)
+    """
+    kind = self.dtype if dtype is None else dtype
+    return ranges.empty_strided(
+        size, stride, dtype=kind, device=device, requires_grad=requires_grad
+    )
+
+
+@method
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Return the sum to a size that broadcasts to that of the tensor.
+
+    Raises:
+        RuntimeError: it does not.
+
+    Example:
+        >>> tn.ones(2, 3).sum_to_size(1, 3)
+        tensor([[2., 2., 2.]])
+    """
+    wanted, own = views.sizes(size), self._array.shape
+    try:
+        fits = np.broadcast_shapes(wanted, own) == own
+    except ValueError:
+        fits = False
+    if not fits:
+        raise RuntimeError(f"size {{{list(wanted)}}} is not expandable to size {{{list(own)}}}.")
+    return self if wanted == own else sum_to(self, wanted)

@@ -1,0 +1,1 @@
+"""Elements taken, written and added by index or mask."""

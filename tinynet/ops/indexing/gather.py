@@ -1,0 +1,350 @@
+"""Choosing and writing elements along a dimension: by indices, or by a mask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.modes import mode
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.tensors.views import requires_grad
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, refuse_others, refuse_outside
+from tinynet.ops.shaping import reshaping
+from tinynet.ops.shaping.views import axis_of, embed, reshape
+from tinynet.widening import HALF, in_single
+
+# ---- what they share ----------------------------------------------------------------------------
+
+
+def positions(index: Array, shape: tuple[int, ...], axis: int) -> Array:
+    """Return where the indices along one axis point to in the flattened array of ``shape``."""
+    found: Array | None = None
+    step = 1  # between neighbours along dimension d
+    for d in reversed(range(len(shape))):
+        if d == axis:
+            part = index if step == 1 else index * step
+        else:
+            n = index.shape[d]
+            part = np.arange(0, n * step, step or 1).reshape((n,) + (1,) * (len(shape) - d - 1))
+        found = part if found is None else found + part
+        step *= shape[d]
+    assert found is not None  # shape has a dimension
+    return found
+
+
+def _checked(
+    name: str, self: Array, index: Array, dim: int, src: Array | None
+) -> tuple[Array, int]:
+    """Return the index, of at least one dimension, and the axis; refuse what does not fit."""
+    if index.size and (index.dtype.kind != "i" or index.dtype.itemsize < 4):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    axis = axis_of(dim, self.ndim)
+    whole, given = self.shape or (1,), index.shape or (1,)
+    if len(whole) != len(given):
+        what = "input" if name == "gather" else "self"
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {what} tensor")
+    source = given if src is None else src.shape or (1,)
+    if len(source) != len(given):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    for d, n in enumerate(given):
+        if name == "gather" and d != axis and n > whole[d]:
+            raise RuntimeError(
+                f"Size does not match at dimension {d} expected index {list(index.shape)} to be no "
+                f"larger than self {list(self.shape)} apart from dimension {axis}"
+            )
+        if (d != axis and n > whole[d]) or n > source[d]:
+            raise RuntimeError(
+                f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} "
+                f"apart from dimension {axis} and to be no larger size than src {list(source)}"
+            )
+    refuse_outside(index, whole[axis], axis)
+    return index.reshape(given), axis
+
+
+def number_as(value: Any, kind: np.dtype[Any]) -> Any:
+    """Return a number in a dtype, fractions cut off for integers."""
+    if isinstance(value, np.ndarray):
+        return value.astype(kind)
+    return np.asarray(dtypes.representable(value, kind)).astype(kind)
+
+
+# ---- gather and scatter -------------------------------------------------------------------------
+
+
+@operation(node="GatherBackward0", methods=False)
+def gather_along(self: Array, index: Array, /, dim: int) -> Array:
+    """Return the elements that ``index`` chooses along a dimension."""
+    if index.size == 0:
+        return np.empty(index.shape, self.dtype)
+    found, axis = _checked("gather", self, index, dim, None)
+    at = positions(found, self.shape or (1,), axis)
+    return self.ravel().take(at, mode="wrap").reshape(index.shape)  # the fastest; all are inside
+
+
+@operation(node="ScatterAddBackward0", methods=False)
+def gather_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
+    """Return zeros of ``shape`` with ``self`` added at the indices: the derivative of gather."""
+    if self.dtype is HALF:
+        return in_single(gather_sum, self, index, shape, dim)
+    whole = np.zeros(shape, self.dtype)
+    if index.size:
+        flat = positions(
+            index.reshape(index.shape or (1,)), shape or (1,), axis_of(dim, len(shape))
+        )
+        np.add.at(whole.reshape(-1), flat.ravel(), self.ravel())
+    return whole
+
+
+gather_along.grad(self=lambda g, index, self_shape, dim: gather_sum(g, index, self_shape, dim))
+gather_sum.grad(self=lambda g, index, dim: gather_along(g, index, dim))
+
+
+@public(out=True)
+def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """Return the elements that ``index`` chooses along a dimension.
+
+    Args:
+        dim: the dimension.
+        index: int64 or int32, of as many dimensions as ``self``; the result has its shape.
+        sparse_grad: accepted for compatibility; gradients are always dense.
+
+    Raises:
+        RuntimeError: an index out of range, or a shape that does not fit.
+
+    Example:
+        >>> tn.gather(tn.tensor([[1, 2], [3, 4]]), 1, tn.tensor([[0, 0], [1, 0]]))
+        tensor([[1, 1],
+                [4, 3]])
+    """
+    refuse_others("gather", self=self, index=index)
+    return gather_along.function(self, index, dim)
+
+
+@public(out=True)
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """Return the elements that ``indices`` chooses along a dimension, the others broadcast.
+
+    Args:
+        indices: int64, such as ``argmax`` and ``argsort`` return; negative ones count from the end.
+        dim: the dimension; None: among all elements.
+
+    Example:
+        >>> x = tn.tensor([[1.0, 3.0], [4.0, 2.0]])
+        >>> x.take_along_dim(x.argmax(1, keepdim=True), 1)
+        tensor([[3.],
+                [4.]])
+    """
+    refuse_others("take_along_dim", self=self, indices=indices)
+    if indices._array.dtype != np.int64:
+        raise RuntimeError(
+            f"tinynet.take_along_dim(): dtype of indices should be Long but got "
+            f"{name_of(indices._array)}"
+        )
+    if dim is None:
+        return gather_along.function(reshaping.reshape(self, -1), reshaping.reshape(indices, -1), 0)
+    a, b = self._array.shape, indices._array.shape
+    if len(a) != len(b):
+        raise RuntimeError(
+            "tinynet.take_along_dim(): input and indices should have the same number of "
+            f"dimensions, but got {len(a)} dimensions for input, and {len(b)} dimensions for "
+            "indices"
+        )
+    if not a:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    axis = axis_of(dim, len(a))
+    try:
+        wide = np.broadcast_shapes((*a[:axis], 1, *a[axis + 1 :]), (*b[:axis], 1, *b[axis + 1 :]))
+    except ValueError:
+        raise errors.not_broadcastable(a, b) from None
+    whole = reshaping.expand(self, (*wide[:axis], a[axis], *wide[axis + 1 :]))
+    counted = wrap(np.where(indices._array < 0, indices._array + a[axis], indices._array))
+    chosen = reshaping.expand(counted, (*wide[:axis], b[axis], *wide[axis + 1 :]))
+    return gather_along.function(whole, chosen, dim)
+
+
+def scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:
+    """Return a copy after ``write(flat copy, positions, part of src)``."""
+    whole = np.array(self, order="C")
+    _scatter(whole, index, dim, src, write)
+    return whole
+
+
+def _scatter(whole: Array, index: Array, dim: int, src: Array | None, write: Any) -> None:
+    if src is not None and src.dtype != whole.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if index.size:
+        found, axis = _checked("scatter", whole, index, dim, src)
+        part = None if src is None else src.reshape(src.shape or (1,))
+        if part is not None:
+            part = part[tuple(slice(n) for n in found.shape)]
+        write(whole.reshape(-1), positions(found, whole.shape or (1,), axis), part)
+
+
+def _set(whole: Array, at: Array, part: Any) -> None:
+    whole[at] = part
+
+
+def _add(whole: Array, at: Array, part: Array) -> None:
+    np.add.at(whole, at.ravel(), part.ravel())
+
+
+@operation(node="ScatterBackward0", methods=False)
+def scatter_source(self: Array, index: Array, src: Array, /, dim: int) -> Array:
+    """Return a copy with the elements of ``src`` at the indices."""
+    return scattered(self, index, dim, src, _set)
+
+
+@operation(node="ScatterBackward1", methods=False)
+def scatter_number(self: Array, index: Array, /, dim: int, value: float) -> Array:
+    """Return a copy with a number at the indices."""
+    number = number_as(value, self.dtype)
+    return scattered(self, index, dim, None, lambda whole, at, _: whole.__setitem__(at, number))
+
+
+scatter_source.into = lambda whole, index, src, dim: _scatter(whole, index, dim, src, _set)
+scatter_source.grad(
+    self=lambda g, index, dim: scatter_number(g, index, dim, 0),
+    src=lambda g, index, src_shape, dim: as_source(gather_along(g, index, dim), src_shape),
+)
+scatter_number.grad(self=lambda g, index, dim: scatter_number(g, index, dim, 0))
+
+
+@operation(node="ScatterAddBackward0", methods=False)
+def scatter_sum(self: Array, index: Array, src: Array, /, dim: int) -> Array:
+    """Return a copy with the elements of ``src`` added at the indices."""
+    if self.dtype is HALF and src.dtype is HALF:
+        return in_single(scatter_sum, self, index, src, dim)
+    return scattered(self, index, dim, src, _add)
+
+
+scatter_sum.into = lambda whole, index, src, dim: _scatter(whole, index, dim, src, _add)
+scatter_sum.grad(
+    self=lambda g: g,
+    src=lambda g, index, src_shape, dim: as_source(gather_along(g, index, dim), src_shape),
+)
+
+
+def as_source(g: Any, shape: tuple[int, ...]) -> Any:
+    """Fill a gradient up with zeros where ``src`` is larger than the index."""
+    if g.shape == shape:
+        return g
+    if 0 in g.shape:
+        return embed(reshape(g, (0, *shape[1:])), shape, (slice(0, 0),)) if shape else None
+    if not shape:
+        return reshape(g, ())
+    g = reshape(g, tuple(g.shape) or (1,))
+    return embed(g, shape, tuple(slice(n) for n in g.shape))
+
+
+@operation(methods=False)
+def scatter_product(self: Array, index: Array, src: Array, /, dim: int) -> Array:
+    """Return a copy with the elements at the indices multiplied by those of ``src``."""
+    return scattered(
+        self,
+        index,
+        dim,
+        src,
+        lambda whole, at, part: np.multiply.at(whole, at.ravel(), part.ravel()),
+    )
+
+
+def _meant(
+    name: str, self: Tensor, index: Any, src: Any, value: Any, reduce: str | None
+) -> tuple[Any, Any]:
+    """Return the operation that a call of scatter means, and its source."""
+    given = src if value is None else value
+    if given is None or not isinstance(index, Tensor) or isinstance(given, (list, tuple, str)):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments. It takes (int dim, Tensor "
+            "index, Tensor src) or (int dim, Tensor index, Number value)"
+        )
+    refuse_others(name, self=self)
+    if reduce not in (None, "add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    if value is not None and isinstance(value, Tensor):
+        given = value.item()
+    if isinstance(given, Tensor):
+        source = given
+    elif reduce is None:
+        return scatter_number, given
+    else:
+        source = wrap(np.full(index._array.shape, given, self._array.dtype))
+    if reduce == "multiply" and mode.grad and (requires_grad(self) or requires_grad(source)):
+        raise NotImplementedError(
+            "the derivative for 'scatter' with reduce='multiply' is not implemented. "
+            "Multiply by a tensor of ones with the factors scattered into it, or use no_grad()."
+        )
+    return {None: scatter_source, "add": scatter_sum, "multiply": scatter_product}[reduce], source
+
+
+@public(out=True)
+def scatter(
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor | float | None = None,
+    *,
+    value: float | None = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """Return a copy with elements written where ``index`` points to along a dimension.
+
+    Args:
+        dim: the dimension.
+        index: int64 or int32, of as many dimensions as ``self``.
+        src: a tensor of the same dtype, at least as large as ``index``; or a number.
+        value: a number, by its other name.
+        reduce: ``"add"`` or ``"multiply"`` instead of writing.
+
+    Raises:
+        RuntimeError: an index out of range, or a shape or dtype that does not fit.
+
+    Example:
+        >>> tn.zeros(2, 3).scatter(1, tn.tensor([[2], [0]]), 1.0)
+        tensor([[0., 0., 1.],
+                [1., 0., 0.]])
+    """
+    op, source = _meant("scatter", self, index, src, value, reduce)
+    if op is scatter_number:
+        return op.function(self, index, dim, source)
+    return op.function(self, index, source, dim)
+
+
+@public
+def scatter_(
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor | float | None = None,
+    *,
+    value: float | None = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """Write elements where ``index`` points to along a dimension, and return the tensor."""
+    op, source = _meant("scatter_", self, index, src, value, reduce)
+    args = (index, dim, source) if op is scatter_number else (index, source, dim)
+    return run_inplace(op, self, args, {}, what="scatter_", apart=True)
+
+
+@public(out=True)
+def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """Return a copy with elements of ``src`` added where ``index`` points to along a dimension.
+
+    Example:
+        >>> tn.zeros(3).scatter_add(0, tn.tensor([0, 2, 2]), tn.ones(3))
+        tensor([1., 0., 2.])
+    """
+    refuse_others("scatter_add", self=self, index=index, src=src)
+    return scatter_sum.function(self, index, src, dim)
+
+
+@public
+def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """Add elements of ``src`` where ``index`` points to along a dimension; return the tensor."""
+    refuse_others("scatter_add_", self=self, index=index, src=src)
+    return run_inplace(scatter_sum, self, (index, src, dim), {}, what="scatter_add_", apart=True)

@@ -1,0 +1,288 @@
+"""Indexing and indexed assignment, with PyTorch's rules; index_key.py reads the key."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.callsite import here
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.modes import mode
+from tinynet.core.tensors.inplace import permit, rebase_part, refuse_batch, run_inplace, wrote
+from tinynet.core.tensors.overlap import refuse_overlap
+from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.core.tensors.version import refuse_inference
+from tinynet.core.tensors.views import requires_grad
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of
+from tinynet.ops.creation.fill import zeros_instead
+from tinynet.ops.indexing.index_sums import add_at
+from tinynet.ops.indexing.keys import Indices, parse
+from tinynet.ops.shaping import views
+from tinynet.widening import HALF, in_single
+
+
+def _numpy_key(indices: Indices) -> tuple[Any, ...]:
+    return tuple(slice(None) if i is None else i for i in indices)
+
+
+def _out_of_bounds(error: IndexError) -> str:
+    """Return numpy's sentence in PyTorch's words."""
+    text = str(error).replace("axis", "dimension")
+    return _NOTHING if text.endswith("with size 0") else text
+
+
+_NOTHING = "index is out of bounds for dimension with size 0"
+
+# ---- the copying operations ---------------------------------------------------------------------
+
+
+@operation(methods=False, frees=("indices",))
+def index(self: Array, /, indices: Indices) -> Array:
+    """Return the elements that integer arrays or masks choose."""
+    try:
+        rows = indices[0] if len(indices) == 1 else None
+        if rows is not None and rows.dtype.kind == "i" and self.size:
+            return self.take(rows, 0)  # faster than indexing
+        return self[_numpy_key(indices)]
+    except IndexError as error:
+        text = _out_of_bounds(error)
+        if "broadcast" in text:
+            shapes = ", ".join(str(list(i.shape)) for i in indices if i is not None)
+            text = (
+                "shape mismatch: indexing tensors could not be broadcast together with shapes "
+                + shapes
+            )
+        raise IndexError(text) from None
+
+
+@operation(methods=False, node="IndexPutImplBackward0")
+def index_sum(self: Array, /, shape: tuple[int, ...], indices: Indices) -> Array:
+    """Return zeros of ``shape`` with ``self`` added at the indices: the derivative of ``index``."""
+    if self.dtype is HALF:
+        return in_single(index_sum, self, shape, indices)
+    whole = np.zeros(shape, self.dtype)
+    if all(i is None or i.dtype == bool for i in indices):
+        whole[_numpy_key(indices)] = self  # a mask chooses no element twice
+    else:
+        add_at(whole, _numpy_key(indices), self)
+    return whole
+
+
+index.grad(self=lambda g, self_shape, indices: index_sum(g, self_shape, indices))
+index_sum.grad(self=lambda g, indices: index(g, indices))
+
+
+@operation(methods=False, node="IndexPutBackward0")
+def cleared(self: Array, /, indices: Indices) -> Array:
+    """Return a copy with zeros at the indices."""
+    whole = self.copy()
+    whole[_numpy_key(indices)] = 0
+    return whole
+
+
+cleared.grad(self=lambda g, indices: cleared(g, indices))
+
+
+def _put(whole: Array, values: Array, indices: Indices, accumulate: bool) -> None:
+    """Write, or add, ``values`` at the indices."""
+    if values.dtype != whole.dtype and not _fills(indices, values):
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{name_of(whole)} for the destination and {name_of(values)} for the source."
+        )
+    key = _numpy_key(indices)
+    try:
+        if accumulate:
+            add_at(whole, key, np.broadcast_to(values, whole[key].shape))
+        else:
+            whole[key] = _squeezed(values, whole, key)
+    except (ValueError, TypeError):
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
+            f"indexing result of shape {list(whole[key].shape)}"
+        ) from None
+    except IndexError as error:
+        raise IndexError(_out_of_bounds(error)) from None
+
+
+@operation(methods=False, node="IndexPutBackward0", frees=("indices",))
+def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
+    """Return a copy with ``values`` at the indices."""
+    whole = self.copy()
+    _put(whole, values, indices, accumulate)
+    return whole
+
+
+def _fills(indices: Indices, values: Array) -> bool:
+    """Return whether one number is written by one mask: as ``masked_fill``, of any dtype."""
+    used = [i for i in indices if i is not None]
+    return len(used) == 1 and used[0].dtype == bool and (values.size == 1 or used[0].ndim == 0)
+
+
+def _squeezed(values: Array, whole: Array, key: tuple[Any, ...]) -> Array:
+    """Drop leading dimensions of length 1, which numpy does not for masks."""
+    while (
+        values.ndim > 1
+        and values.shape[0] == 1
+        and any(isinstance(i, np.ndarray) and i.dtype == bool for i in key)
+    ):
+        values = values[0]
+    return values
+
+
+index_set.into = _put
+index_set.grad(
+    self=lambda g, indices, accumulate: g if accumulate else cleared(g, indices),
+    values=lambda g, indices: index(g, indices),
+)
+
+
+@operation(node="CopyBackwards", methods=False)
+def copy(self: Array, src: Array, /) -> Array:
+    """Return ``src`` in the shape and dtype of ``self``: what ``copy_`` writes."""
+    try:
+        return np.broadcast_to(src, self.shape).astype(self.dtype)
+    except ValueError:
+        if src.ndim > self.ndim or any(
+            n == 1 != m for n, m in zip(self.shape[::-1], src.shape[::-1], strict=False)
+        ):
+            raise errors.output_shape(
+                self.shape, np.broadcast_shapes(self.shape, src.shape)
+            ) from None
+        raise errors.not_broadcastable(self.shape, src.shape) from None
+
+
+copy.grad(self=lambda g: zeros_instead(g), src=lambda g: g)
+
+# ---- the public faces ---------------------------------------------------------------------------
+
+
+def getitem(self: Tensor, key: Any) -> Tensor:
+    """Return the part that ``key`` names."""
+    if type(key) is int and self._array.ndim and -len(self) <= key < len(self):  # the usual ones
+        return views.select.function(self, 0, key)
+    chain, indices = parse(key, self._array.shape)
+    part = self
+    for op, args in chain:
+        part = op.function(part, *args)
+    if indices:
+        return index.function(part, indices)
+    return part if chain else views.alias.function(self)
+
+
+def setitem(self: Tensor, key: Any, value: Any) -> None:
+    """Write to the part that ``key`` names; recorded, also on a leaf (see the seeds)."""
+    if not isinstance(value, Tensor):
+        if not isinstance(value, (int, float, np.generic)):
+            raise TypeError(
+                f"can't assign a {type(value).__name__} to a tinynet.{self.dtype.tensor_name}"
+            )
+        kind = self._array.dtype
+        if isinstance(value, int):
+            dtypes.refuse_longer(value)
+        value = wrap(np.asarray(dtypes.representable(value, kind), kind))
+    if key is False:
+        return
+    refuse_inference(self._counter)
+    refuse_batch(self._array, value._array)
+    recorded = (
+        mode.grad
+        and dtypes.is_floating(self._array.dtype)
+        and (requires_grad(self) or requires_grad(value))
+    )
+    chain, indices = parse(key, self._array.shape)
+    if recorded:
+        permit(self, chain)
+    part = self._array
+    for op, args in chain:
+        part = op.kernel(part, *args)
+    if indices:
+        _set_indices(self, part, chain, indices, value, recorded)
+        return
+    value = _trimmed(value, part.shape)
+    refuse_overlap(part)
+    inner = copy.function(wrap(part), value)._edge if recorded and requires_grad(value) else None
+    part[...] = value._array
+    whole = part.size == self._array.size
+    name = "tinynet::autograd::CopySlices" if recorded and whole else None
+    wrote(self, "__setitem__", name, [value._array])
+    if recorded:
+        base, before = self, ()
+        if self._view is not None:
+            base, before = self._view.base, self._view.steps()
+        rebase_part(base, (*before, *chain), None if inner is None else inner[0], here())
+
+
+def _set_indices(
+    self: Tensor, part: Array, chain: Any, indices: Indices, value: Tensor, recorded: bool
+) -> None:
+    if not chain:
+        run_inplace(
+            index_set, self, (value, indices, False), {}, what="__setitem__", permitted=True
+        )
+        return
+    inner = index_set.function(wrap(part), value, indices, False)
+    part[...] = inner._array
+    wrote(self, "__setitem__", None, [value._array])
+    if recorded:
+        asking = wrap(part).requires_grad_()  # so that a node is made for it
+        node = index_set.function(asking, value, indices, False)._edge[0]
+        base, before = self, ()
+        if self._view is not None:
+            base, before = self._view.base, self._view.steps()
+        rebase_part(base, (*before, *chain), node, here())
+
+
+def _trimmed(value: Tensor, target: tuple[int, ...]) -> Tensor:
+    """Drop leading dimensions of length 1; refuse what does not broadcast to ``target``."""
+    source = value._array.shape
+    extra = len(source) - len(target)
+    if extra > 0 and math.prod(source[:extra]) == 1:
+        value = views.reshape(value, source[extra:])
+        source = source[extra:]
+    for back in range(1, len(source) + 1):
+        n = target[-back] if back <= len(target) else None
+        if n is None or (source[-back] != 1 and source[-back] != n):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({n}) must match the existing size "
+                f"({source[-back]}) at non-singleton dimension {len(target) - back}.  Target "
+                f"sizes: {list(target)}.  Tensor sizes: {list(source)}"
+                if n is not None
+                else f"expand(tinynet.{value.dtype.tensor_name}{{{list(source)}}}, "
+                f"size={list(target)}): the number of sizes provided ({len(target)}) must be "
+                f"greater or equal to the number of dimensions in the tensor ({len(source)})"
+            )
+    return value
+
+
+def delitem(self: Tensor, key: Any) -> None:
+    """Refuse to delete a part: the shape of a tensor does not change."""
+    raise TypeError("Tensor does not support deleting items")
+
+
+method(getitem, "__getitem__")
+method(delitem, "__delitem__")
+method(setitem, "__setitem__")
+
+
+@public
+def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """Write the values of another tensor (broadcast, cast) to this one and return it.
+
+    Args:
+        src: what is written; its gradient is that of this tensor.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast; the tensor is a leaf that requires grad.
+
+    Example:
+        >>> tn.zeros(2).copy_(tn.tensor([1, 2]))
+        tensor([1., 2.])
+    """
+    if not isinstance(src, Tensor):
+        raise errors.must_be_tensor("copy_", "other", 1, src)
+    return run_inplace(copy, self, (src,), {}, what="copy_")

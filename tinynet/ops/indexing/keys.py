@@ -1,0 +1,206 @@
+"""The key of an index, ``x[key]``: what of it makes views, and what copies.
+
+Integers, slices, ``...`` and None make views; boolean masks and integer tensors copy. Unlike numpy,
+an integer beside a tensor index counts as a view operation that is applied first.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.callsite import warn
+from tinynet.core.modes import mode
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.shaping import views
+
+Indices = tuple[Array | None, ...]
+_INDEX_DTYPES = {np.dtype(kind) for kind in (np.int64, np.int32, np.uint8, np.bool_)}
+
+
+def _means_tuple(key: Any) -> bool:
+    """Return whether a list is read as a tuple, as numpy once did: it holds more than numbers."""
+    if not isinstance(key, list) or len(key) >= 32:
+        return False
+    parts = (Tensor, slice, Sequence, np.ndarray, type(None), type(...))
+    if not any(isinstance(item, parts) for item in key):
+        return False
+    warn(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated and will be "
+        "changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be "
+        "interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error "
+        "or a different result"
+    )
+    return True
+
+
+def _item(item: Any) -> Any:
+    """Return an item of a key as None, a bool, ``...``, a slice, an integer or an index array."""
+    if item is None or item is True or item is False or item is Ellipsis:
+        return item
+    if isinstance(item, slice):
+        return item
+    if _is_integer(item):
+        return int(item)
+    return _index_array(item)
+
+
+def _index_array(item: Any) -> Array:
+    """Return an index tensor, array or sequence as an array of int64 or bool."""
+    if isinstance(item, Tensor):
+        # A copy: what backward uses must not change when the index tensor is written later.
+        found = item._array.copy() if mode.grad else item._array
+    elif isinstance(item, (np.ndarray, list, tuple, range)):
+        found = np.asarray(item, dtype=np.int64) if len(item) == 0 else np.asarray(item)
+    else:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables "
+            f"are valid indices (got {type(item).__name__})"
+        )
+    if found.dtype not in _INDEX_DTYPES:
+        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    if found.dtype == np.uint8:
+        warn(
+            "indexing with dtype tinynet.uint8 is now deprecated, please use a dtype tinynet.bool "
+            "instead."
+        )
+        return found.astype(bool)
+    return found
+
+
+def _used(items: list[Any], ndim: int) -> int:
+    """Return how many dimensions of the tensor the items of a key stand for."""
+    used = 0
+    for item in items:
+        if item is None or item is True or item is False or item is Ellipsis:
+            continue
+        used += item.ndim if isinstance(item, np.ndarray) and item.dtype == bool else 1
+    if used <= ndim:
+        return used
+    if ndim:
+        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    if any(isinstance(item, slice) for item in items):
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    raise IndexError(
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in "
+        "C++ to convert a 0-dim tensor to a number"
+    )
+
+
+def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, ...]]], Indices]:
+    """Split a key into view operations, and the advanced indices on what they leave.
+
+    Raises:
+        IndexError: too many indices, one out of range, or of a wrong type.
+    """
+    keys = key if isinstance(key, tuple) or _means_tuple(key) else (key,)
+    items = [_item(item) for item in keys]
+    used = _used(items, len(dims))
+    chain: list[tuple[Any, tuple[Any, ...]]] = []
+    indices: list[Array | None] = []
+    axis = 0  # in the view made so far
+    left = list(dims)  # lengths of the dimensions not yet consumed
+    for item in items:
+        if item is Ellipsis:
+            skipped = len(dims) - used
+            axis += skipped
+            indices += [None] * skipped
+            del left[:skipped]
+        elif item is None or item is True or item is False:
+            chain.append((views.unsqueeze, (axis,)))
+            indices.append(None if item is None else np.array([item]))
+            axis += 1
+        elif isinstance(item, slice):
+            part = _slice(item)
+            if part != slice(None):
+                chain.append((views.cut, (axis, part)))
+            indices.append(None)
+            axis += 1
+            del left[:1]
+        elif isinstance(item, int):
+            n = left.pop(0)
+            if not -n <= item < n:
+                raise _out_of_bounds(item, len(dims) - len(left) - 1, n)
+            chain.append((views.select, (axis, item)))
+        else:
+            indices.append(item)
+            consumed = _consumed(item, left, dims, axis)
+            axis += consumed
+            del left[:consumed]
+    while indices and indices[-1] is None:
+        indices.pop()
+    return chain, tuple(indices)
+
+
+def arrays(indices: Sequence[Tensor], dims: tuple[int, ...]) -> Indices:
+    """Return the indices of ``index_put`` as arrays, one after the other from the first dimension.
+
+    Raises:
+        TypeError: something else than tensors.
+        IndexError: an index too many; a mask of another shape than the dimensions that it covers.
+    """
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            "index_put(): argument 'indices' (position 1) must be tuple of Tensors, not "
+            f"{type(indices).__name__}"
+        )
+    found, left = [], list(dims)
+    for i, index in enumerate(indices):
+        if not isinstance(index, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {i} in argument 0, but got {type(index).__name__}"
+            )
+        found.append(_index_array(index))
+        del left[: _consumed(found[-1], left, dims, len(dims) - len(left))]
+    used = sum(index.ndim if index.dtype == bool else 1 for index in found)
+    if used > len(dims):
+        raise IndexError(f"too many indices for tensor of dimension {len(dims)} (got {used})")
+    return tuple(found)
+
+
+def _out_of_bounds(number: int, dim: int, n: int) -> IndexError:
+    return IndexError(f"index {number} is out of bounds for dimension {dim} with size {n}")
+
+
+def _is_integer(item: Any) -> bool:
+    if isinstance(item, Tensor):
+        array = item._array
+        return array.ndim == 0 and array.dtype.kind == "i" and type(array) is np.ndarray
+    return isinstance(item, (int, np.integer))
+
+
+def _slice(item: slice) -> slice:
+    start, stop, step = (
+        None if x is None else _whole(x) for x in (item.start, item.stop, item.step)
+    )
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    if step is not None and step < 0:
+        raise ValueError("step must be greater than zero")
+    return slice(start, stop, step if step != 1 else None)
+
+
+def _whole(x: Any) -> int:
+    try:
+        return operator.index(x)
+    except TypeError:
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method"
+        ) from None
+
+
+def _consumed(index: Array, left: list[int], dims: tuple[int, ...], axis: int) -> int:
+    """Return how many dimensions an advanced index stands for; a mask must have their lengths."""
+    if index.dtype != bool:
+        return 1
+    for i, (m, n) in enumerate(zip(index.shape, left, strict=False)):
+        if m != n:
+            raise IndexError(
+                f"The shape of the mask {list(index.shape)} at index {i} does not match the shape "
+                f"of the indexed tensor {list(dims)} at index {axis + i}"
+            )
+    return index.ndim

@@ -1,0 +1,304 @@
+"""Reducing elements into the places that an index names: sum, product, mean, extrema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.indexing.gather import (
+    as_source,
+    gather_along,
+    scatter_number,
+    scatter_sum,
+    scattered,
+)
+from tinynet.ops.indexing.index_select import slices_filled
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.shaping.views import axis_of, expand, reshape
+
+_WAYS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+
+
+def _neutral(kind: np.dtype[Any], reduce: str) -> Any:
+    """Return what changes nothing: the start where ``self`` does not count."""
+    if reduce in ("sum", "mean", "prod"):
+        return int(reduce == "prod")
+    if kind.kind == "b":
+        return reduce == "amin"
+    if kind.kind == "f":
+        return -np.inf if reduce == "amax" else np.inf
+    return np.iinfo(kind).min if reduce == "amax" else np.iinfo(kind).max
+
+
+def _averaged(whole: Array, at: Array, include_self: bool) -> None:
+    times = np.bincount(at, minlength=whole.size)
+    times = np.maximum(times + include_self, 1).astype(whole.dtype)
+    if whole.dtype.kind == "f":
+        whole /= times
+    else:
+        whole //= times
+
+
+def _reduced(
+    self: Array, index: Array, src: Array, dim: int, reduce: str, include_self: bool
+) -> Array:
+    def write(whole: Array, at: Array, part: Array) -> None:
+        flat = at.reshape(-1)
+        if not include_self:
+            whole[flat] = _neutral(whole.dtype, reduce)
+        _WAYS[reduce].at(whole, flat, part.reshape(-1))
+        if reduce == "mean":
+            _averaged(whole, flat, include_self)
+
+    return scattered(self, index, dim, src, write)
+
+
+# ---- derivatives --------------------------------------------------------------------------------
+
+
+def _part(src: Any, index: Any) -> Any:
+    """Return the part of ``src`` that the index uses."""
+    return src[tuple(slice(0, n) for n in index.shape)] if index.shape else src
+
+
+def _counts(like: Any, index: Any, ones: Any, dim: int, include_self: bool) -> Any:
+    """Return how many elements were reduced to one, at least 1."""
+    start = like * 0 + (1 if include_self else 0)
+    count = scatter_sum(start, index, ones, dim)
+    return where(count == 0, count * 0 + 1, count)
+
+
+def _product_slopes(
+    g: Any, x: Any, index: Any, src: Any, result: Any, dim: int, include_self: bool
+) -> tuple[Any, Any]:
+    """Return the slopes of a product, exact where one factor is zero."""
+    without = where(x == 0, x * 0 + 1, x)
+    rest = scatter_reduced(without, index, src, dim, "prod", include_self)
+    zero = src == 0
+    number = scatter_sum(x * 0, index, src * 0 + zero, dim)
+    single = zero & (gather_along(number, index, dim) == 1)
+    others = scatter_reduced(x, index, where(single, src * 0 + 1, src), dim, "prod", include_self)
+    slope = where(
+        single,
+        gather_along(g * others, index, dim),
+        gather_along(g * result, index, dim) / where(zero, src * 0 + 1, src),
+    )
+    return g * rest / without, slope
+
+
+def _slopes(
+    g: Any, x: Any, index: Any, src: Any, result: Any, dim: int, reduce: str, include_self: bool
+) -> tuple[Any, Any]:
+    """Return the gradients of ``self`` and of the part of ``src`` that the index uses."""
+    if reduce == "prod":
+        of_self, of_src = _product_slopes(g, x, index, src, result, dim, include_self)
+    elif reduce == "sum":
+        of_self, of_src = g, gather_along(g, index, dim)
+    elif reduce == "mean":
+        count = _counts(g, index, src * 0 + 1, dim, include_self)
+        of_self = g / count
+        of_src = gather_along(g, index, dim) / gather_along(count, index, dim)
+    else:
+        mine = g * 0 + (x == result)
+        theirs = src * 0 + (src == gather_along(result, index, dim))
+        start = mine if include_self else scatter_number(mine, index, dim, 0)
+        count = scatter_sum(start, index, theirs, dim)
+        share = g / where(count == 0, count * 0 + 1, count)
+        of_self, of_src = mine * share, theirs * gather_along(share, index, dim)
+    return of_self, of_src
+
+
+# ---- by an index for each element ---------------------------------------------------------------
+
+
+@operation(node="ScatterReduceBackward0", methods=False)
+def scatter_reduced(
+    self: Array, index: Array, src: Array, /, dim: int, reduce: str, include_self: bool
+) -> Array:
+    """Return a copy into whose elements those of ``src`` are reduced."""
+    return _reduced(self, index, src, dim, reduce, include_self)
+
+
+def _scatter_slopes(
+    g: Any,
+    self: Any,
+    index: Any,
+    src: Any,
+    src_shape: tuple[int, ...],
+    result: Any,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+) -> Any:
+    part = _part(src, index)
+    of_self, of_src = _slopes(g, self, index, part, result, dim, reduce, include_self)
+    kept = of_self if include_self else scatter_number(of_self, index, dim, 0)
+    return kept, None, as_source(of_src, src_shape)
+
+
+scatter_reduced.grads(_scatter_slopes)
+
+
+def _check_way(name: str, reduce: Any, ways: str) -> str:
+    if reduce not in ways.split():
+        if name == "scatter_reduce":
+            raise RuntimeError(
+                f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+            )
+        raise RuntimeError(
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
+        )
+    return str(reduce)
+
+
+@public(out=True)
+def scatter_reduce(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Return a copy into whose elements those of ``src`` are reduced, where ``index`` points to.
+
+    Args:
+        dim: the dimension.
+        index: int64 or int32, of as many dimensions as ``self``.
+        src: a tensor of the same dtype, at least as large as ``index``.
+        reduce: ``"sum"``, ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``.
+        include_self: whether what was there before counts, too.
+
+    Raises:
+        RuntimeError: an index out of range, or a shape or dtype that does not fit.
+
+    Example:
+        >>> x, at = tn.tensor([1.0, 2.0]), tn.tensor([0, 0, 1])
+        >>> x.scatter_reduce(0, at, tn.tensor([4.0, 3.0, 1.0]), "amax")
+        tensor([4., 2.])
+    """
+    refuse_others("scatter_reduce", self=self, index=index, src=src)
+    way = _check_way("scatter_reduce", reduce, "sum prod mean amax amin")
+    return scatter_reduced.function(self, index, src, dim, way, include_self)
+
+
+@public
+def scatter_reduce_(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Reduce elements of ``src`` into this tensor where ``index`` points to, and return it."""
+    refuse_others("scatter_reduce_", self=self, index=index, src=src)
+    way = _check_way("scatter_reduce", reduce, "sum prod mean amax amin")
+    args = (index, src, dim, way, include_self)
+    return run_inplace(scatter_reduced, self, args, {}, what="scatter_reduce_", apart=True)
+
+
+# ---- by an index for each slice -----------------------------------------------------------------
+
+
+def _wide(index: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """Return the index of slices as one of elements."""
+    line = reshape(index, (1,) * axis + (-1,) + (1,) * (len(shape) - axis - 1))
+    return expand(line, shape)
+
+
+def _check_slices(self: Array, index: Array, source: Array, axis: int) -> None:
+    name = "index_reduce_()"
+    if index.ndim > 1:
+        raise IndexError(
+            f"{name}: Index is supposed to be a vector, but got dim: {index.ndim} with type: "
+            f"{name_of(index)} and size: {list(index.shape)}"
+        )
+    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
+        raise RuntimeError(
+            f"{name}: Expected dtype int32/int64 for index but got: {name_of(index)}"
+        )
+    if self.dtype != source.dtype:
+        raise RuntimeError(
+            f"{name}: self ({name_of(self)}) and source ({name_of(source)}) must have the same "
+            "scalar type"
+        )
+    count = source.shape[axis] if source.ndim > axis else 1
+    if index.size != count:
+        raise RuntimeError(
+            f"{name}: Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({count}), for dim: {axis}"
+        )
+    shapes = [s[:axis] + s[axis + 1 :] for s in (self.shape, source.shape)]
+    if shapes[0] != shapes[1]:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
+        )
+    n = self.shape[axis] if self.ndim else 1
+    if index.size and not 0 <= index.min() <= index.max() < n:
+        raise IndexError("index out of range in self")
+
+
+@operation(node="IndexReduceBackward0", methods=False)
+def slices_reduced(
+    self: Array, index: Array, source: Array, /, dim: int, reduce: str, include_self: bool
+) -> Array:
+    """Return a copy into whose slices those of ``source`` are reduced."""
+    axis = axis_of(dim, self.ndim)
+    _check_slices(self, index, source, axis)
+    wide = _wide(index, source.shape, axis) if source.ndim else index.reshape(())
+    return _reduced(self, wide, source, dim, reduce, include_self)
+
+
+def _slice_slopes(
+    g: Any,
+    self: Any,
+    index: Any,
+    source: Any,
+    source_shape: tuple[int, ...],
+    result: Any,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+) -> Any:
+    if source_shape:
+        wide = _wide(index, source_shape, axis_of(dim, len(source_shape)))
+    else:
+        wide = reshape(index, ())
+    of_self, of_source = _slopes(g, self, wide, source, result, dim, reduce, include_self)
+    kept = of_self if include_self else slices_filled(of_self, index, dim, 0)
+    return kept, None, of_source
+
+
+slices_reduced.grads(_slice_slopes)
+
+
+@public(out=True)
+def index_reduce(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Return a copy into whose slices those of ``source`` are reduced, where ``index`` names them.
+
+    Args:
+        dim: the dimension.
+        index: a vector of int64 or int32, as long as that dimension of ``source``.
+        source: a tensor of the same dtype.
+        reduce: ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``.
+        include_self: whether what was there before counts, too.
+
+    Example:
+        >>> tn.ones(2).index_reduce(0, tn.tensor([1, 1]), tn.tensor([2.0, 5.0]), "prod")
+        tensor([ 1., 10.])
+    """
+    refuse_others("index_reduce", self=self, index=index, source=source)
+    way = _check_way("index_reduce", reduce, "prod mean amax amin")
+    return slices_reduced.function(self, index, source, dim, way, include_self)
+
+
+@public
+def index_reduce_(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Reduce slices of ``source`` into those that ``index`` names, and return the tensor."""
+    refuse_others("index_reduce_", self=self, index=index, source=source)
+    way = _check_way("index_reduce", reduce, "prod mean amax amin")
+    args = (index, source, dim, way, include_self)
+    return run_inplace(slices_reduced, self, args, {}, what="index_reduce_", apart=True)

@@ -1,0 +1,325 @@
+"""Elementwise arithmetic of two tensors, or of a tensor and a number."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.declaration.compiler import lazy_inplace
+from tinynet.core.declaration.operation import operation, pointwise, public
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.overlap import refuse_partial_overlap
+from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.dtypes import Array
+from tinynet.ops.pointwise.division import floor_divide, quotient_rounded
+from tinynet.ops.pointwise.exponential import reciprocal
+from tinynet.ops.pointwise.where import pick
+
+# ---- sum, difference, product, quotient ---------------------------------------------------------
+
+
+@pointwise(np.add, operator="add", methods=False)
+def add(self: Array, other: Array, /) -> Array:
+    """Return the elementwise sum.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]) + tn.tensor([10.0])
+        tensor([11., 12.])
+    """
+
+
+add.grad(self=lambda g: g, other=lambda g: g)
+
+
+def _no_bools(a: Array, b: Array) -> None:
+    if a.dtype.kind == "b" and b.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if "b" in (a.dtype.kind, b.dtype.kind):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+            "to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+
+
+@pointwise(np.subtract, operator="sub", methods=False, mixed=_no_bools)
+def sub(self: Array, other: Array, /) -> Array:
+    """Return the elementwise difference.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]) - 1
+        tensor([0., 1.])
+    """
+
+
+sub.grad(self=lambda g: g, other=lambda g: -g)
+
+
+@pointwise(np.multiply, operator="mul", inplace=True)
+def mul(self: Array, other: Array, /) -> Array:
+    """Return the elementwise product.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]) * 3
+        tensor([3., 6.])
+    """
+
+
+mul.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
+
+
+@pointwise(np.true_divide, operator="truediv", ints="float", methods=False)
+def div(self: Array, other: Array, /) -> Array:
+    """Return the elementwise quotient; integers give floats.
+
+    ``self / other``; integers give floating-point numbers unless rounded.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> tn.tensor([1, 2]) / 2
+        tensor([0.5000, 1.0000])
+    """
+
+
+div.grad(
+    self=lambda g, other: g / other, other=lambda g, self, other: -g * ((self / other) / other)
+)
+mul.number_node, div.number_node = "MulBackward1", "DivBackward1"
+
+for _op in (mul, div, floor_divide, quotient_rounded):
+    _op.opmath = True
+
+# ---- choice --------------------------------------------------------------------------------------
+
+
+@pointwise(pick, exempt=("condition",), methods=False)
+def where(condition: Array, self: Array, other: Array, /) -> Array:
+    """Return ``self`` where the condition holds and ``other`` elsewhere."""
+
+
+where.grad(
+    self=lambda g, condition: where(condition, g, 0.0),
+    other=lambda g, condition: where(condition, 0.0, g),
+)
+
+
+# ---- a number on the left -----------------------------------------------------------------------
+
+
+@operation(node="RsubBackward1", methods=False)
+def number_minus(self: Array, /, number: float) -> Array:
+    """Return a number minus each element."""
+    if self.dtype.kind == "b" or type(number) is bool:
+        _no_bools(self, np.asarray(number))
+    kind = dtypes.result_type((self, number))
+    return np.subtract(dtypes.number(number, kind), self.astype(kind, copy=False))
+
+
+number_minus.grad(self=lambda g: -g)
+
+# ---- the public faces that take more than the operation -----------------------------------------
+
+
+@operation(node="MulBackward0", methods=False)
+def scaled(self: Array, /, alpha: float) -> Array:
+    """Return the product with a number that is not saved: the ``alpha`` of add and sub."""
+    kind = dtypes.result_type((self, alpha))
+    return self.astype(kind, copy=False) * dtypes.representable(alpha, kind)
+
+
+scaled.grad(self=lambda g, alpha: g * alpha)
+
+
+def _number_times(self: Any, other: Any, alpha: Any) -> Any:
+    if (
+        type(alpha) is float
+        and isinstance(self, Tensor)
+        and not dtypes.is_floating(self._array.dtype)
+    ):
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
+    if alpha == 1:
+        return other
+    if isinstance(other, Tensor):
+        return scaled.function(other, alpha)
+    if isinstance(self, Tensor):
+        dtypes.representable(alpha, self._array.dtype)  # refuses what is too large
+    return other * alpha
+
+
+def reflected(by_number: Any, op: Any) -> Any:
+    """Return the reflected operator: its own operation for a number on the left."""
+
+    def operator(self: Tensor, other: Tensor | float) -> Tensor:
+        if type(other) in (int, float, bool):
+            return by_number(self, other)
+        return op.operator(other, self)
+
+    return operator
+
+
+method(reflected(number_minus.function, sub), "__rsub__")
+for _name in ("__rtruediv__", "__rdiv__"):
+    method(reflected(lambda self, other: reciprocal.function(self) * other, div), _name)
+
+
+def _with_alpha(name: str, op: Any) -> Any:
+    """Make the public function with ``alpha``, and its in-place form, of add or sub."""
+
+    def function(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+        return op.function(self, _number_times(self, other, alpha))
+
+    def inplace(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+        if alpha == 1:
+            return direct(self, other)
+        refuse_partial_overlap(self, (other,))  # of the product with alpha nobody could tell
+        return run_inplace(op, self, (_number_times(self, other, alpha),), {})
+
+    direct = lazy_inplace(op, f"{name}_", operator=False)
+    sign = "+" if name == "add" else "-"
+    function.__name__ = function.__qualname__ = name
+    shown = "[ 7., 10.]" if name == "add" else "[-1., -2.]"
+    function.__doc__ = f"""Return ``self {sign} alpha * other``.
+
+    Args:
+        other: a tensor (the two broadcast), or a number.
+        alpha: a factor.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast; integers and a fraction as ``alpha``.
+
+    Example:
+        >>> tn.{name}(tn.tensor([3.0, 4.0]), tn.tensor([2.0, 3.0]), alpha=2)
+        tensor({shown})
+    """
+    inplace.__name__ = inplace.__qualname__ = f"{name}_"
+    inplace.__doc__ = f"Write ``self {sign} alpha * other`` to this tensor and return it."
+    public(inplace)
+    return public(function, out=True)
+
+
+tensor_add = _with_alpha("add", add)
+tensor_sub = subtract = _with_alpha("sub", sub)
+
+
+def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+    """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked.
+
+    ``self / other``; integers give floating-point numbers unless rounded.
+
+    Args:
+        rounding_mode: ``"floor"`` rounds down, ``"trunc"`` towards 0; None does not round.
+
+    Raises:
+        RuntimeError: another mode.
+
+    Example:
+        >>> tn.div(tn.tensor([-7.0, 7.0]), 2, rounding_mode="floor")
+        tensor([-4.,  3.])
+    """
+    if rounding_mode is None:
+        return div.function(self, other)
+    _check_rounding(rounding_mode)
+    return quotient_rounded.function(self, other, rounding_mode)
+
+
+def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
+    """Return ``other - alpha * self``.
+
+    Raises:
+        TypeError: the first argument is no tensor.
+        RuntimeError: the shapes do not broadcast, or both are of bools.
+
+    Example:
+        >>> tn.rsub(tn.tensor([1.0, 2.0]), 3)
+        tensor([2., 1.])
+    """
+    if not isinstance(self, Tensor):
+        raise errors.must_be_tensor("rsub", "input", 1, self)
+    if isinstance(other, Tensor):
+        return tensor_sub(other, self, alpha=alpha)
+    return number_minus.function(_number_times(other, self, alpha), other)
+
+
+public(rsub, as_method=False)
+
+
+def _check_rounding(mode: str) -> None:
+    if mode not in ("floor", "trunc"):
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'"
+        )
+
+
+tensor_div.__name__ = tensor_div.__qualname__ = "div"
+public(tensor_div, out=True)
+
+
+@public
+def div_(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+    """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+    if rounding_mode is None:
+        return run_inplace(div, self, (other,), {}, what="div_")
+    _check_rounding(rounding_mode)
+    return run_inplace(quotient_rounded, self, (other, rounding_mode), {}, what="div_")
+
+
+_MISSING = object()
+
+
+@with_out
+def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> Any:
+    """Return ``self`` where the condition holds and ``other`` elsewhere.
+
+    With three: ``result[i] = self[i] if condition[i] else other[i]``, where the shapes broadcast.
+
+    With the condition alone: the indices where it holds, one tensor per dimension.
+
+    Raises:
+        RuntimeError: the condition is not boolean.
+
+    Example:
+        >>> tn.where(tn.tensor([True, False]), tn.ones(2), 0.0)
+        tensor([1., 0.])
+    """
+    if self is _MISSING:
+        return condition.nonzero(as_tuple=True)
+    if isinstance(condition, Tensor):
+        kind = condition._array.dtype
+        if kind == np.uint8:
+            warnings.warn(
+                "where received a uint8 condition tensor. This behavior is deprecated and will be "
+                "removed in a future version of PyTorch. Use a boolean condition instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+            condition = wrap(condition._array.astype(bool))
+        elif kind.kind != "b":
+            raise RuntimeError(
+                "where expected condition to be a boolean tensor, but got a tensor with dtype "
+                f"{condition.dtype.scalar_name}"
+            )
+    numbers = [x for x in (self, other) if type(x) in dtypes.type_of_number]
+    if numbers:
+        values = [x._array if isinstance(x, Tensor) else x for x in (self, other)]
+        kind = dtypes.result_type(values)
+        for number in numbers if kind.itemsize != 2 or not dtypes.is_floating(kind) else ():
+            dtypes.representable(number, kind)  # refuses what is too large
+    return where.function(condition, self, other)
+
+
+def _chosen(self: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
+    """Return this tensor where the condition holds and ``other`` elsewhere."""
+    return choose(condition, self, other)
+
+
+method(_chosen, "where")

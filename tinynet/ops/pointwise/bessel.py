@@ -1,0 +1,306 @@
+"""Bessel functions of orders 0 and 1, plain, modified and scaled, and Airy's function.
+
+I: up to 25 by the power series, whose terms are all positive; beyond by the asymptotic series,
+whose smallest term is then below rounding (Abramowitz and Stegun, 9.6.10 and 9.7.1).
+
+J, Y, K and Ai: near 0 by power series (DLMF 10.2.2, 10.8.1, 10.31.1, 9.4.1); farther out all from
+one integral of K over the complex numbers (DLMF 10.32.9), by the trapezoidal rule, which converges
+exponentially there (Trefethen and Weideman, "The exponentially convergent trapezoidal rule", 2014).
+As in PyTorch, these have no derivatives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import pointwise
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import refuse_half
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.exponential import sign
+
+_NEAR = 25.0
+_SERIES = 2.0  # J, Y, K: by power series up to here
+_AIRY_SERIES = 2.1  # two thirds of its power 3/2 are above 2
+_STEP, _LAST = 0.2, 6.4  # exp(-6.4 ** 2) is below rounding
+
+
+def _scaled(x: Array, order: int) -> Array:
+    """Return ``exp(-x) * I(x)`` for x from 0 on."""
+    near = np.minimum(x, _NEAR)
+    square = np.square(near / 2)
+    term = total = near / 2 if order else np.ones_like(near)
+    for k in range(1, 80):
+        term = term * square / (k * (k + order))
+        total = total + term
+    far = np.maximum(x, _NEAR)
+    piece = rest = np.ones_like(far)
+    for k in range(1, 30):
+        piece = piece * ((2 * k - 1) ** 2 - 4 * order) / (8 * k * far)
+        rest = rest + piece
+    return np.where(x <= _NEAR, total * np.exp(-near), rest / np.sqrt(2 * np.pi * far))
+
+
+def _bessel(self: Array, order: int, scaled: bool) -> Array:
+    x = np.abs(self.astype(np.float64))
+    found = _scaled(x, order)
+    if not scaled:
+        found = found * np.exp(np.minimum(x, 700)) * np.exp(np.maximum(x - 700, 0))
+    found = np.where(np.isinf(x), 0.0 if scaled else np.inf, found)
+    return (found * np.sign(self) if order else found).astype(self.dtype)
+
+
+@pointwise(ints="float", inplace=True)
+def i0(self: Array, /) -> Array:
+    """Return the modified Bessel function of order 0.
+
+    Example:
+        >>> tn.i0(tn.tensor([0.0, 1.0]))
+        tensor([1.0000, 1.2661])
+    """
+    return _bessel(self, 0, False)
+
+
+@pointwise(ints="float", methods=False, out=True, node="SpecialI0EBackward0")
+def i0e(self: Array, /) -> Array:
+    """Return ``exp(-|x|) * i0(x)``.
+
+    Example:
+        >>> tn.special.i0e(tn.tensor([0.0, 1.0]))
+        tensor([1.0000, 0.4658])
+    """
+    return _bessel(self, 0, True)
+
+
+@pointwise(ints="float", methods=False, out=True, node="SpecialI1Backward0")
+def i1(self: Array, /) -> Array:
+    """Return the modified Bessel function of order 1.
+
+    Example:
+        >>> tn.special.i1(tn.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.5652])
+    """
+    return _bessel(self, 1, False)
+
+
+@pointwise(ints="float", methods=False, out=True, node="SpecialI1EBackward0")
+def i1e(self: Array, /) -> Array:
+    """Return ``exp(-|x|) * i1(x)``.
+
+    Example:
+        >>> tn.special.i1e(tn.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.2079])
+    """
+    return _bessel(self, 1, True)
+
+
+def _over(result: Any, x: Any) -> Any:
+    """Return ``result / x``, and its limit 1/2 at 0."""
+    return where(x == 0, 0.5, result / where(x == 0, 1.0, x))
+
+
+i0.grad(self=lambda g, self: g * i1(self))
+i0e.grad(self=lambda g, self, result: g * (i1e(self) - sign(self) * result))
+i1.grad(self=lambda g, self, result: g * (i0(self) - _over(result, self)))
+i1e.grad(self=lambda g, self, result: g * (i0e(self) - result * sign(self) - _over(result, self)))
+
+# ---- J, Y and K ---------------------------------------------------------------------------------
+
+
+def _macdonald(z: Array, order: float) -> Array:
+    """Return ``exp(z) * K(z)`` of complex or real z from 2 on, whose real part is not negative.
+
+    The integral of ``exp(z - z * cosh(t)) * cosh(order * t)`` over t from 0 on, with
+    ``u = sqrt(2 z) * sinh(t / 2)`` in the place of t.
+    """
+    root = np.sqrt(2 * z)
+    total = 0.5 / root  # u = 0, which counts half
+    for u in np.arange(_STEP, _LAST, _STEP):
+        t = 2 * np.arcsinh(u / root)
+        total = total + math.exp(-u * u) * np.cosh(order * t) / np.sqrt(2 * z + u * u)
+    return np.asarray(2 * _STEP * total)
+
+
+def _near(x: Array, order: int, sign: int) -> tuple[Array, Array]:
+    """Return the functions of the first and of the second kind, from their power series.
+
+    Args:
+        x: from 0 to 2.
+        order: 0 or 1.
+        sign: 1 for I and K (of order 0 negated), -1 for J and Y (times pi / 2).
+    """
+    q = sign * np.square(x / 2)
+    term = total = np.ones_like(x)
+    harmonic = float(order)  # of k, or of k and of k + 1 together
+    logarithmic = harmonic * term
+    for k in range(1, 16):
+        term = term * q / (k * (k + order))
+        harmonic += 1 / k + (1 / (k + 1) if order else 0)
+        total, logarithmic = total + term, logarithmic + harmonic * term
+    log = np.log(x / 2) + np.euler_gamma
+    if order:
+        total, logarithmic = total * x / 2, logarithmic * x / 4
+        return total, log * total - logarithmic + sign / x
+    return total, log * total - logarithmic
+
+
+def _oscillating(self: Array, order: int, second: bool) -> Array:
+    """Return J or Y. Beyond 2, ``J - i Y`` is ``2 i / pi * exp(i order pi / 2) * K(i x)``."""
+    x = np.abs(self.astype(np.float64))
+    first, other = _near(np.minimum(x, _SERIES), order, -1)
+    far = np.maximum(x, _SERIES)
+    wave = np.cos(far) - 1j * np.sin(far)
+    hankel = 2j / math.pi * 1j**order * wave * _macdonald(1j * far, order)
+    if not second:
+        found = np.where(x <= _SERIES, first, hankel.real)
+        return (found * np.copysign(1, self) if order else found).astype(self.dtype)
+    found = np.where(x <= _SERIES, other * 2 / math.pi, -hankel.imag)
+    found = np.where(x == 0, -np.inf, found)
+    return np.where(self < 0, np.nan, found).astype(self.dtype)
+
+
+def _decaying(self: Array, order: int, scaled: bool) -> Array:
+    """Return K, or ``exp(x) * K``."""
+    x = self.astype(np.float64)
+    near, far = np.clip(x, 0, _SERIES), np.maximum(x, _SERIES)
+    below = _near(near, order, 1)[1] * (1 if order else -1)
+    above = _macdonald(far, order) * (1 if scaled else np.exp(-far))
+    found = np.where(x <= _SERIES, below * (np.exp(near) if scaled else 1), above)
+    found = np.where(x == 0, np.inf, np.where(x == np.inf, 0, found))
+    return np.where(x < 0, np.nan, found).astype(self.dtype)
+
+
+def _function(name: str, what: str, example: str, values: Callable[[Array], Array]) -> Any:
+    """Declare the operation ``name``; ``example`` is its value at 0.5 and at 3."""
+
+    def kernel(x: Array, /) -> Array:
+        refuse_half(name, x)
+        return values(x)
+
+    kernel.__name__ = kernel.__qualname__ = name
+    kernel.__doc__ = f"""Return {what}.
+
+    Raises:
+        NotImplementedError: numbers of half precision.
+
+    Example:
+        >>> tn.special.{name}(tn.tensor([0.5, 3.0]))
+        tensor({example})
+    """
+    return pointwise(ints="float", methods=False, out=True)(kernel)
+
+
+bessel_j0 = _function(
+    "bessel_j0",
+    "the Bessel function of the first kind of order 0",
+    "[ 0.9385, -0.2601]",
+    lambda x: _oscillating(x, 0, False),
+)
+bessel_j1 = _function(
+    "bessel_j1",
+    "the Bessel function of the first kind of order 1",
+    "[0.2423, 0.3391]",
+    lambda x: _oscillating(x, 1, False),
+)
+bessel_y0 = _function(
+    "bessel_y0",
+    "the Bessel function of the second kind of order 0; NaN below 0",
+    "[-0.4445,  0.3769]",
+    lambda x: _oscillating(x, 0, True),
+)
+bessel_y1 = _function(
+    "bessel_y1",
+    "the Bessel function of the second kind of order 1; NaN below 0",
+    "[-1.4715,  0.3247]",
+    lambda x: _oscillating(x, 1, True),
+)
+modified_bessel_i0 = _function(
+    "modified_bessel_i0",
+    "what ``i0`` returns, without a derivative",
+    "[1.0635, 4.8808]",
+    lambda x: _bessel(x, 0, False),
+)
+modified_bessel_i1 = _function(
+    "modified_bessel_i1",
+    "what ``i1`` returns, without a derivative",
+    "[0.2579, 3.9534]",
+    lambda x: _bessel(x, 1, False),
+)
+modified_bessel_k0 = _function(
+    "modified_bessel_k0",
+    "the modified Bessel function of the second kind of order 0; NaN below 0",
+    "[0.9244, 0.0347]",
+    lambda x: _decaying(x, 0, False),
+)
+modified_bessel_k1 = _function(
+    "modified_bessel_k1",
+    "the modified Bessel function of the second kind of order 1; NaN below 0",
+    "[1.6564, 0.0402]",
+    lambda x: _decaying(x, 1, False),
+)
+scaled_modified_bessel_k0 = _function(
+    "scaled_modified_bessel_k0",
+    "``exp(x) * modified_bessel_k0(x)``",
+    "[1.5241, 0.6978]",
+    lambda x: _decaying(x, 0, True),
+)
+scaled_modified_bessel_k1 = _function(
+    "scaled_modified_bessel_k1",
+    "``exp(x) * modified_bessel_k1(x)``",
+    "[2.7310, 0.8066]",
+    lambda x: _decaying(x, 1, True),
+)
+
+
+def _spherical(x: Array) -> Array:
+    z = x.astype(np.float64)
+    found = np.sin(np.where(np.isinf(z), 0, z)) / np.where(z == 0, 1, z)
+    return np.where(z == 0, 1, found).astype(x.dtype)
+
+
+spherical_bessel_j0 = _function(
+    "spherical_bessel_j0",
+    "``sin(x) / x``, the spherical Bessel function of order 0",
+    "[0.9589, 0.0470]",
+    _spherical,
+)
+
+# ---- Airy's function ----------------------------------------------------------------------------
+
+
+def _airy_series(x: Array) -> Array:
+    """Return the power series of Ai, for x near 0."""
+    cube = x**3
+    even, odd = np.ones_like(x), x
+    first, second = even, odd
+    for k in range(3, 60, 3):
+        even, odd = even * cube / (k * (k - 1)), odd * cube / (k * (k + 1))
+        first, second = first + even, second + odd
+    at_zero = 3 ** (-2 / 3) / math.gamma(2 / 3)
+    slope = 3 ** (-1 / 3) / math.gamma(1 / 3)
+    return np.asarray(at_zero * first - slope * second)
+
+
+def _airy(x: Array) -> Array:
+    z = x.astype(np.float64)
+    far = np.maximum(np.abs(z), _AIRY_SERIES)
+    zeta = 2 / 3 * far * np.sqrt(far)
+    # DLMF 9.6.2, and with 9.2.14 for numbers below zero: z and zeta turn by 60 and 90 degrees.
+    above = np.sqrt(far / 3) / math.pi * np.exp(-zeta) * _macdonald(zeta, 1 / 3)
+    turn = 1j * (np.cos(zeta) - 1j * np.sin(zeta))
+    below = 2 / math.pi * (np.sqrt(far / 3) * turn * _macdonald(1j * zeta, 1 / 3)).real
+    near = _airy_series(np.clip(z, -_AIRY_SERIES, _AIRY_SERIES))
+    found = np.where(np.abs(z) <= _AIRY_SERIES, near, np.where(z > 0, above, below))
+    return found.astype(x.dtype)
+
+
+airy_ai = _function(
+    "airy_ai",
+    "Airy's function Ai, which solves ``y'' = x * y`` and vanishes at infinity",
+    "[0.2317, 0.0066]",
+    _airy,
+)

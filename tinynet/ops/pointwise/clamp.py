@@ -1,0 +1,247 @@
+"""The larger or smaller of two tensors, and clamping between limits."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.declaration.operation import operation, pointwise, public
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.ops.indexing.index_select import without
+from tinynet.ops.pointwise.arithmetic import where
+
+# ---- maximum and minimum -------------------------------------------------------------------------
+
+
+@pointwise(np.maximum, numbers=False)
+def maximum(self: Array, other: Array, /) -> Array:
+    """Return the elementwise maximum; NaN where either is NaN.
+
+    Example:
+        >>> tn.maximum(tn.tensor([1.0, 5.0]), tn.tensor([2.0, 2.0]))
+        tensor([2., 5.])
+    """
+
+
+def _halved(g: Any, x: Any, y: Any) -> Any:
+    """Return half of a gradient where two are equal; where one is NaN, both get all of it."""
+    return where(x == y, g * 0.5, g)
+
+
+maximum.grad(
+    self=lambda g, self, other: without(_halved(g, self, other), self < other),
+    other=lambda g, self, other: without(_halved(g, self, other), self > other),
+)
+
+
+@pointwise(np.minimum, numbers=False)
+def minimum(self: Array, other: Array, /) -> Array:
+    """Return the elementwise minimum; NaN where either is NaN.
+
+    Example:
+        >>> tn.minimum(tn.tensor([1.0, 5.0]), tn.tensor([2.0, 2.0]))
+        tensor([1., 2.])
+    """
+
+
+minimum.grad(
+    self=lambda g, self, other: without(_halved(g, self, other), self > other),
+    other=lambda g, self, other: without(_halved(g, self, other), self < other),
+)
+
+
+@pointwise(np.fmax, numbers=False)
+def fmax(self: Array, other: Array, /) -> Array:
+    """Return the elementwise maximum; NaN only where both are NaN.
+
+    Example:
+        >>> tn.fmax(tn.tensor([1.0, float("nan")]), tn.tensor([2.0, 0.5]))
+        tensor([2.0000, 0.5000])
+    """
+
+
+@pointwise(np.fmin, numbers=False)
+def fmin(self: Array, other: Array, /) -> Array:
+    """Return the elementwise minimum; NaN only where both are NaN.
+
+    Example:
+        >>> tn.fmin(tn.tensor([1.0, tn.nan]), tn.tensor([2.0, 2.0]))
+        tensor([1., 2.])
+    """
+
+
+fmax.grad(
+    self=lambda g, self, other: without(g, ~((self >= other) | (other != other))),
+    other=lambda g, self, other: without(g, (self >= other) | (other != other)),
+)
+fmin.grad(
+    self=lambda g, self, other: without(g, ~((self <= other) | (other != other))),
+    other=lambda g, self, other: without(g, (self <= other) | (other != other)),
+)
+
+# ---- in the place of what is not finite ---------------------------------------------------------
+
+
+@operation(inplace=True)
+def nan_to_num(
+    self: Array,
+    /,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Array:
+    """Return the elements with numbers in the place of NaN and infinities.
+
+    Takes any shape and dtype.
+
+    Args:
+        nan: for NaN; 0 unless given.
+        posinf: for infinity; the largest number of the dtype unless given.
+        neginf: for minus infinity; the least number of the dtype unless given.
+
+    Example:
+        >>> tn.tensor([float("nan"), 1.0, float("inf")]).nan_to_num(posinf=9.0)
+        tensor([0., 1., 9.])
+    """
+    if not dtypes.is_floating(self.dtype):
+        return self.copy()
+    return np.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+
+
+nan_to_num.grad(self=lambda g, self: g * (abs(self) < math.inf))
+
+# ---- clamp --------------------------------------------------------------------------------------
+
+
+@pointwise(methods=False, node="ClampBackward1")
+def clamp_numbers(self: Array, /, min: float | None = None, max: float | None = None) -> Array:
+    """Return the elements moved into ``[min, max]``; either bound may be None."""
+    if not dtypes.is_floating(self.dtype) and (isinstance(min, float) or isinstance(max, float)):
+        self = self.astype(dtypes.default_float())
+    if min is not None:
+        self = np.maximum(self, dtypes.representable(min, self.dtype))
+    return self if max is None else np.minimum(self, dtypes.representable(max, self.dtype))
+
+
+clamp_numbers.grad(self=lambda g, self, min, max: g * _inside(self, min, max))
+
+
+def _inside(x: Any, low: float | None, high: float | None) -> Any:
+    if low is None:
+        return x <= high
+    return x >= low if high is None else (x >= low) & (x <= high)
+
+
+Bound = Tensor | float | None
+
+
+@pointwise(node="ClampBackward0", methods=False)
+def clamp_tensors(self: Array, min: Array, max: Array, /) -> Array:
+    """Return the elements moved between two tensors; the upper one wins where they cross."""
+    return np.minimum(np.maximum(self, min), max)
+
+
+clamp_tensors.grad(
+    self=lambda g, self, min, max: where((self >= min) & (self <= max), g, 0.0),
+    min=lambda g, self, min, max: where((self < min) & (min < max), g, 0.0),
+    max=lambda g, self, min, max: where((self > max) | (max < min), g, 0.0),
+)
+
+
+@public(out=True)
+def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+    """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
+
+    Raises:
+        RuntimeError: neither bound is given.
+
+    Example:
+        >>> tn.tensor([-1.0, 0.5, 2.0]).clamp(min=0, max=1)
+        tensor([0.0000, 0.5000, 1.0000])
+    """
+    op, bounds = _bounds(self, min, max)
+    return op.function(self, *bounds)
+
+
+@public
+def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
+    """Move the elements of this tensor into ``[min, max]`` and return it."""
+    op, bounds = _bounds(self, min, max)
+    return run_inplace(op, self, bounds, {}, what="clamp_")
+
+
+def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
+    """Return the operation for these bounds, and the bounds as it takes them."""
+    if low is None and high is None:
+        raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
+    low, high = (x.item() if isinstance(x, np.generic) else x for x in (low, high))
+    for bound in (low, high):
+        if bound is not None and not isinstance(bound, (int, float, Tensor)):
+            raise TypeError(
+                "clamp(): argument 'min' or 'max' must be Number or Tensor, "
+                f"not {type(bound).__name__}"
+            )
+    if not isinstance(low, Tensor) and not isinstance(high, Tensor):
+        return clamp_numbers, (low, high)
+    if low is None or high is None:
+        least, most = _range(self._array.dtype)
+        low, high = least if low is None else low, most if high is None else high
+    return clamp_tensors, (_as_tensor(self, low), _as_tensor(self, high))
+
+
+def _range(kind: np.dtype[Any]) -> tuple[Any, Any]:
+    """Return the least and the greatest number of a dtype."""
+    if dtypes.is_floating(kind):
+        return -math.inf, math.inf
+    if kind.kind == "b":
+        return False, True
+    info = np.iinfo(kind)
+    return int(info.min), int(info.max)
+
+
+def _as_tensor(like: Tensor, bound: Any) -> Tensor:
+    """Return a number as a 0-d tensor in the dtype that it has beside ``like``."""
+    if isinstance(bound, Tensor):
+        return bound
+    kind = dtypes.result_type((like._array, bound))
+    return wrap(np.asarray(dtypes.number(bound, kind)))
+
+
+# ---- one limit ----------------------------------------------------------------------------------
+
+
+@pointwise(inplace=True, node="ClampMinBackward1", numbers="other")
+def clamp_min(self: Array, min: Array, /) -> Array:
+    """Return the elements, at least ``min`` (a number or a tensor).
+
+    Example:
+        >>> tn.tensor([1.0, 3.0]).clamp_min(2)
+        tensor([2., 3.])
+    """
+    return np.maximum(self, min)
+
+
+@pointwise(inplace=True, node="ClampMaxBackward1", numbers="other")
+def clamp_max(self: Array, max: Array, /) -> Array:
+    """Return the elements, at most ``max`` (a number or a tensor).
+
+    Example:
+        >>> tn.tensor([1.0, 3.0]).clamp_max(2)
+        tensor([1., 2.])
+    """
+    return np.minimum(self, max)
+
+
+clamp_min.grad(
+    self=lambda g, self, min: where(self >= min, g, 0.0),
+    min=lambda g, self, min: where(self < min, g, 0.0),
+)
+clamp_max.grad(
+    self=lambda g, self, max: where(self <= max, g, 0.0),
+    max=lambda g, self, max: where(self > max, g, 0.0),
+)

@@ -1,0 +1,288 @@
+"""Comparison, logic and bits: results without derivative."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinynet.core.declaration.operation import pointwise, public
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, refuse_others
+
+# ---- comparison ---------------------------------------------------------------------------------
+
+
+@pointwise(np.equal, operator="eq", inplace=True, numbers="other")
+def eq(self: Array, other: Array, /) -> Array:
+    """Return True where the elements are equal.
+
+    Example:
+        >>> tn.tensor([1, 2]) == tn.tensor([1, 3])
+        tensor([ True, False])
+    """
+
+
+@pointwise(np.not_equal, operator="ne", inplace=True, numbers="other")
+def ne(self: Array, other: Array, /) -> Array:
+    """Return True where the elements differ.
+
+    Example:
+        >>> tn.tensor([1, 2]) != tn.tensor([1, 3])
+        tensor([False,  True])
+    """
+
+
+@pointwise(np.less, operator="lt", inplace=True, numbers="other")
+def lt(self: Array, other: Array, /) -> Array:
+    """Return True where ``self`` is less.
+
+    Example:
+        >>> tn.tensor([1, 2, 3]) < 2
+        tensor([ True, False, False])
+    """
+
+
+@pointwise(np.less_equal, operator="le", inplace=True, numbers="other")
+def le(self: Array, other: Array, /) -> Array:
+    """Return True where ``self`` is less or equal.
+
+    Example:
+        >>> tn.tensor([1, 2, 3]) <= 2
+        tensor([ True,  True, False])
+    """
+
+
+@pointwise(np.greater, operator="gt", inplace=True, numbers="other")
+def gt(self: Array, other: Array, /) -> Array:
+    """Return True where ``self`` is greater.
+
+    Example:
+        >>> tn.tensor([1, 2, 3]) > 2
+        tensor([False, False,  True])
+    """
+
+
+@pointwise(np.greater_equal, operator="ge", inplace=True, numbers="other")
+def ge(self: Array, other: Array, /) -> Array:
+    """Return True where ``self`` is greater or equal.
+
+    Example:
+        >>> tn.tensor([1, 2, 3]) >= 2
+        tensor([False,  True,  True])
+    """
+
+
+# ---- logic and bits -----------------------------------------------------------------------------
+
+
+@pointwise(np.logical_and, inplace=True, numbers=False)
+def logical_and(self: Array, other: Array, /) -> Array:
+    """Return True where both are nonzero.
+
+    Example:
+        >>> tn.logical_and(tn.tensor([True, True]), tn.tensor([True, False]))
+        tensor([ True, False])
+    """
+
+
+@pointwise(np.logical_or, inplace=True, numbers=False)
+def logical_or(self: Array, other: Array, /) -> Array:
+    """Return True where either is nonzero.
+
+    Example:
+        >>> tn.logical_or(tn.tensor([True, False]), tn.tensor([False, False]))
+        tensor([ True, False])
+    """
+
+
+@pointwise(np.logical_xor, inplace=True, numbers=False)
+def logical_xor(self: Array, other: Array, /) -> Array:
+    """Return True where exactly one is nonzero.
+
+    Example:
+        >>> tn.logical_xor(tn.tensor([True, True]), tn.tensor([True, False]))
+        tensor([False,  True])
+    """
+
+
+@pointwise(np.logical_not, inplace=True)
+def logical_not(self: Array, /) -> Array:
+    """Return True where the element is zero.
+
+    Example:
+        >>> tn.tensor([True, False]).logical_not()
+        tensor([False,  True])
+    """
+
+
+@pointwise(np.bitwise_and, operator="and", inplace=True)
+def bitwise_and(self: Array, other: Array, /) -> Array:
+    """Return the bitwise (for booleans: logical) and.
+
+    Example:
+        >>> tn.tensor([5, 6]) & 4
+        tensor([4, 4])
+    """
+
+
+@pointwise(np.bitwise_or, operator="or", inplace=True)
+def bitwise_or(self: Array, other: Array, /) -> Array:
+    """Return the bitwise (for booleans: logical) or.
+
+    Example:
+        >>> tn.tensor([5, 6]) | 1
+        tensor([5, 7])
+    """
+
+
+@pointwise(np.bitwise_xor, operator="xor", inplace=True)
+def bitwise_xor(self: Array, other: Array, /) -> Array:
+    """Return the bitwise (for booleans: logical) exclusive or.
+
+    Example:
+        >>> tn.tensor([5, 6]) ^ 1
+        tensor([4, 7])
+    """
+
+
+@pointwise(operator="invert", inplace=True)
+def bitwise_not(self: Array, /) -> Array:
+    """Return the bitwise (for booleans: logical) complement.
+
+    Example:
+        >>> ~tn.tensor([0, 5])
+        tensor([-1, -6])
+    """
+    if self.dtype.kind == "f":
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
+    return np.invert(self)
+
+
+@pointwise(np.isnan)
+def isnan(self: Array, /) -> Array:
+    """Return True where the element is NaN.
+
+    Example:
+        >>> tn.tensor([1.0, tn.inf, tn.nan]).isnan()
+        tensor([False, False,  True])
+    """
+
+
+@pointwise(np.isinf)
+def isinf(self: Array, /) -> Array:
+    """Return True where the element is infinite.
+
+    Example:
+        >>> tn.tensor([1.0, tn.inf, tn.nan]).isinf()
+        tensor([False,  True, False])
+    """
+
+
+@pointwise(np.isfinite)
+def isfinite(self: Array, /) -> Array:
+    """Return True where the element is neither infinite nor NaN.
+
+    Example:
+        >>> tn.tensor([1.0, tn.inf, tn.nan]).isfinite()
+        tensor([ True, False, False])
+    """
+
+
+@pointwise()
+def isposinf(self: Array, /) -> Array:
+    """Return True where the element is infinite and positive.
+
+    Example:
+        >>> tn.tensor([-tn.inf, tn.inf]).isposinf()
+        tensor([False,  True])
+    """
+    return (self == np.inf) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
+
+
+@pointwise()
+def isneginf(self: Array, /) -> Array:
+    """Return True where the element is infinite and negative.
+
+    Example:
+        >>> tn.tensor([-tn.inf, tn.inf]).isneginf()
+        tensor([ True, False])
+    """
+    return (self == -np.inf) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
+
+
+@pointwise()
+def isreal(self: Array, /) -> Array:
+    """Return True everywhere: there are no complex numbers.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).isreal()
+        tensor([True, True])
+    """
+    return np.ones(self.shape, bool)
+
+
+# ---- nearly the same ----------------------------------------------------------------------------
+
+
+def _one_kind(a: Array, b: Array) -> None:
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"{name_of(a)} did not match {name_of(b)}")
+
+
+@pointwise(numbers=False, mixed=_one_kind)
+def isclose(
+    self: Array, other: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Array:
+    """Return True where ``|self - other| <= atol + rtol * |other|``.
+
+    Args:
+        rtol: how far apart, as a fraction of ``other``.
+        atol: how far apart at zero.
+        equal_nan: NaN is close to NaN.
+
+    Example:
+        >>> tn.isclose(tn.tensor([1.0, 2.0]), tn.tensor([1.0, 2.1]))
+        tensor([ True, False])
+    """
+    for name, bound in (("rtol", rtol), ("atol", atol)):
+        if not bound >= 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {bound:g}")
+    close = self == other
+    if equal_nan and self.dtype.kind == "f":
+        close = close | (np.isnan(self) & np.isnan(other))
+    if rtol == 0 and atol == 0:
+        return close
+    a, b = (x if x.dtype.kind == "f" else x.astype(np.float64) for x in (self, other))
+    distance = np.abs(a - b)
+    return close | (np.isfinite(distance) & (distance <= atol + np.abs(rtol * b)))
+
+
+@public
+def allclose(
+    self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Return whether all elements are close to each other; arguments are those of ``isclose``.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).allclose(tn.tensor([1.0, 2.0 + 1e-9]))
+        True
+    """
+    refuse_others("allclose", self=self, other=other)
+    return bool(isclose.function(self, other, rtol, atol, equal_nan)._array.all())
+
+
+@public
+def equal(self: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors have the same shape and elements (NaN equals nothing).
+
+    Raises:
+        TypeError: one of them is no tensor.
+
+    Example:
+        >>> tn.tensor([1, 2]).equal(tn.tensor([1, 2]))
+        True
+    """
+    refuse_others("equal", self=self, other=other)
+    return bool(np.array_equal(self._array, other._array))

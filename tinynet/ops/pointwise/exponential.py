@@ -1,0 +1,362 @@
+"""Exponentials, logarithms, roots, signs, and functions that squash."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet import numba_kernels, threads
+from tinynet.core.declaration.operation import pointwise, public
+from tinynet.core.graph.double_backward import derivative
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.numba_kernels import activations
+from tinynet.ops.pointwise.where import zeros_for
+from tinynet.widening import HALF, in_single
+
+# ---- exponentials and logarithms ----------------------------------------------------------------
+
+
+@pointwise(np.exp, ints="float", inplace=True, node="ExpBackward")
+def exp(self: Array, /) -> Array:
+    """Return e to the power of each element.
+
+    Example:
+        >>> tn.tensor(2.0, requires_grad=True).exp()
+        tensor(7.3891, grad_fn=<ExpBackward>)
+    """
+
+
+exp.grad(self=lambda g, result: g * result)
+
+
+@pointwise(np.exp2, ints="float", inplace=True)
+def exp2(self: Array, /) -> Array:
+    """Return 2 to the power of each element.
+
+    Example:
+        >>> tn.exp2(tn.tensor([0.0, 3.0]))
+        tensor([1., 8.])
+    """
+
+
+exp2.grad(self=lambda g, result: g * result * math.log(2))
+
+
+@pointwise(np.expm1, ints="float", inplace=True)
+def expm1(self: Array, /) -> Array:
+    """Return ``exp(x) - 1``, exact for small x.
+
+    Example:
+        >>> tn.tensor([0.0, 1e-6]).expm1()
+        tensor([0.0000e+00, 1.0000e-06])
+    """
+
+
+expm1.grad(self=lambda g, result: g * (result + 1))
+
+
+@pointwise(np.log, ints="float", inplace=True)
+def log(self: Array, /) -> Array:
+    """Return the natural logarithm.
+
+    Example:
+        >>> tn.tensor([1.0, 10.0]).log()
+        tensor([0.0000, 2.3026])
+    """
+
+
+log.grad(self=lambda g, self: g / self)
+
+
+@pointwise(np.log1p, ints="float", inplace=True, node="Log1PBackward0")
+def log1p(self: Array, /) -> Array:
+    """Return ``log(1 + x)``, exact for small x.
+
+    Example:
+        >>> tn.tensor([0.0, 1e-6]).log1p()
+        tensor([0.0000e+00, 1.0000e-06])
+    """
+
+
+log1p.grad(self=lambda g, self: g / (self + 1))
+
+
+@pointwise(np.log2, ints="float", inplace=True)
+def log2(self: Array, /) -> Array:
+    """Return the logarithm to base 2.
+
+    Example:
+        >>> tn.tensor([1.0, 8.0]).log2()
+        tensor([0., 3.])
+    """
+
+
+log2.grad(self=lambda g, self: g / (self * math.log(2)))
+
+
+@pointwise(np.log10, ints="float", inplace=True)
+def log10(self: Array, /) -> Array:
+    """Return the logarithm to base 10.
+
+    Example:
+        >>> tn.tensor([1.0, 500.0]).log10()
+        tensor([0.0000, 2.6990])
+    """
+
+
+log10.grad(self=lambda g, self: g / (self * math.log(10)))
+
+# ---- powers -------------------------------------------------------------------------------------
+
+
+@pointwise(np.sqrt, ints="float", inplace=True)
+def sqrt(self: Array, /) -> Array:
+    """Return the square root; NaN below zero.
+
+    Example:
+        >>> tn.tensor([4.0, 2.0]).sqrt()
+        tensor([2.0000, 1.4142])
+    """
+
+
+sqrt.grad(self=lambda g, result: g / (2 * result))
+
+
+@pointwise(ints="float", inplace=True)
+def rsqrt(self: Array, /) -> Array:
+    """Return one over the square root.
+
+    Example:
+        >>> tn.tensor([1.0, 4.0]).rsqrt()
+        tensor([1.0000, 0.5000])
+    """
+    if self.dtype == HALF:
+        return in_single(rsqrt, self)
+    return np.reciprocal(np.sqrt(self))
+
+
+rsqrt.grad(self=lambda g, result: -0.5 * g * result**3)
+
+
+@pointwise(np.reciprocal, ints="float", inplace=True)
+def reciprocal(self: Array, /) -> Array:
+    """Return one over each element.
+
+    Example:
+        >>> tn.tensor([1.0, 4.0]).reciprocal()
+        tensor([1.0000, 0.2500])
+    """
+
+
+reciprocal.grad(self=lambda g, result: -g * result * result)
+
+
+@pointwise(np.square, inplace=True, node="PowBackward0")
+def square(self: Array, /) -> Array:
+    """Return the square.
+
+    Example:
+        >>> tn.tensor([-3.0, 2.0]).square()
+        tensor([9., 4.])
+    """
+
+
+square.grad(self=lambda g, self: g * (2.0 * self))
+
+# ---- sign and rounding --------------------------------------------------------------------------
+
+
+@pointwise(operator="neg", inplace=True)
+def neg(self: Array, /) -> Array:
+    """Return the negative.
+
+    Example:
+        >>> -tn.tensor([1.0, -2.0])
+        tensor([-1.,  2.])
+    """
+    if self.dtype.kind == "b":
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+            "invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return np.negative(self)
+
+
+neg.grad(self=lambda g: -g)
+
+
+@public
+def positive(self: Tensor) -> Tensor:
+    """Return the tensor itself: ``+x``.
+
+    Raises:
+        RuntimeError: the tensor is of bools.
+
+    Example:
+        >>> +tn.tensor([1.0, -2.0])
+        tensor([ 1., -2.])
+    """
+    if self._array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+@pointwise(inplace=True)
+def sign(self: Array, /) -> Array:
+    """Return the sign of the element, ``(x > 0) - (x < 0)``: 0 for 0 and NaN.
+
+    Example:
+        >>> tn.tensor([-3.0, 0.0, 2.0]).sign()
+        tensor([-1.,  0.,  1.])
+    """
+    if self.dtype.kind == "b":
+        return self.copy()
+    if self.dtype.kind == "f":  # 0 for NaN, where numpy has NaN
+        return (self > 0).astype(self.dtype) - (self < 0)
+    return np.sign(self)
+
+
+sign.grad(self=zeros_for)
+
+
+@pointwise(operator="abs", inplace=True)
+def abs(self: Array, /) -> Array:
+    """Return the absolute value.
+
+    Example:
+        >>> tn.tensor([-1.0, 2.0]).abs()
+        tensor([1., 2.])
+    """
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"abs_cpu\" not implemented for 'Bool'")
+    return np.abs(self)
+
+
+abs.grad(self=lambda g, self: g * sign(self))
+
+
+# ---- squashing ----------------------------------------------------------------------------------
+
+
+@pointwise(np.tanh, ints="float", inplace=True)
+def tanh(self: Array, /) -> Array:
+    """Return the hyperbolic tangent.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).tanh()
+        tensor([0.0000, 0.7616])
+    """
+
+
+tanh.grad(self=lambda g, result: g * (1 - result * result))
+derivative(
+    tanh,
+    "TanhBackwardBackward0",
+    output=lambda g, grad_output, output: g * grad_output * (-2 * output),
+)
+
+
+@pointwise(ints="float", inplace=True)
+def sigmoid(self: Array, /) -> Array:
+    """Return ``1 / (1 + exp(-x))``.
+
+    Example:
+        >>> tn.tensor([0.0, 2.0]).sigmoid()
+        tensor([0.5000, 0.8808])
+    """
+    if self.dtype is HALF:
+        return in_single(sigmoid, self)
+    return np.reciprocal(1 + np.exp(-self))
+
+
+sigmoid.grad(self=lambda g, result: g * (result * (1 - result)))
+derivative(
+    sigmoid,
+    "SigmoidBackwardBackward0",
+    output=lambda g, grad_output, output: g * grad_output * (1 - 2 * output),
+)
+
+
+@pointwise(methods=False, node="ThresholdBackwardBackward0")
+def relu_backward(self: Array, result: Array, /) -> Array:
+    """Return the gradient where relu's result is above zero; recorded in both, as in PyTorch."""
+    if self.shape != result.shape:
+        self, result = np.broadcast_arrays(self, result)
+    if result.size > _LARGE and numba_kernels.takes(self, result):
+        return _in_one_pass(activations.relu_back, self, result)
+    bits = _BITS[self.itemsize]
+    if result.size <= _PART and result.ndim:
+        kept = np.not_equal(result, 0).astype(bits)
+        np.multiply(kept, self.view(bits), out=kept)
+        return kept.view(self.dtype)
+    g, r = self.reshape(-1).view(bits), result.reshape(-1)
+    made = np.empty_like(g)
+
+    def work(part: slice) -> None:
+        # Products of the bits with 1 or 0 keep and drop NaN and infinity, too. A result is never
+        # below zero; where it is NaN, the gradient passes, as in PyTorch.
+        block = made[part]
+        np.copyto(block, (r[part] != 0).view(np.int8))
+        np.multiply(block, g[part], out=block)
+
+    _in_parts(work, g.size)
+    return made.view(self.dtype).reshape(self.shape)
+
+
+def _in_one_pass(kernel: Callable[..., None], *inputs: Array) -> Array:
+    """Return what a kernel that numba compiled makes of arrays of the same shape."""
+    flat = [np.ascontiguousarray(x).reshape(-1) for x in inputs]
+    made = np.empty(flat[0].shape, np.float32)
+    kernel(*flat, made)
+    return made.reshape(inputs[0].shape)
+
+
+def _in_parts(work: Callable[[slice], None], size: int) -> None:
+    """Call a function with slices of so many elements, if there are many."""
+    threads.in_turn(work, threads.slices(size, _PART))
+
+
+relu_backward.grad(self=lambda g, result: relu_backward(g, result), result=zeros_for)
+
+
+@pointwise(inplace=True)
+def relu(self: Array, /) -> Array:
+    """Return ``max(x, 0)``.
+
+    Example:
+        >>> tn.tensor([-1.0, 2.0]).relu()
+        tensor([0., 2.])
+    """
+    if self.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+    if self.size <= _LARGE:
+        return np.maximum(self, np.zeros((), self.dtype))
+    if numba_kernels.takes(self):
+        return _in_one_pass(activations.relu, self)
+    x, zeros = self.reshape(-1), _zeros(self.dtype)
+    made = np.empty(x.shape, x.dtype)
+
+    def work(part: slice) -> None:
+        rows = x[part]
+        np.maximum(rows, zeros[: len(rows)], out=made[part])
+
+    _in_parts(work, x.size)
+    return made.reshape(self.shape)
+
+
+_LARGE = 8192  # elements from which zeros in an array double the speed, and numba pays
+_PART = 1 << 16  # elements of a part
+_BITS = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
+
+
+@functools.cache
+def _zeros(kind: np.dtype[Any]) -> Array:
+    return np.zeros(_PART, kind)
+
+
+relu.grad(self=lambda g, result: relu_backward(g, result))

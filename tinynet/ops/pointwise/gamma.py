@@ -1,0 +1,244 @@
+"""The gamma function's logarithm, its derivatives, its incomplete forms; Hurwitz' zeta function.
+
+All go by recurrence to where an asymptotic series converges (Abramowitz and Stegun, "Handbook of
+Mathematical Functions", 6.1 to 6.5 and 23.2), computed in double precision.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import operation, pointwise
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import no_derivative, refuse_whole
+from tinynet.ops.pointwise.exponential import exp, log
+
+# Bernoulli's numbers B2, B4, ...
+_BERNOULLI = (
+    1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798,
+    -174611 / 330,
+)  # fmt: skip
+_FAR = 10  # from here on, eight terms of the series give all digits
+
+
+def _sine_of_pi(x: Array) -> Array:
+    """Return ``sin(pi x)`` without its sign, exact also for large x."""
+    return np.sin(np.pi * np.abs(x - np.round(x)))
+
+
+def _series(x: Array, coefficients: list[float]) -> Array:
+    """Return the sum of ``c[k] / x^(2k + 2)``."""
+    inverse = 1.0 / (x * x)
+    return np.polyval([*coefficients[::-1], 0.0], inverse)
+
+
+# ---- logarithm and derivatives ------------------------------------------------------------------
+
+
+def _lgamma(x: Array) -> Array:
+    mirrored = np.where(x < 0.5, 1 - x, x)
+    product = np.ones_like(mirrored)
+    far = mirrored
+    for _ in range(_FAR):
+        below = far < _FAR
+        product = np.where(below, product * far, product)
+        far = np.where(below, far + 1, far)
+    terms = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:8], 1)]
+    small = _series(far, terms) * far  # of 1 / far, 1 / far^3, ...
+    found = (far - 0.5) * np.log(far) - far + 0.5 * math.log(2 * math.pi) + small - np.log(product)
+    found = np.where(np.isinf(mirrored), np.inf, found)
+    found = np.where((mirrored == 1) | (mirrored == 2), 0.0, found)
+    return np.where(x < 0.5, math.log(math.pi) - np.log(_sine_of_pi(x)) - found, found)
+
+
+@pointwise(ints="float", inplace=True)
+def lgamma(self: Array, /) -> Array:
+    """Return the logarithm of the size of the gamma function.
+
+    Example:
+        >>> tn.lgamma(tn.tensor([1.0, 5.0]))
+        tensor([0.0000, 3.1781])
+    """
+    x = self.astype(np.float64)
+    return np.where(np.isinf(x), np.inf, _lgamma(x)).astype(self.dtype)
+
+
+def _digamma(x: Array) -> Array:
+    mirrored = np.where(x < 0.5, 1 - x, x)
+    total = np.zeros_like(mirrored)
+    far = mirrored
+    for _ in range(_FAR):
+        below = far < _FAR
+        total = np.where(below, total + 1 / far, total)
+        far = np.where(below, far + 1, far)
+    terms = [b / (2 * k) for k, b in enumerate(_BERNOULLI[:8], 1)]
+    found = np.log(far) - 0.5 / far - _series(far, terms) - total
+    whole = x == np.floor(x)
+    part = x - np.round(x)
+    mirror = np.where(np.abs(part) == 0.5, 0.0, np.pi / np.tan(np.pi * part))
+    below = np.where(whole, np.nan, found - mirror)
+    found = np.where(x < 0.5, below, found)
+    return np.where(x == 0, np.copysign(np.inf, -x), found)
+
+
+@pointwise(ints="float", inplace=True)
+def digamma(self: Array, /) -> Array:
+    """Return the derivative of ``lgamma``.
+
+    Example:
+        >>> tn.digamma(tn.tensor([1.0, 0.5]))
+        tensor([-0.5772, -1.9635])
+    """
+    return _digamma(self.astype(np.float64)).astype(self.dtype)
+
+
+# ---- zeta, and higher derivatives ---------------------------------------------------------------
+
+
+def _zeta(s: Array, q: Array) -> Array:
+    """Return Hurwitz' zeta function by Euler's and Maclaurin's sum formula."""
+    lowest = np.min(q, where=np.isfinite(q), initial=1.0)
+    steps = _FAR + max(0, math.ceil(-max(lowest, -10_000.0)))
+    total = np.zeros(np.broadcast_shapes(s.shape, q.shape))
+    for k in range(steps):
+        total = total + np.power(q + k, -s)
+    far = q + steps
+    power = np.power(far, -s)
+    total = total + power * (far / (s - 1) + 0.5)
+    factor = s / far
+    for k, b in enumerate(_BERNOULLI, 1):
+        total = total + power * factor * (b / math.factorial(2 * k))
+        factor = factor * (s + 2 * k - 1) * (s + 2 * k) / (far * far)
+    at_pole = (q <= 0) & (q == np.floor(q))
+    total = np.where(at_pole, np.inf, np.where((q <= 0) & (s != np.floor(s)), np.nan, total))
+    return np.where(s == 1, np.inf, np.where(s < 1, np.nan, total))
+
+
+@pointwise(ints="float", methods=False, out=True, node="SpecialZetaBackward0")
+def zeta(self: Array, other: Array, /) -> Array:
+    """Return Hurwitz' zeta function: the sum of ``(k + other) ** -self`` over k from 0 on.
+
+    Example:
+        >>> tn.special.zeta(tn.tensor(2.0), tn.tensor(1.0))
+        tensor(1.6449)
+    """
+    q = np.asarray(other, np.float64)
+    return _zeta(self.astype(np.float64), q).astype(self.dtype)
+
+
+zeta.grad(
+    self=no_derivative("zeta"), other=lambda g, self, other: g * -self * zeta(self + 1, other)
+)
+
+
+@operation(methods=False, node="PolygammaBackward0")
+def higher_gamma(self: Array, /, order: int) -> Array:
+    """Return derivative number ``order`` of digamma."""
+    if order < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    kind = self.dtype if self.dtype.kind == "f" else np.dtype(np.float32)
+    x = self.astype(np.float64)
+    if order == 0:
+        return _digamma(x).astype(kind)
+    if order == 1:  # the mirror formula is exact far below zero
+        near = _zeta(np.asarray(2, np.float64), np.where(x < 0.5, 1 - x, x))
+        mirror = np.square(np.pi / _sine_of_pi(x)) - near
+        slope = np.where(x < 0.5, mirror, near)
+        return np.where(x == np.inf, 0.0, slope).astype(kind)
+    sign = 1 if order % 2 else -1
+    return (sign * math.factorial(order) * _zeta(np.asarray(order + 1, np.float64), x)).astype(kind)
+
+
+lgamma.grad(self=lambda g, self: g * digamma(self))
+digamma.grad(self=lambda g, self: g * higher_gamma(self, 1))
+higher_gamma.grad(self=lambda g, self, order: g * higher_gamma(self, order + 1))
+
+# ---- incomplete ---------------------------------------------------------------------------------
+
+_MOST_TERMS = 5000
+
+
+def _lower(a: Array, x: Array) -> Array:
+    """Return the sum behind the lower incomplete function, for x up to about a."""
+    term = 1 / a
+    total = term
+    for k in range(1, _MOST_TERMS):
+        term = term * x / (a + k)
+        total = total + term
+        if not np.any(term > total * 1e-17):
+            break
+    return total
+
+
+def _upper(a: Array, x: Array) -> Array:
+    """Return the continued fraction behind the upper incomplete function, for x above a + 1."""
+    b = x + 1 - a
+    c, d = np.full_like(b, 1e300), 1 / b
+    found = d
+    for k in range(1, _MOST_TERMS):
+        factor = k * (a - k)
+        b = b + 2
+        d = 1 / (factor * d + b)
+        c = b + factor / c
+        found = found * c * d
+        if not np.any(np.abs(c * d - 1) > 4e-16):  # two roundings
+            break
+    return found
+
+
+def _incomplete(a: Array, x: Array, upper: bool) -> Array:
+    """Return the regularized incomplete gamma function: what is below, or above, x."""
+    a, x = np.broadcast_arrays(a.astype(np.float64), x.astype(np.float64))
+    low = x < a + 1
+    ordinary = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
+    safe_a, safe_x = np.where(ordinary, a, 1.0), np.where(ordinary, x, 1.0)
+    scale = np.exp(safe_a * np.log(safe_x) - safe_x - _lgamma(safe_a))
+    below = scale * _lower(np.where(low, safe_a, 3.0), np.where(low, safe_x, 1.0))
+    above = scale * _upper(np.where(low, 1.0, safe_a), np.where(low, 3.0, safe_x))
+    found = np.where(low, 1 - below if upper else below, above if upper else 1 - above)
+    ends = np.where(upper, [1.0, 0.0], [0.0, 1.0])  # at 0, at infinity
+    edge = np.where((a > 0) & (x == 0), ends[0], np.where((a > 0) & np.isinf(x), ends[1], np.nan))
+    edge = np.where((a == 0) & (x > 0), ends[1], edge)
+    edge = np.where(np.isinf(a) & np.isfinite(x) & (x >= 0), ends[0], edge)
+    edge = np.where((a < 0) | (x < 0) | (np.isinf(a) & np.isinf(x)), np.nan, edge)
+    return np.where(ordinary, found, edge)
+
+
+@pointwise(inplace=True, numbers=False)
+def igamma(self: Array, other: Array, /) -> Array:
+    """Return the regularized lower incomplete gamma function P(self, other), from 0 to 1.
+
+    It has a derivative by ``other`` only.
+
+    Example:
+        >>> tn.igamma(tn.tensor(1.0), tn.tensor(2.0))
+        tensor(0.8647)
+    """
+    refuse_whole("igamma", self)
+    return _incomplete(self, other, False).astype(self.dtype)
+
+
+@pointwise(inplace=True, numbers=False)
+def igammac(self: Array, other: Array, /) -> Array:
+    """Return the regularized upper incomplete gamma function, ``1 - igamma``.
+
+    Example:
+        >>> tn.igammac(tn.tensor(1.0), tn.tensor(2.0))
+        tensor(0.1353)
+    """
+    refuse_whole("igammac", self)
+    return _incomplete(self, other, True).astype(self.dtype)
+
+
+def _density(g: Any, self: Any, other: Any) -> Any:
+    return g * exp((self - 1) * log(other) - other - lgamma(self))
+
+
+igamma.grad(self=no_derivative("igamma: input"), other=_density)
+igammac.grad(
+    self=no_derivative("igammac: input"),
+    other=lambda g, self, other: -_density(g, self, other),
+)

@@ -1,0 +1,143 @@
+"""Logarithms of sums, logarithms times a factor, and of odds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import pointwise
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import refuse_whole
+from tinynet.ops.indexing.index_select import without
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.exponential import exp, exp2, log
+
+# ---- of sums ------------------------------------------------------------------------------------
+
+
+@pointwise(numbers=False)
+def logaddexp(self: Array, other: Array, /) -> Array:
+    """Return ``log(exp(self) + exp(other))``, without overflow.
+
+    Example:
+        >>> tn.logaddexp(tn.tensor(1000.0), tn.tensor(1000.0))
+        tensor(1000.6932)
+    """
+    refuse_whole("logaddexp", self)
+    return np.logaddexp(self, other)
+
+
+@pointwise(numbers=False)
+def logaddexp2(self: Array, other: Array, /) -> Array:
+    """Return ``log2(2 ** self + 2 ** other)``, without overflow.
+
+    Example:
+        >>> tn.logaddexp2(tn.tensor(3.0), tn.tensor(3.0))
+        tensor(4.)
+    """
+    refuse_whole("logaddexp2", self)
+    return np.logaddexp2(self, other)
+
+
+logaddexp.grad(
+    self=lambda g, self, other: g / (1 + exp(other - self)),
+    other=lambda g, self, other: g / (1 + exp(self - other)),
+)
+logaddexp2.grad(
+    self=lambda g, self, other: g / (1 + exp2(other - self)),
+    other=lambda g, self, other: g / (1 + exp2(self - other)),
+)
+
+# ---- times a factor -----------------------------------------------------------------------------
+
+
+def _log_of(x: Any) -> Any:
+    """Return the logarithm of a tensor, array or Python number; NaN and infinity included."""
+    if isinstance(x, (int, float)):
+        return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
+    return log(x)
+
+
+def _times(factor: Array, logarithm: Array, other: Any) -> Array:
+    """Return the product, but 0 where the factor is; NaN where ``other`` is."""
+    kind = np.result_type(logarithm)
+    return np.where(
+        (factor == 0) & ~np.isnan(other), kind.type(0), np.multiply(factor, logarithm, dtype=kind)
+    )
+
+
+@pointwise(ints="float", inplace=True)
+def xlogy(self: Array, other: Array, /) -> Array:
+    """Return ``self * log(other)``, which is 0 where ``self`` is.
+
+    Example:
+        >>> tn.xlogy(tn.tensor([0.0, 2.0]), tn.tensor([0.0, 1.0]))
+        tensor([0., 0.])
+    """
+    return _times(self, np.log(other, dtype=self.dtype), other)
+
+
+xlogy.grad(
+    self=lambda g, self, other: without(g * _log_of(other), (self == 0) & (other <= 0)),
+    other=lambda g, self, other: g * self / other,
+)
+
+
+@pointwise(ints="float", methods=False, out=True, node="SpecialXlog1PyBackward0")
+def xlog1py(self: Array, other: Array, /) -> Array:
+    """Return ``self * log(1 + other)``, which is 0 where ``self`` is.
+
+    Example:
+        >>> tn.special.xlog1py(tn.tensor([0.0, 2.0]), tn.tensor([-1.0, 0.0]))
+        tensor([0., 0.])
+    """
+    return _times(self, np.log1p(other, dtype=self.dtype), other)
+
+
+xlog1py.grad(
+    self=lambda g, self, other: without(g * _log_of(other + 1), (self == 0) & (other <= -1)),
+    other=lambda g, self, other: g * self / (other + 1),
+)
+
+# ---- of odds ------------------------------------------------------------------------------------
+
+
+@pointwise(ints="float", inplace=True)
+def logit(self: Array, /, eps: float | None = None) -> Array:
+    """Return ``log(x / (1 - x))``, the inverse of sigmoid.
+
+    Args:
+        eps: where given, x is first moved into ``[eps, 1 - eps]``.
+
+    Example:
+        >>> tn.tensor([0.5, 1.0]).logit(eps=0.25)
+        tensor([0.0000, 1.0986])
+    """
+    kind = self.dtype.type
+    x = self if eps is None else np.clip(self, kind(eps), kind(1 - eps))
+    return np.log(x / (1 - x))
+
+
+def _logit_slope(g: Any, x: Any, eps: float | None) -> Any:
+    low, high, outside = (0.0, 1.0, math.nan) if eps is None else (eps, 1 - eps, 0.0)
+    return where((x < low) | (x > high), outside, g / (x * (1 - x)))
+
+
+logit.grad(self=lambda g, self, eps: _logit_slope(g, self, eps))
+
+
+@pointwise(ints="float", methods=False, out=True, node="SpecialEntrBackward0")
+def entr(self: Array, /) -> Array:
+    """Return ``-x * log(x)``: 0 at 0, and minus infinity below.
+
+    Example:
+        >>> tn.special.entr(tn.tensor([0.0, 1.0, -1.0]))
+        tensor([0., 0., -inf])
+    """
+    found = 0 - _times(self, np.log(self), self)
+    return np.where(self < 0, self.dtype.type(-np.inf), found)
+
+
+entr.grad(self=lambda g, self: g * (-log(self) - 1))

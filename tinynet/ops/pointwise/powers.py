@@ -1,0 +1,220 @@
+"""Powers of tensors and numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.declaration.operation import operation, pointwise, public
+from tinynet.core.tensors.inplace import run_inplace
+from tinynet.core.tensors.tensor import Tensor, method
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, refuse_kinds
+from tinynet.ops.pointwise.arithmetic import reflected, where
+from tinynet.ops.pointwise.conversion import converted
+from tinynet.ops.pointwise.exponential import exp2, log
+from tinynet.ops.pointwise.where import zeros_for
+from tinynet.widening import HALF, in_single
+
+
+@pointwise(node="PowBackward1", methods=False, operator="pow")
+def power(self: Array, exponent: Array, /) -> Array:
+    """Return ``self`` to the power of a tensor."""
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    if self.dtype.kind == "i" and (negative := exponent < 0).any():  # 1 / n of whole numbers
+        found = np.power(self, np.where(negative, exponent & 1, exponent))
+        return np.where(negative & (np.abs(self) != 1), 0, found).astype(self.dtype)
+    return np.power(self, exponent)
+
+
+power.grad(
+    self=lambda g, self, exponent: where(
+        exponent == 0, 0.0, g * (exponent * self ** (exponent - 1))
+    ),
+    exponent=lambda g, self, exponent, result: (
+        g * where((self == 0) & (exponent >= 0), 0.0, result * log(self))
+    ),
+)
+
+
+@operation(node="PowBackward0", methods=False)
+def power_number(self: Array, /, exponent: float) -> Array:
+    """Return ``self`` to the power of a number."""
+    if self.dtype.kind != "f" and isinstance(exponent, float):
+        self = self.astype(dtypes.default_float())
+    if self.dtype.kind != "f":
+        kind = dtypes.result_type((self, exponent))
+        if exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        exponent = dtypes.representable(exponent, kind)
+        return np.power(self.astype(kind if kind.kind != "b" else np.uint8), exponent).astype(kind)
+    if self.dtype is HALF:
+        dtypes.representable(exponent, HALF)
+    if exponent == 3:  # as PyTorch does; numpy's loop for it takes a thousand times as long
+        return self * self * self
+    if exponent == 4:
+        return np.square(np.square(self))
+    if exponent == -0.5:  # as PyTorch does: of -0.0 it is minus infinity
+        return 1 / np.sqrt(self)
+    return np.power(self, exponent)
+
+
+def _power(x: Any, exponent: float) -> Any:
+    """Return a power as the operation has it, by numpy's shortest way."""
+    return power_number(x, exponent) if exponent == -0.5 else x**exponent
+
+
+power_number.grad(
+    self=lambda g, self, exponent: (
+        g * (exponent * _power(self, exponent - 1)) if exponent != 0 else zeros_for(g)
+    )
+)
+
+
+@operation(node="PowBackward2", methods=False)
+def power_of_number(self: Array, /, base: float) -> Array:
+    """Return a number to the power of each element."""
+    kind = dtypes.result_type((self, base))
+    if kind.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    return power.kernel(np.asarray(base).astype(kind), self.astype(kind, copy=False))
+
+
+def _slope_of_exponent(g: Any, result: Any, base: float) -> Any:
+    if base == 0:  # 0 to the power of what is not negative is at most 1, and flat
+        return g * where(result <= 1, 0.0, result * -math.inf)
+    return g * (result * (math.log(base) if base > 0 else math.nan))
+
+
+power_of_number.grad(self=_slope_of_exponent)
+
+
+# ---- the public faces ---------------------------------------------------------------------------
+
+
+@public(out=True)
+def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
+    """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor).
+
+    ``self ** exponent``, where the shapes broadcast.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+        RuntimeError: integers to a negative integer power.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).pow(3)
+        tensor([1., 8.])
+    """
+    if type(exponent) in (int, float, bool):
+        return power_number.function(self, exponent)
+    if type(self) in (int, float, bool) and isinstance(exponent, Tensor):
+        return power_of_number.function(exponent, self)
+    return power.function(self, exponent)
+
+
+@public
+def pow_(self: Tensor, exponent: Tensor | float) -> Tensor:
+    """Write each element to the power of ``exponent`` to this tensor and return it."""
+    number = type(exponent) in (int, float, bool)
+    return run_inplace(power_number if number else power, self, (exponent,), {}, what="pow_")
+
+
+def _pow_operator(self: Tensor, exponent: Tensor | float) -> Tensor:
+    if type(exponent) in (int, float, bool):
+        return power_number.function(self, exponent)
+    return power.operator(self, exponent)
+
+
+method(_pow_operator, "__pow__")
+method(reflected(power_of_number.function, power), "__rpow__")
+method(pow_, "__ipow__")
+
+# ---- in double precision, and of two ------------------------------------------------------------
+
+
+def _double(x: Any, name: str, position: int) -> Any:
+    if type(x) in (int, float, bool):
+        return float(x)
+    if not isinstance(x, Tensor):
+        raise errors.must_be_tensor("float_power", name, position, x)
+    return converted(x, np.dtype(np.float64))
+
+
+@public(out=True)
+def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
+    """Return ``self`` to the power of ``exponent``, computed and returned as float64.
+
+    ``self ** exponent``, where the shapes broadcast.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> tn.float_power(tn.tensor([2, 3]), -1)
+        tensor([0.5000, 0.3333], dtype=tinynet.float64)
+    """
+    return pow(_double(self, "input", 1), _double(exponent, "exponent", 2))
+
+
+@public
+def float_power_(self: Tensor, exponent: Tensor | float) -> Tensor:
+    """Write ``self`` to the power of ``exponent`` to this float64 tensor and return it."""
+    if self._array.dtype != np.float64:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {name_of(self._array)} but the operation's "
+            "result requires dtype Double"
+        )
+    return pow_(self, _double(exponent, "exponent", 1))
+
+
+def _no_bools(a: Array, b: Array) -> None:
+    if a.dtype.kind == "f":
+        refuse_kinds("ldexp", "b", b)
+
+
+@pointwise(ints="float", inplace=True, numbers=False, mixed=_no_bools)
+def ldexp(self: Array, other: Array, /) -> Array:
+    """Return ``self * 2 ** other``.
+
+    Example:
+        >>> tn.ldexp(tn.tensor([1.0, 3.0]), tn.tensor([2, -1]))
+        tensor([4.0000, 1.5000])
+    """
+    if self.dtype is HALF:
+        return in_single(ldexp, self, other)
+    return self * np.exp2(other)
+
+
+ldexp.grad(self=lambda g, other: g * exp2(other), other=lambda g, result: g * result * math.log(2))
+
+
+class Frexp(NamedTuple):
+    """Numbers taken apart: ``mantissa * 2 ** exponent``."""
+
+    mantissa: Tensor
+    exponent: Tensor
+
+
+@operation(outputs=("mantissa", "exponent"), result=Frexp)
+def frexp(self: Array, /) -> tuple[Array, Array]:
+    """Return mantissas of sizes in [0.5, 1), and whole exponents of 2.
+
+    Raises:
+        RuntimeError: the tensor is not floating-point.
+
+    Example:
+        >>> tn.frexp(tn.tensor([8.0, -3.0])).mantissa
+        tensor([ 0.5000, -0.7500])
+    """
+    if self.dtype.kind != "f":
+        raise RuntimeError("tinynet.frexp() only supports floating-point dtypes")
+    mantissa, exponent = np.frexp(self)
+    return mantissa, np.where(np.isfinite(self), exponent, 0).astype(np.int32)
+
+
+frexp.grad(self=lambda g, exponent: ldexp(g, -exponent))

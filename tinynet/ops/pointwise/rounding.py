@@ -1,0 +1,172 @@
+"""Whole numbers near the elements, and what is left of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import pointwise
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import no_derivative, refuse_whole
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.exponential import sign
+from tinynet.ops.pointwise.where import zeros_for
+
+
+def _whole_part(name: str, function: Any, x: Array) -> Array:
+    if x.dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+    return function(x) if x.dtype.kind == "f" else x.copy()
+
+
+@pointwise(inplace=True)
+def floor(self: Array, /) -> Array:
+    """Return the largest whole number below or equal.
+
+    Example:
+        >>> tn.tensor([-1.5, 1.5]).floor()
+        tensor([-2.,  1.])
+    """
+    return _whole_part("floor", np.floor, self)
+
+
+floor.grad(self=zeros_for)
+
+
+@pointwise(inplace=True)
+def ceil(self: Array, /) -> Array:
+    """Return the smallest whole number above or equal.
+
+    Example:
+        >>> tn.tensor([-1.5, 1.5]).ceil()
+        tensor([-1.,  2.])
+    """
+    return _whole_part("ceil", np.ceil, self)
+
+
+ceil.grad(self=zeros_for)
+
+
+@pointwise(inplace=True)
+def trunc(self: Array, /) -> Array:
+    """Return the whole part.
+
+    Example:
+        >>> tn.tensor([-1.5, 1.5]).trunc()
+        tensor([-1.,  1.])
+    """
+    return _whole_part("trunc", np.trunc, self)
+
+
+trunc.grad(self=zeros_for)
+
+
+@pointwise(inplace=True)
+def round(self: Array, /, *, decimals: int = 0) -> Array:
+    """Return the nearest whole number (halves to even), or round to ``decimals`` places.
+
+    Example:
+        >>> tn.tensor([0.5, 1.5, 1.25]).round()
+        tensor([0., 2., 1.])
+    """
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"round_cpu\" not implemented for 'Bool'")
+    return np.round(self, decimals)
+
+
+round.grad(self=zeros_for)
+
+
+@pointwise(inplace=True)
+def frac(self: Array, /) -> Array:
+    """Return what ``trunc`` leaves: the fraction, with the sign of the element.
+
+    Example:
+        >>> tn.frac(tn.tensor([1.25, -1.25]))
+        tensor([ 0.2500, -0.2500])
+    """
+    refuse_whole("frac", self)
+    return self - np.trunc(self)
+
+
+frac.grad(self=lambda g: g)
+
+
+@pointwise(numbers=False)
+def signbit(self: Array, /) -> Array:
+    """Return True where the sign bit is set: below zero, and for -0.0.
+
+    Example:
+        >>> tn.tensor([-0.0, 0.0, -1.0]).signbit()
+        tensor([ True, False,  True])
+    """
+    return np.signbit(self) if self.dtype.kind == "f" else np.less(self, 0)
+
+
+@pointwise(inplace=True)
+def sgn(self: Array, /) -> Array:
+    """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers.
+
+    Example:
+        >>> tn.tensor([-3.0, 0.0, 2.0]).sgn()
+        tensor([-1.,  0.,  1.])
+    """
+    return sign.kernel(self)
+
+
+sgn.grad(self=zeros_for)
+
+
+@pointwise(inplace=True, node="CopysignBackward0", ints="float", numbers="other")
+def copysign(self: Array, other: Array, /) -> Array:
+    """Return the size of ``self`` with the sign of ``other`` (-0.0 counts as negative).
+
+    Example:
+        >>> tn.copysign(tn.tensor([1.0, 2.0]), tn.tensor([-0.5, 0.5]))
+        tensor([-1.,  2.])
+    """
+    return np.copysign(self, other)
+
+
+def _flipped(g: Any, self: Any, result: Any) -> Any:
+    """Return the gradient with the sign of ``result / self``; zero at zero."""
+    return g * where(self == 0, 0.0, result / self)
+
+
+copysign.grad(self=lambda g, self, result: _flipped(g, self, result), other=zeros_for)
+
+
+def _one_kind(a: Array, b: Array) -> None:
+    if a.dtype != b.dtype:
+        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+
+
+@pointwise(inplace=True, node="NotImplemented", numbers=False, mixed=_one_kind)
+def heaviside(self: Array, values: Array, /) -> Array:
+    """Return 0 below zero, 1 above, and the element of ``values`` at zero; no derivative.
+
+    Example:
+        >>> tn.heaviside(tn.tensor([-1.5, 0.0, 2.0]), tn.tensor([0.5]))
+        tensor([0.0000, 0.5000, 1.0000])
+    """
+    return np.where(self == 0, values, np.where(np.isnan(self), 0, self > 0).astype(self.dtype))
+
+
+_no_slope = no_derivative("aten::heaviside")
+heaviside.grad(self=_no_slope, values=_no_slope)
+
+
+@pointwise(inplace=True, numbers=False)
+def nextafter(self: Array, other: Array, /) -> Array:
+    """Return the next number that the dtype has after ``self`` in the direction of ``other``.
+
+    Example:
+        >>> (tn.nextafter(tn.tensor(1.0), tn.tensor(2.0)) - 1).item()
+        1.1920928955078125e-07
+    """
+    refuse_whole("nextafter", self)
+    return np.nextafter(self, other)
+
+
+nextafter.grad(self=lambda g, self, other: where(self != other, g, 0.0), other=zeros_for)

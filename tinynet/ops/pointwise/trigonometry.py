@@ -1,0 +1,242 @@
+"""Angles: trigonometric and hyperbolic functions, and their inverses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import pointwise
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import refuse_whole
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.exponential import rsqrt
+from tinynet.widening import HALF, in_single
+
+# ---- sine, cosine, tangent -----------------------------------------------------------------------
+
+
+@pointwise(np.sin, ints="float", inplace=True)
+def sin(self: Array, /) -> Array:
+    """Return the sine of angles in radians.
+
+    Example:
+        >>> tn.tensor([0.0, tn.pi / 2]).sin()
+        tensor([0., 1.])
+    """
+
+
+@pointwise(np.cos, ints="float", inplace=True)
+def cos(self: Array, /) -> Array:
+    """Return the cosine of angles in radians.
+
+    Example:
+        >>> tn.tensor([0.0, tn.pi]).cos()
+        tensor([ 1., -1.])
+    """
+
+
+sin.grad(self=lambda g, self: g * cos(self))
+cos.grad(self=lambda g, self: -g * sin(self))
+
+
+@pointwise(np.tan, ints="float", inplace=True)
+def tan(self: Array, /) -> Array:
+    """Return the tangent of angles in radians.
+
+    Example:
+        >>> tn.tensor([0.0, tn.pi / 4]).tan()
+        tensor([0., 1.])
+    """
+
+
+tan.grad(self=lambda g, result: g * (1 + result * result))
+
+# ---- their inverses -----------------------------------------------------------------------------
+
+
+@pointwise(np.arcsin, ints="float", inplace=True)
+def asin(self: Array, /) -> Array:
+    """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1].
+
+    Example:
+        >>> tn.asin(tn.tensor([0.0, 1.0]))
+        tensor([0.0000, 1.5708])
+    """
+
+
+@pointwise(np.arccos, ints="float", inplace=True)
+def acos(self: Array, /) -> Array:
+    """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1].
+
+    Example:
+        >>> tn.tensor([1.0, 0.0]).acos()
+        tensor([0.0000, 1.5708])
+    """
+
+
+@pointwise(np.arctan, ints="float", inplace=True)
+def atan(self: Array, /) -> Array:
+    """Return the angle in [-pi/2, pi/2] whose tangent is the element.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).atan()
+        tensor([0.0000, 0.7854])
+    """
+
+
+asin.grad(self=lambda g, self: g * rsqrt(1 - self * self))
+acos.grad(self=lambda g, self: g * -rsqrt(1 - self * self))
+atan.grad(self=lambda g, self: g / (self * self + 1))
+
+
+@pointwise(np.arctan2, ints="float", inplace=True, numbers=False)
+def atan2(self: Array, other: Array, /) -> Array:
+    """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``.
+
+    Example:
+        >>> tn.atan2(tn.tensor([1.0, 0.0]), tn.tensor([0.0, -1.0]))
+        tensor([1.5708, 3.1416])
+    """
+
+
+atan2.grad(
+    self=lambda g, self, other: g * other * _per_square(self, other),
+    other=lambda g, self, other: g * -self * _per_square(self, other),
+)
+
+
+def _per_square(x: Any, y: Any) -> Any:
+    """Return ``1 / (x^2 + y^2)``, and 0 at the origin, where an angle has no derivative."""
+    square = x * x + y * y
+    return where(square == 0, 0.0, 1 / square)
+
+
+@pointwise(inplace=True, numbers=False)
+def hypot(self: Array, other: Array, /) -> Array:
+    """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow.
+
+    Example:
+        >>> tn.hypot(tn.tensor(3.0), tn.tensor(4.0))
+        tensor(5.)
+    """
+    refuse_whole("hypot", self)
+    return np.hypot(self, other)
+
+
+hypot.grad(
+    self=lambda g, self, result: g * self / result,
+    other=lambda g, other, result: g * other / result,
+)
+
+# ---- hyperbolic ---------------------------------------------------------------------------------
+
+
+@pointwise(np.sinh, ints="float", inplace=True)
+def sinh(self: Array, /) -> Array:
+    """Return the hyperbolic sine.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).sinh()
+        tensor([0.0000, 1.1752])
+    """
+
+
+@pointwise(np.cosh, ints="float", inplace=True)
+def cosh(self: Array, /) -> Array:
+    """Return the hyperbolic cosine.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).cosh()
+        tensor([1.0000, 1.5431])
+    """
+
+
+sinh.grad(self=lambda g, self: g * cosh(self))
+cosh.grad(self=lambda g, self: g * sinh(self))
+
+
+@pointwise(np.arcsinh, ints="float", inplace=True)
+def asinh(self: Array, /) -> Array:
+    """Return the inverse of the hyperbolic sine.
+
+    Example:
+        >>> tn.tensor([0.0, 1.0]).asinh()
+        tensor([0.0000, 0.8814])
+    """
+
+
+@pointwise(np.arccosh, ints="float", inplace=True)
+def acosh(self: Array, /) -> Array:
+    """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0]).acosh()
+        tensor([0.0000, 1.3170])
+    """
+
+
+@pointwise(np.arctanh, ints="float", inplace=True)
+def atanh(self: Array, /) -> Array:
+    """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1].
+
+    Example:
+        >>> tn.tensor([0.0, 0.5]).atanh()
+        tensor([0.0000, 0.5493])
+    """
+
+
+asinh.grad(self=lambda g, self: g * rsqrt(self * self + 1))
+acosh.grad(self=lambda g, self: g * rsqrt(self * self - 1))
+atanh.grad(self=lambda g, self: g / (1 - self * self))
+
+# ---- degrees, and sine over angle ---------------------------------------------------------------
+
+
+@pointwise(ints="float", inplace=True, node="Deg2RadBackward0")
+def deg2rad(self: Array, /) -> Array:
+    """Return angles in degrees as radians.
+
+    Example:
+        >>> tn.deg2rad(tn.tensor(180.0))
+        tensor(3.1416)
+    """
+    return self * (math.pi / 180)
+
+
+@pointwise(ints="float", inplace=True, node="Rad2DegBackward0")
+def rad2deg(self: Array, /) -> Array:
+    """Return angles in radians as degrees.
+
+    Example:
+        >>> tn.tensor([tn.pi, 1.0]).rad2deg()
+        tensor([180.0000,  57.2958])
+    """
+    return self * (180 / math.pi)
+
+
+deg2rad.grad(self=lambda g: g * (math.pi / 180))
+rad2deg.grad(self=lambda g: g * (180 / math.pi))
+
+
+@pointwise(ints="float", inplace=True)
+def sinc(self: Array, /) -> Array:
+    """Return ``sin(pi x) / (pi x)``, and 1 at 0.
+
+    Example:
+        >>> tn.sinc(tn.tensor([0.0, 0.5]))
+        tensor([1.0000, 0.6366])
+    """
+    if self.dtype == HALF:
+        return in_single(sinc, self)
+    angle = self * self.dtype.type(math.pi)
+    return np.where(self == 0, self.dtype.type(1), np.sin(angle) / np.where(self == 0, 1, angle))
+
+
+def _sinc_slope(g: Any, x: Any) -> Any:
+    angle = x * math.pi
+    return where(x == 0, 0.0, g * ((cos(angle) * angle - sin(angle)) / (angle * x)))
+
+
+sinc.grad(self=lambda g, self: _sinc_slope(g, self))

@@ -1,0 +1,234 @@
+"""Distances between points, and rows kept to a norm: cdist, dist, renorm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.products.matmul import refused
+from tinynet.ops.reduction.statistics import norm_gradient, vector_norm
+from tinynet.ops.reduction.sums import sum_dims
+from tinynet.ops.shaping.views import axis_of, unsqueeze
+
+# ---- all pairs ----------------------------------------------------------------------------------
+
+_PRODUCT_FROM = 25  # rows of either side from which one matrix product is worth its rounding
+
+
+def _gaps(x1: Any, x2: Any) -> Any:
+    """Return the differences of all pairs of rows."""
+    return unsqueeze(x1, -2) - unsqueeze(x2, -3)
+
+
+def _large(x1: Array, x2: Array, mode: str) -> bool:
+    if mode == "use_mm_for_euclid_dist_if_necessary":
+        return x1.shape[-2] > _PRODUCT_FROM or x2.shape[-2] > _PRODUCT_FROM
+    return mode == "use_mm_for_euclid_dist"
+
+
+def _by_product(x1: Array, x2: Array) -> Array:
+    """Return Euclidean distances by ``|a - b|^2 = |a|^2 - 2ab + |b|^2``."""
+    squares = np.matmul(x1, np.swapaxes(x2, -1, -2))
+    squares *= -2
+    squares += np.square(x1).sum(-1)[..., :, None]
+    squares += np.square(x2).sum(-1)[..., None, :]
+    return np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
+
+
+@operation(methods=False, node="CdistBackward0")
+def all_distances(x1: Array, x2: Array, /, p: float, compute_mode: str) -> Array:
+    """Return the p-norms of the differences of all pairs of rows."""
+    if p == 2 and _large(x1, x2, compute_mode):
+        return _by_product(x1, x2)
+    return vector_norm.kernel(_gaps(x1, x2), p, (-1,), False)
+
+
+def _pull(g: Any, x1: Any, x2: Any, result: Any, p: float) -> Any:
+    """Return the derivative by the first of two sets of points.
+
+    For p = 2, with w = g / distance, it is ``x1 * sum(w) - w @ x2``: no array of all differences.
+    """
+    if p == 0:
+        return x1 * 0
+    if p == 2:
+        pull = where(result == 0, 0.0, g / where(result == 0, 1.0, result))
+        return x1 * unsqueeze(pull.sum(-1), -1) - pull @ x2
+    gaps = _gaps(x1, x2)
+    return norm_gradient(g, gaps, gaps.shape, result, p, (-1,), False).sum(-2)
+
+
+all_distances.grad(
+    x1=lambda g, x1, x2, result, p: _pull(g, x1, x2, result, p),
+    x2=lambda g, x1, x2, result, p: _pull(g.mT, x2, x1, result.mT, p),
+)
+
+_MODES = (
+    "use_mm_for_euclid_dist_if_necessary",
+    "use_mm_for_euclid_dist",
+    "donot_use_mm_for_euclid_dist",
+)
+
+
+@autocast("float32")
+def cdist(
+    x1: Tensor,
+    x2: Tensor,
+    p: float = 2.0,
+    compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
+) -> Tensor:
+    """Return the distances between all rows of one matrix and all rows of another.
+
+    ``result[i, j] = sum(abs(x1[i] - x2[j]) ** p) ** (1 / p)``.
+
+    Its derivative is its own: for Euclidean distances it needs no array of all differences. It is
+    zero where two points are the same.
+
+    Args:
+        x1: ``[..., n, d]``.
+        x2: ``[..., m, d]``; the batch dimensions broadcast.
+        p: the norm: 2, 1, 0, ``inf`` or any other number that is not negative.
+        compute_mode: when to compute Euclidean distances by a matrix product, which is faster and
+            less exact for near points: if either side has more than 25 rows, unless this says
+            ``"use_mm_for_euclid_dist"`` or ``"donot_use_mm_for_euclid_dist"``.
+
+    Returns:
+        ``[..., n, m]``.
+
+    Raises:
+        RuntimeError: other dimensions or dtypes; ``p`` negative.
+
+    Example:
+        >>> tn.cdist(tn.tensor([[0.0, 0.0]]), tn.tensor([[3.0, 4.0], [0.0, 1.0]]))
+        tensor([[5., 1.]])
+    """
+    refuse_others("cdist", x1=x1, x2=x2)
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    a, b = x1._array, x2._array
+    for name, x in (("X1", a), ("X2", b)):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    if a.shape[-1] != b.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {a.shape[-1]} X2: {b.shape[-1]}"
+        )
+    for name, x in (("X1", a), ("X2", b)):
+        if x.dtype.kind != "f":
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {name} got: {name_of(x)}"
+            )
+    if a.dtype != b.dtype:
+        raise refused("cdist", a, b)
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    try:
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise errors.not_broadcastable(a.shape[:-2], b.shape[:-2]) from None
+    return all_distances.function(x1, x2, float(p), compute_mode)
+
+
+public(cdist, as_method=False)
+
+
+@operation(methods=False, node="DistBackward0")
+def distance(self: Array, other: Array, /, p: float) -> Array:
+    """Return the p-norm of the difference of two arrays."""
+    gap = self - other
+    if gap.dtype.kind != "f":
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{name_of(gap)} instead."
+        )
+    return vector_norm.kernel(gap, p, None, False)
+
+
+def _along_gap(g: Any, self: Any, other: Any, result: Any, p: float) -> Any:
+    gap = self - other
+    return norm_gradient(g, gap, tuple(gap.shape), result, p, None, False)
+
+
+distance.grad(
+    self=lambda g, self, other, result, p: _along_gap(g, self, other, result, p),
+    other=lambda g, self, other, result, p: _along_gap(-g, self, other, result, p),
+)
+
+
+@public
+def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """Return the p-norm of the difference of two tensors.
+
+    ``sum(abs(self - other) ** p) ** (1 / p)``.
+
+    Raises:
+        RuntimeError: the shapes do not broadcast.
+
+    Example:
+        >>> tn.dist(tn.tensor([1.0, 5.0]), tn.tensor([4.0, 1.0]))
+        tensor(5.)
+    """
+    refuse_others("dist", self=self, other=other)
+    return distance.function(self, other, float(p))
+
+
+# ---- renorm -------------------------------------------------------------------------------------
+
+_TINY = 1e-7  # added to the norms that are divided by
+
+
+def _others(ndim: int, dim: int) -> tuple[int, ...]:
+    """Return all dimensions but one."""
+    axis = axis_of(dim, ndim)
+    return tuple(i for i in range(ndim) if i != axis)
+
+
+@operation(inplace=True)
+def renorm(self: Array, /, p: float, dim: int, maxnorm: float) -> Array:
+    """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``.
+
+    Larger ones are scaled down to ``maxnorm * norm / (norm + 1e-7)``.
+
+    Args:
+        self: at least two dimensions.
+        p: the norm.
+        dim: the dimension that the slices are counted along.
+        maxnorm: the largest norm.
+
+    Raises:
+        RuntimeError: fewer dimensions; ``p`` not positive; ``maxnorm`` negative.
+
+    Example:
+        >>> tn.renorm(tn.tensor([[3.0, 4.0], [0.3, 0.4]]), p=2, dim=0, maxnorm=1)
+        tensor([[0.6000, 0.8000],
+                [0.3000, 0.4000]])
+    """
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    norm = vector_norm.kernel(self, p, _others(self.ndim, dim), True)
+    return self * np.where(norm > maxnorm, maxnorm / (norm + _TINY), 1).astype(self.dtype)
+
+
+def _renormed(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """Return the derivative of renorm, through the norms, too."""
+    others = _others(x.ndim, dim)
+    norm = vector_norm(x, p, others, True)
+    above = norm > maxnorm
+    factor = where(above, maxnorm / (norm + _TINY), 1.0)
+    slope = where(above, -maxnorm / ((norm + _TINY) * (norm + _TINY)), 0.0)
+    by_norm = sum_dims(g * x, others, True) * slope
+    return g * factor + norm_gradient(by_norm, x, tuple(x.shape), norm, p, others, True)
+
+
+renorm.grad(self=lambda g, self, p, dim, maxnorm: _renormed(g, self, p, dim, maxnorm))

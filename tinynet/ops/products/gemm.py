@@ -1,0 +1,77 @@
+"""Products of two matrices: by BLAS, or by kernels that numba compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tinynet import numba_kernels
+from tinynet.dtypes import Array
+from tinynet.numba_kernels import blas, matrices, transposes
+from tinynet.numba_kernels.llvm import blas_code
+from tinynet.numba_kernels.llvm.vectors import COLUMNS, ROWS
+
+# Products of numbers from which compiled kernels pay, and from which BLAS is faster again.
+_LEAST, _MOST = 2**17, 2**28
+_SHARED = 2**20  # from which BLAS is called in parts
+_LONG, _NARROW = 256, 256  # sums, and most columns, of what is better not turned around
+_NOTHING = np.empty(0, np.float32)
+
+
+def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
+    """Return ``a @ b + bias``.
+
+    Large products are shared by threads: with numba's kernels here, else in BLAS.
+
+    Args:
+        a: ``[rows, inputs]``.
+        b: ``[inputs, columns]``.
+        bias: ``[columns]``.
+    """
+    work = len(a) * b.size
+    if numba_kernels.on and len(a) >= ROWS and _LEAST <= work < _MOST and numba_kernels.takes(a, b):
+        turned = not b.flags.c_contiguous
+        right = b.T if turned else b
+        if a.flags.c_contiguous and right.flags.c_contiguous and (turned or _pays(b)):
+            return _compiled(a, right, turned, bias)
+        if not (turned or a.flags.c_contiguous) and _pays(b) and _sums_pay(a):
+            return _of_columns(a.T, b, bias)
+    made = _by_blas(a, b)
+    if bias is not None:
+        made += bias
+    return made
+
+
+def _pays(b: Array) -> bool:
+    """Return whether a matrix that BLAS need not turn around is better left to kernels."""
+    return b.shape[1] % COLUMNS == 0
+
+
+def _sums_pay(a: Array) -> bool:
+    """Return whether a transpose, as in the gradients of weights, is better left to kernels."""
+    return a.shape[1] >= _LONG and len(a) <= _NARROW and a.flags.f_contiguous
+
+
+def _of_columns(a: Array, b: Array, bias: Array | None) -> Array:
+    made = np.zeros((a.shape[1], b.shape[1]), np.float32)
+    if bias is not None:
+        made += bias
+    transposes.product(a, b, made, 0, transposes.units(b.shape[1]))
+    return made
+
+
+def _by_blas(a: Array, b: Array) -> Array:
+    if numba_kernels.on and len(a) * b.size >= _SHARED and numba_kernels.takes(a, b):
+        turned = int(not a.flags.c_contiguous), int(not b.flags.c_contiguous)
+        left, right = (x.T if t else x for x, t in zip((a, b), turned, strict=True))
+        if left.flags.c_contiguous and right.flags.c_contiguous and blas_code.name():
+            made = np.empty((len(a), b.shape[1]), np.float32)
+            blas.product(left, turned[0], right, turned[1], made, 0, blas.units(len(a)))
+            return made
+    return np.dot(a, b)
+
+
+def _compiled(a: Array, b: Array, turned: bool, bias: Array | None) -> Array:
+    made = np.empty((len(a), b.shape[0 if turned else 1]), np.float32)
+    vector = _NOTHING if bias is None else np.ascontiguousarray(bias)
+    matrices.product(a, b, turned, vector, made, 0, matrices.units(*made.shape))
+    return made

@@ -1,0 +1,36 @@
+"""The operations that the engine itself records when gradients have a graph of their own."""
+
+from __future__ import annotations
+
+from tinynet.core.declaration.broadcasting import Recorded, broadcast_axes
+from tinynet.core.declaration.operation import operation
+from tinynet.core.tensors.tensor import Tensor, dense_copy
+from tinynet.dtypes import Array
+from tinynet.ops.pointwise.arithmetic import add
+from tinynet.ops.pointwise.conversion import cast
+from tinynet.ops.reduction.sums import sum_all, sum_dims
+from tinynet.ops.shaping.views import view_as_shape
+
+
+@operation(methods=False, node="CopyBackwards")
+def kept(self: Array, /) -> Array:
+    """Return the copy that becomes ``.grad``."""
+    return dense_copy(self)
+
+
+kept.grad(self=lambda g: g)
+
+
+def sum_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return the sum to ``shape``: broadcasting undone."""
+    if not shape:
+        return sum_all.function(x)
+    axes = broadcast_axes(x.shape, shape)
+    summed = sum_dims.function(x, axes, True) if axes else x
+    return view_as_shape.function(summed, shape) if x.ndim > len(shape) else summed
+
+
+Recorded.add = staticmethod(add.function)
+Recorded.clone = staticmethod(kept.function)
+Recorded.sum_to = staticmethod(sum_to)
+Recorded.cast = staticmethod(cast.function)

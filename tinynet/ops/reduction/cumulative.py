@@ -1,0 +1,357 @@
+"""Running sums, products and extrema along a dimension; differences between neighbours.
+
+What runs is kept in float64, and each result is rounded once: float32 would lose a digit with each
+hundredfold of elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.argument_errors import refuse_others, refuse_whole
+from tinynet.ops.indexing.gather import gather_sum
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.conversion import cast
+from tinynet.ops.pointwise.exponential import exp
+from tinynet.ops.reduction.extrema import pair
+from tinynet.ops.reduction.sums import axes_of
+from tinynet.ops.shaping.flipping import clone, flip_dims, roll_dims
+from tinynet.ops.shaping.joining import cat
+from tinynet.ops.shaping.views import axis_of, cut, embed
+from tinynet.sums import sum_kind
+from tinynet.widening import HALF, in_single
+
+DOUBLE = np.dtype(np.float64)
+
+
+def _accumulated(function: np.ufunc, x: Array, axis: int, kind: Any) -> Array:
+    """Return what a function makes of the elements so far, in a dtype."""
+    made = function.accumulate(x, axis=axis, dtype=DOUBLE if kind.kind == "f" else kind)
+    return made.astype(kind, copy=False)
+
+
+# ---- running sums -------------------------------------------------------------------------------
+
+
+@operation(inplace=True)
+def cumsum(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
+    """Return the running sum along a dimension; of integers as int64.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0, 3.0]).cumsum(dim=0)
+        tensor([1., 3., 6.])
+    """
+    axis = axis_of(dim, self.ndim)
+    if self.dtype is HALF and dtype is None:
+        return in_single(cumsum, self, axis)
+    if self.ndim == 0:
+        return self.astype(sum_kind(self, dtype))
+    return _accumulated(np.add, self, axis, sum_kind(self, dtype))
+
+
+cumsum.grad(
+    self=lambda g, self_shape, dim: (
+        flip_dims(cumsum(flip_dims(g, (dim,)), dim), (dim,)) if self_shape else g
+    )
+)
+
+# ---- a linear recurrence: what the derivatives below have in common -----------------------------
+
+
+@operation(methods=False)
+def recurrence(self: Array, start: Array, /, dim: int) -> Array:
+    """Return ``y[k] = start[k] + self[k] * y[k - 1]`` along a dimension; ``self[0]`` is not used.
+
+    It is its own derivative, in the other direction.
+    """
+    factors, found = np.moveaxis(self, dim, 0), np.moveaxis(start.astype(DOUBLE), dim, 0)
+    for k in range(1, len(found)):
+        found[k] += factors[k] * found[k - 1]
+    return np.moveaxis(found, 0, dim).astype(start.dtype, copy=False)
+
+
+def _backwards(factors: Any, g: Any, dim: int) -> Any:
+    """Return ``z[k] = g[k] + factors[k + 1] * z[k + 1]``."""
+    turned = flip_dims(roll_dims(factors, (-1,), (dim,)), (dim,))
+    return flip_dims(recurrence(turned, flip_dims(g, (dim,)), dim), (dim,))
+
+
+def _from_second(x: Any, dim: int, shape: tuple[int, ...]) -> Any:
+    """Return ``x``, which begins with the second slice, with zeros as its first."""
+    return embed(x, shape, (slice(None),) * dim + (slice(1, None),))
+
+
+def _of_factors(z: Any, result: Any, shape: tuple[int, ...], dim: int) -> Any:
+    later = cut(z, dim, slice(1, None)) * cut(result, dim, slice(0, shape[dim] - 1))
+    return _from_second(later, dim, shape)
+
+
+recurrence.grad(
+    self=lambda g, self, self_shape, result, dim: _of_factors(
+        _backwards(self, g, dim), result, self_shape, dim
+    ),
+    start=lambda g, self, dim: _backwards(self, g, dim),
+)
+
+# ---- running products ---------------------------------------------------------------------------
+
+
+@operation(inplace=True)
+def cumprod(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
+    """Return the running product along a dimension; of integers as int64.
+
+    Its derivative is a recurrence without division, so that zeros do no harm.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0, 3.0]).cumprod(dim=0)
+        tensor([1., 2., 6.])
+    """
+    axis = axis_of(dim, self.ndim)
+    if self.dtype is HALF and dtype is None:
+        return in_single(cumprod, self, axis)
+    if self.ndim == 0:
+        return self.astype(sum_kind(self, dtype))
+    return _accumulated(np.multiply, self, axis, sum_kind(self, dtype))
+
+
+def _product_slope(g: Any, x: Any, result: Any, shape: tuple[int, ...], dim: int) -> Any:
+    """Return the product of what is before each element times the recurrence of what follows."""
+    if not shape or 0 in shape:
+        return g
+    axis = axis_of(dim, len(shape))
+    first = cut(g, axis, slice(0, 1)) * 0 + 1
+    before = cat([first, cut(result, axis, slice(0, shape[axis] - 1))], axis)
+    return before * _backwards(x, g, axis)
+
+
+cumprod.grad(
+    self=lambda g, self, self_shape, result, dim: _product_slope(g, self, result, self_shape, dim)
+)
+
+# ---- running logarithms of sums -----------------------------------------------------------------
+
+
+@operation()
+def logcumsumexp(self: Array, /, dim: int) -> Array:
+    """Return the logarithm of the running sum of the exponentials, without overflow.
+
+    Its derivative is a recurrence whose factors are at most 1.
+
+    Example:
+        >>> tn.tensor([0.0, 0.0, 1000.0]).logcumsumexp(dim=0)
+        tensor([0.0000e+00, 6.9315e-01, 1.0000e+03])
+    """
+    axis = axis_of(dim, self.ndim)
+    refuse_whole("logcumsumexp_out", self)
+    if self.dtype is HALF:
+        return in_single(logcumsumexp, self, axis)
+    if self.ndim == 0 or self.size == 0:
+        return self.copy()
+    return _accumulated(np.logaddexp, self, axis, self.dtype)
+
+
+def _logarithm_slope(g: Any, x: Any, result: Any, shape: tuple[int, ...], dim: int) -> Any:
+    if not shape or 0 in shape:
+        return g
+    axis = axis_of(dim, len(shape))
+    low = result == -np.inf
+    flat = where(low, 0.0, result)
+    steps = cut(flat, axis, slice(0, shape[axis] - 1)) - cut(flat, axis, slice(1, None))
+    factors = _from_second(exp(cast(steps, DOUBLE)), axis, shape)
+    return where(low, 0.0, exp(x - flat)) * _backwards(factors, g, axis)
+
+
+logcumsumexp.grad(
+    self=lambda g, self, self_shape, result, dim: _logarithm_slope(g, self, result, self_shape, dim)
+)
+
+# ---- running extrema ----------------------------------------------------------------------------
+
+
+def _running(self: Array, dim: int, extreme: np.ufunc) -> tuple[Array, Array]:
+    """Return the extrema so far, and where the last of equal ones stands."""
+    axis = axis_of(dim, self.ndim)
+    if self.ndim == 0 or self.size == 0:
+        return self.copy(), np.zeros(self.shape, np.int64)
+    values = extreme.accumulate(self, axis=axis)
+    place = np.arange(self.shape[axis]).reshape((-1,) + (1,) * (self.ndim - axis - 1))
+    new = (self == values) | (self != self)
+    return values, np.maximum.accumulate(np.where(new, place, 0), axis=axis)
+
+
+@operation(outputs=("values", "indices"), result=pair("cummax"))
+def cummax(self: Array, /, dim: int) -> tuple[Array, Array]:
+    """Return the maximum so far along a dimension, and where it stands.
+
+    Example:
+        >>> tn.tensor([1.0, 3.0, 2.0]).cummax(dim=0).values
+        tensor([1., 3., 3.])
+    """
+    return _running(self, dim, np.maximum)
+
+
+@operation(outputs=("values", "indices"), result=pair("cummin"))
+def cummin(self: Array, /, dim: int) -> tuple[Array, Array]:
+    """Return the minimum so far along a dimension, and where it stands.
+
+    Example:
+        >>> values, indices = tn.tensor([3.0, 1.0, 2.0]).cummin(0)
+        >>> values, indices
+        (tensor([3., 1., 1.]), tensor([0, 1, 1]))
+    """
+    return _running(self, dim, np.minimum)
+
+
+cummax.grad(self=lambda g, indices, self_shape, dim: gather_sum(g, indices, self_shape, dim))
+cummin.grad(self=lambda g, indices, self_shape, dim: gather_sum(g, indices, self_shape, dim))
+
+# ---- differences --------------------------------------------------------------------------------
+
+
+def _part(x: Tensor, axis: int, start: int, stop: int | None) -> Tensor:
+    return cut.function(x, axis, slice(start, stop))
+
+
+def refuse_other_lengths(self: Tensor, other: Tensor | None, axis: int) -> None:
+    """Raise if what ``diff`` puts before or after has another length than the input elsewhere."""
+    if other is None:
+        return
+    for d, (n, given) in enumerate(zip(self._array.shape, other._array.shape, strict=True)):
+        if d != axis and n != given:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input "
+                f"except along the differencing dimension; input.size({d}) = {n}, but got "
+                f"tensor.size({d}) = {given}"
+            )
+
+
+@public(out=True)
+def diff(
+    self: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Return the differences between neighbours along a dimension, ``n`` times.
+
+    Once: ``result[i] = x[i + 1] - x[i]``.
+
+    Args:
+        n: how often.
+        dim: the dimension.
+        prepend, append: what to put before and after first.
+
+    Example:
+        >>> tn.tensor([1, 4, 9]).diff()
+        tensor([3, 5])
+    """
+    refuse_others("diff", self=self)
+    ndim = self._array.ndim
+    if ndim == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    axis = axis_of(dim, ndim)
+    if n == 0:
+        return clone.function(self)
+    for other in (prepend, append):
+        if other is not None and other._array.ndim != ndim:
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+        refuse_other_lengths(self, other, axis)
+    if prepend is not None or append is not None:
+        self = cat.function([x for x in (prepend, self, append) if x is not None], axis)
+    for _ in range(min(n, self._array.shape[axis])):
+        later, earlier = _part(self, axis, 1, None), _part(self, axis, 0, -1)
+        self = later ^ earlier if self._array.dtype.kind == "b" else later - earlier
+    return self
+
+
+def _slopes(x: Tensor, axis: int, h: Any, edge_order: int) -> Tensor:
+    """Return the slopes along an axis, from distances ``h`` between neighbours (or one)."""
+    low: Any
+    high: Any
+    steps = (_part(x, axis, 1, None) - _part(x, axis, 0, -1)) / h
+    if isinstance(h, Tensor):
+        before, after = _part(h, axis, 0, -1), _part(h, axis, 1, None)
+        inner = (_part(steps, axis, 0, -1) * after + _part(steps, axis, 1, None) * before) / (
+            before + after
+        )
+        low, high = _part(before, axis, 0, 1), _part(after, axis, -1, None)
+        low = low / (low + _part(after, axis, 0, 1))
+        high = high / (high + _part(before, axis, -1, None))
+    else:
+        inner = (_part(x, axis, 2, None) - _part(x, axis, 0, -2)) / (2 * h)
+        low = high = 0.5
+    left, right = _part(steps, axis, 0, 1), _part(steps, axis, -1, None)
+    if edge_order == 2:
+        left = left + (left - _part(steps, axis, 1, 2)) * low
+        right = right + (right - _part(steps, axis, -2, -1)) * high
+    return cat.function([left, inner, right], axis)
+
+
+def gradient(
+    input: Tensor,
+    *,
+    spacing: float | Sequence[float] | Sequence[Tensor] | None = None,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
+    """Return the slopes of sampled values along each dimension: central differences inside.
+
+    Inside, with the distance h: ``(x[i + 1] - x[i - 1]) / (2 * h)``; where distances differ, the
+    slope of the parabola through three neighbours.
+
+    Args:
+        spacing: the distance between samples (1), one per dimension, or tensors of coordinates.
+        dim: dimension or dimensions (all unless given).
+        edge_order: 1 or 2: how well slopes at the edges are estimated.
+
+    Raises:
+        RuntimeError: a dimension is shorter than ``edge_order + 1``, or named twice.
+
+    Example:
+        >>> tn.gradient(tn.tensor([1.0, 4.0, 9.0]))
+        (tensor([3., 4., 5.]),)
+    """
+    refuse_others("gradient", input=input)
+    shape = input._array.shape
+    if dim is None:
+        axes = list(range(len(shape)))
+    else:
+        axes = list(axes_of(dim, len(shape)))
+    if edge_order not in (1, 2):
+        raise RuntimeError("tinynet.gradient only supports edge_order=1 and edge_order=2.")
+    even = 1 if spacing is None else spacing
+    distances = list(even) if isinstance(even, (list, tuple)) else [even] * len(axes)
+    if len(distances) != len(axes):
+        wanted = (
+            f"a list of length equal to 'self.dim() = {len(shape)}', but got a list of length "
+            f"{len(distances)}"
+            if dim is None
+            else "it's spacing and dim arguments to have the same length, but got a spacing "
+            f"argument of length {len(distances)} and a dim argument of length {len(axes)}"
+        )
+        raise RuntimeError(
+            f"tinynet.gradient expected spacing to be unspecified, a scalar or {wanted}"
+        )
+    found = []
+    for axis, h in zip(axes, distances, strict=True):
+        if shape[axis] < edge_order + 1:
+            raise RuntimeError(
+                "tinynet.gradient expected each dimension size to be at least edge_order+1"
+            )
+        if isinstance(h, Tensor):
+            h = diff(h).reshape((-1,) + (1,) * (len(shape) - axis - 1))
+            h = h.expand((*shape[:axis], shape[axis] - 1, *shape[axis + 1 :]))
+        found.append(_slopes(input, axis, h, edge_order))
+    return tuple(found)
+
+
+public(gradient, as_method=False)

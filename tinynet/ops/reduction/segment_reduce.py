@@ -1,0 +1,138 @@
+"""Sums, means, products and extremes of segments: neighbours along a dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import public
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import refuse_kinds, refuse_others
+from tinynet.ops.indexing.scatter_reduce import scatter_reduce
+from tinynet.ops.pointwise.clamp import clamp
+from tinynet.ops.shaping.splitting import narrow
+from tinynet.ops.shaping.views import axis_of, expand, reshape
+
+_WAYS = {"max": "amax", "amax": "amax", "min": "amin", "amin": "amin"}
+_WAYS |= {"sum": "sum", "mean": "sum", "prod": "prod"}
+_EMPTY = {"amax": -np.inf, "amin": np.inf, "sum": 0.0, "prod": 1.0}
+
+
+def _ends(data: Array, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> Array:
+    """Return where the segments begin, and where the last one ends, along the last dimension."""
+    if (lengths is None) == (offsets is None):
+        problem = "Either lengths or offsets must be defined"
+        raise RuntimeError(f"segment_reduce(): {problem}{'' if lengths is None else ', not both'}.")
+    refuse_others(
+        "segment_reduce", **({"offsets": offsets} if lengths is None else {"lengths": lengths})
+    )
+    given: Array = (offsets if lengths is None else lengths)._array
+    name = "offsets" if lengths is None else "lengths"
+    refuse_kinds("_segment_reduce", "bf", given)
+    if (
+        given.ndim == 0
+        or given.ndim > data.ndim
+        or given.shape[:-1] != data.shape[: given.ndim - 1]
+    ):
+        raise RuntimeError(
+            f"segment_reduce(): Expected the first dimensions of {name} to be those of data."
+        )
+    if axis != given.ndim - 1:
+        raise RuntimeError(
+            f"segment_reduce(): Expected axis to be the last dimension of {name} but got {axis}."
+        )
+    if lengths is not None:
+        if (given < 0).any():
+            raise RuntimeError("lengths contains negative value!")
+        if not unsafe and (given.sum(-1) != data.shape[axis]).any():
+            raise RuntimeError(
+                "segment_reduce(): Expected all rows of lengths along axis to sum to "
+                "data.size(lengths.dim()-1) when !unsafe."
+            )
+        given = np.insert(np.cumsum(given, -1), 0, 0, -1)
+    if (np.diff(given) < 0).any() or (given < 0).any() or (given > data.shape[axis]).any():
+        raise RuntimeError("segment_reduce(): Expected offsets that rise within the data.")
+    return given
+
+
+def _numbers(ends: Array, size: int) -> Array:
+    """Return the number of each element's segment; what lies in none has one of its own."""
+    count = ends.shape[-1] - 1
+    rows = ends.reshape(-1, count + 1)
+    places = np.arange(size)
+    found = [np.searchsorted(row, places, "right") - 1 for row in rows]
+    numbers = np.reshape(found, (*ends.shape[:-1], size)).astype(np.int64)
+    return np.where(numbers < 0, count, numbers)
+
+
+@public(as_method=False)
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: float | None = None,
+) -> Tensor:
+    """Reduce each segment of neighbours along a dimension to one element.
+
+    With ``"sum"``, element k is the sum of ``data[offsets[k]]`` to ``data[offsets[k + 1] - 1]``.
+
+    Args:
+        data: a floating-point tensor.
+        reduce: ``"sum"``, ``"mean"``, ``"prod"``, ``"max"`` or ``"min"``.
+        lengths: the lengths of the segments, ``[..., K]``; the dimensions before the last are those
+            of ``data`` before ``axis``.
+        indices: not supported, as in PyTorch.
+        offsets: instead of ``lengths``, where the segments begin and the last one ends,
+            ``[..., K + 1]``.
+        axis: the dimension, the last one of ``lengths``.
+        unsafe: leave out the check that the lengths add up to the length of ``data``.
+        initial: what every segment begins with; an empty one has no other value.
+
+    Raises:
+        RuntimeError: neither lengths nor offsets, or some that do not fit; an unknown reduction.
+        NotImplementedError: the data is not floating-point.
+
+    Example:
+        >>> tn.segment_reduce(tn.tensor([1.0, 2.0, 3.0]), "sum", lengths=tn.tensor([2, 1]))
+        tensor([3., 3.])
+    """
+    refuse_others("segment_reduce", data=data)
+    if reduce not in _WAYS:
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+        )
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
+    refuse_kinds("_segment_reduce", "biu", data._array)
+    axis = axis_of(axis, data._array.ndim)
+    ends = _ends(data._array, lengths, offsets, axis, unsafe)
+    shape, count = data._array.shape, ends.shape[-1] - 1
+    after = (1,) * (len(shape) - axis - 1)
+    numbers = _numbers(ends, shape[axis])
+    index = expand(reshape(wrap(numbers), (*numbers.shape, *after)), shape)
+    way = _WAYS[reduce]
+    empty = np.full((*shape[:axis], count + 1, *shape[axis + 1 :]), _EMPTY[way], data._array.dtype)
+    result = narrow(scatter_reduce(wrap(empty), axis, index, data, way), axis, 0, count)
+    result = _begun(result, way, initial)
+    if reduce != "mean":
+        return result
+    sizes = np.diff(ends).reshape(*ends.shape[:-1], count, *after)
+    start = np.nan if initial is None else 0.0
+    divisor = np.where(sizes > 0, sizes, 1).astype(data._array.dtype)
+    return result / wrap(divisor) + wrap(np.where(sizes > 0, 0, start).astype(divisor.dtype))
+
+
+def _begun(result: Tensor, way: str, initial: float | None) -> Tensor:
+    """Return a reduction that begins with a number."""
+    if initial is None:
+        return result
+    if way in ("amax", "amin"):
+        return clamp(result, **{"min" if way == "amax" else "max": initial})
+    return result + initial if way == "sum" else result * initial

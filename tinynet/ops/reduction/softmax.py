@@ -1,0 +1,215 @@
+"""softmax, log_softmax and logsumexp: exponentials that do not overflow.
+
+The derivatives of softmax and log_softmax are operations of their own, for speed: they need one
+temporary instead of four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, numba_kernels
+from tinynet.core.declaration.operation import operation
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.numba_kernels import powers as compiled
+from tinynet.ops.argument_errors import bad_dim, name_of
+from tinynet.ops.pointwise.exponential import exp
+from tinynet.ops.reduction.sums import Dims, axes_of, largest, restore, smallest, sum_dims
+from tinynet.ops.shaping.views import axis_of
+from tinynet.sums import row_dots, sums
+from tinynet.widening import HALF, in_single
+
+
+def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
+    """Return the elements in the dtype to compute in, and the axis; refuse what does not fit."""
+    if type(dim) is not int:
+        raise bad_dim(name, dim, False)
+    axis = axis_of(dim, self.ndim)
+    if dtype is not None:
+        self = self.astype(dtypes.as_numpy(dtype))
+    if self.dtype.kind != "f":
+        raise NotImplementedError(f"\"{name}_kernel_impl\" not implemented for '{name_of(self)}'")
+    return self, axis
+
+
+def _below_top(x: Array, axis: int) -> Array:
+    """Return the elements minus their maximum along an axis, so that exp cannot overflow."""
+    return x - largest(x, axis=axis, keepdims=True)
+
+
+# Half of what exp can take: sums and quotients of such powers stay far from the ends, too.
+SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 300.0}
+
+
+def _powers(x: Array, axis: int) -> Array:
+    """Return the exponentials, up to a common factor along the axis.
+
+    Where no element is far from zero, exp can neither overflow nor lose small ones, and a pass to
+    find the maximum and one to subtract it are saved. (The comparison is false for NaN.)
+    """
+    span = SAFE.get(x.dtype, 0.0)
+    if span and largest(x, axis=None) < span and smallest(x, axis=None) > -span:
+        return np.exp(x)
+    shifted = _below_top(x, axis)
+    return np.exp(shifted, out=shifted)
+
+
+def _summed_products(a: Array, b: Array, axis: int) -> Array:
+    """Return the sums of products along an axis, which is kept."""
+    n = a.shape[-1]
+    if axis == a.ndim - 1:
+        return row_dots(a.reshape(-1, n), b.reshape(-1, n)).reshape(*a.shape[:-1], 1)
+    return sums(a * b, (axis,), True)
+
+
+def _by_rows(kernel: Callable[..., None], axis: int, *arrays: Array) -> Array | None:
+    """Return what a kernel that numba compiled makes of rows; None if they are none for it.
+
+    They are where the last dimension is meant, and the arrays are alike.
+    """
+    shape = arrays[0].shape
+    if axis != len(shape) - 1 or not numba_kernels.takes(*arrays):
+        return None
+    if any(a.shape != shape for a in arrays):
+        return None
+    rows = [np.ascontiguousarray(a).reshape(-1, shape[-1]) for a in arrays]
+    made = np.empty_like(rows[0])
+    kernel(*rows, made)
+    return made.reshape(shape)
+
+
+@operation()
+def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
+    """Return the exponentials, divided by their sum along a dimension: positive, with sum 1.
+
+    Args:
+        dim: the dimension along which the result sums to 1.
+        dtype: the dtype to compute in.
+
+    Raises:
+        NotImplementedError: the tensor is not floating-point.
+
+    Example:
+        >>> tn.tensor([0.0, 0.0, 0.0, 0.0]).softmax(dim=0)
+        tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
+    x, axis = _floats("softmax", self, dim, dtype)
+    if x.dtype is HALF:
+        return in_single(softmax, x, axis)
+    if x.size == 0 or x.ndim == 0:
+        return x - x + 1 if x.size else x.copy()
+    made = _by_rows(compiled.softmax, axis, x)
+    if made is not None:
+        return made
+    powers = _powers(x, axis)
+    powers /= sums(powers, (axis,), True)
+    return powers
+
+
+@operation(methods=False, node="SoftmaxBackwardDataBackward0")
+def softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
+    """Return the derivative of softmax times a gradient: ``y * (g - sum(g * y))``."""
+    axis = axis_of(dim, self.ndim)
+    if self.dtype is HALF:
+        return in_single(softmax_backward, self, result, axis)
+    if self.ndim == 0 or self.size == 0:
+        return result * (self - self * result)
+    made = _by_rows(compiled.softmax_back, axis, self, result)
+    if made is not None:
+        return made
+    slope = self - _summed_products(self, result, axis)
+    slope *= result
+    return slope
+
+
+softmax.grad(self=lambda g, result, dim: softmax_backward(g, result, dim))
+softmax_backward.grad(
+    self=lambda g, result, dim: softmax_backward(g, result, dim),
+    result=lambda g, self, result, dim: (
+        g * (self - sum_dims(self * result, dim, True)) - self * sum_dims(g * result, dim, True)
+    ),
+)
+
+
+@operation(node="LogSoftmaxBackward0")
+def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
+    """Return the logarithm of softmax, exact also where softmax is close to 0.
+
+    Args:
+        dim: the dimension along which softmax sums to 1.
+        dtype: the dtype to compute in.
+
+    Raises:
+        NotImplementedError: the tensor is not floating-point.
+
+    Example:
+        >>> tn.tensor([0.0, 1000.0]).log_softmax(dim=0)
+        tensor([-1000.,     0.])
+    """
+    x, axis = _floats("log_softmax", self, dim, dtype)
+    if x.dtype is HALF:
+        return in_single(log_softmax, x, axis)
+    if x.size == 0 or x.ndim == 0:
+        return x - x
+    made = _by_rows(compiled.log_softmax, axis, x)
+    if made is not None:
+        return made
+    shifted = _below_top(x, axis)
+    shifted -= np.log(sums(np.exp(shifted), (axis,), True))
+    return shifted
+
+
+@operation(methods=False, node="LogSoftmaxBackwardDataBackward0")
+def log_softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
+    """Return the derivative of log_softmax times a gradient: ``g - exp(y) * sum(g)``."""
+    axis = axis_of(dim, self.ndim)
+    if self.dtype is HALF:
+        return in_single(log_softmax_backward, self, result, axis)
+    if self.ndim == 0 or self.size == 0:
+        return self - np.exp(result) * self
+    made = _by_rows(compiled.log_softmax_back, axis, self, result)
+    if made is not None:
+        return made
+    slope = np.exp(result)
+    slope *= sums(self, (axis,), True)
+    return np.subtract(self, slope, out=slope)
+
+
+log_softmax.grad(self=lambda g, result, dim: log_softmax_backward(g, result, dim))
+log_softmax_backward.grad(
+    self=lambda g, result, dim: g - sum_dims(g * exp(result), dim, True),
+    result=lambda g, self, result, dim: -g * exp(result) * sum_dims(self, dim, True),
+)
+
+
+@operation()
+def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
+    """Return the logarithm of the sum of the exponentials over the dimensions, without overflow.
+
+    Its derivative is softmax: ``exp(x - logsumexp(x))``.
+
+    Example:
+        >>> tn.tensor([1000.0, 1000.0]).logsumexp(dim=0)
+        tensor(1000.6932)
+    """
+    if self.dtype.kind != "f":
+        self = self.astype(dtypes.default_float())
+    axes = axes_of(dim, self.ndim, "logsumexp")
+    top = largest(self, axis=axes, keepdims=True, initial=-np.inf)
+    top = np.where(np.isinf(top), 0, top).astype(self.dtype)
+    found = np.log(sums(np.exp(self - top), axes, True)) + top
+    return found if keepdim else found.reshape(_left(self.shape, axes))
+
+
+def _left(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(n for d, n in enumerate(shape) if d not in axes)
+
+
+logsumexp.grad(
+    self=lambda g, self, self_shape, result, dim, keepdim: (
+        restore(g, self_shape, dim, keepdim) * exp(self - restore(result, self_shape, dim, keepdim))
+    )
+)

@@ -1,0 +1,303 @@
+"""Order: sorting, the largest few, and the elements that stand at a place in the order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import refuse_bool, refuse_kinds, refuse_others
+from tinynet.ops.reduction.extrema import nonempty, pair, put_back, shared_by_all
+from tinynet.ops.shaping.views import axis_of
+
+# ---- all of them --------------------------------------------------------------------------------
+
+
+def _order(self: Array, dim: int, descending: bool) -> Array:
+    """Return the indices that sort along a dimension; equal elements keep their order."""
+    axis = axis_of(dim, self.ndim)
+    if self.ndim == 0:
+        return np.zeros((), np.int64)
+    if not descending:
+        return np.argsort(self, axis, kind="stable")
+    backwards = np.flip(np.argsort(np.flip(self, axis), axis, kind="stable"), axis)
+    return self.shape[axis] - 1 - backwards
+
+
+def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+    order = _order(self, dim, descending)
+    return (np.take_along_axis(self, order, dim) if self.ndim else self.copy()), order
+
+
+@operation(outputs=("values", "indices"), node="SortBackward0", result=pair("sort"))
+def sort(
+    self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True
+) -> tuple[Array, Array]:
+    """Return the elements in order along a dimension, and the indices they come from.
+
+    The order of equal elements is always kept; NaN counts as the largest.
+
+    Example:
+        >>> values, indices = tn.tensor([3.0, 1.0, 2.0]).sort()
+        >>> indices
+        tensor([1, 2, 0])
+    """
+    return _sorted(self, dim, descending)
+
+
+@operation()
+def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Return the indices that put the elements in order along a dimension.
+
+    Example:
+        >>> tn.tensor([3.0, 1.0, 2.0]).argsort()
+        tensor([1, 2, 0])
+    """
+    return _order(self, dim, descending)
+
+
+@public(out=True)
+def msort(self: Tensor) -> Tensor:
+    """Return the elements in order along the first dimension.
+
+    Takes any shape.
+
+    Example:
+        >>> tn.tensor([[3.0, 1.0], [2.0, 4.0]]).msort()
+        tensor([[2., 1.],
+                [3., 4.]])
+    """
+    refuse_others("msort", self=self)
+    return sort.function(self, 0)[0]
+
+
+# ---- the largest few ----------------------------------------------------------------------------
+
+_FEW = 32  # as many passes cost less than one that finds all
+
+
+def _one_by_one(self: Array, axis: int, k: int, largest: bool) -> Array | None:
+    """Return the indices of the ``k`` most extreme; None where they can not be told apart."""
+    bounds: Any = np.iinfo(self.dtype) if self.dtype.kind in "iu" else None
+    ends = (-np.inf, np.inf) if bounds is None else (bounds.min, bounds.max)
+    taken, find = (ends[0], np.argmax) if largest else (ends[1], np.argmin)
+    rest = self.copy()
+    if not largest and self.dtype.kind == "f" and np.isnan(self).any():
+        return None  # argmin finds NaN first, which is the last in the order
+    found = []
+    for _ in range(k):
+        place = find(rest, axis=axis, keepdims=True)
+        found.append(place)
+        np.put_along_axis(rest, place, taken, axis)
+    order = np.concatenate(found, axis)
+    return None if (np.take_along_axis(self, order, axis) == taken).any() else order
+
+
+def _some(self: Array, axis: int, k: int, largest: bool) -> Array:
+    """Return the indices of the ``k`` most extreme elements, in order."""
+    n = self.shape[axis]
+    if 0 < k <= min(_FEW, n // 4):
+        order = _one_by_one(self, axis, k, largest)
+        if order is not None:
+            return order
+    if k == 0 or k > n // 2:
+        return np.take(_order(self, axis, largest), range(k), axis)
+    border = n - k if largest else k - 1
+    part = np.argpartition(self, border, axis)
+    chosen = np.sort(np.take(part, range(n - k, n) if largest else range(k), axis), axis)
+    within = _order(np.take_along_axis(self, chosen, axis), axis, largest)
+    return np.take_along_axis(chosen, within, axis)
+
+
+@operation(outputs=("values", "indices"), node="TopkBackward0", result=pair("topk"))
+def topk(
+    self: Array, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> tuple[Array, Array]:
+    """Return the ``k`` largest (or smallest) elements along a dimension, in order; their indices.
+
+    Raises:
+        RuntimeError: ``k`` is negative or larger than the dimension.
+
+    Example:
+        >>> tn.tensor([3.0, 1.0, 2.0]).topk(2).values
+        tensor([3., 2.])
+    """
+    axis = axis_of(dim, self.ndim)
+    refuse_bool("k", k)
+    if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    if self.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
+    if self.ndim == 0:
+        return self.copy(), np.zeros((), np.int64)
+    order = _some(self, axis, k, largest)
+    return np.take_along_axis(self, order, axis), order
+
+
+sort.grad(self=lambda g, self_shape, indices, dim: put_back(g, self_shape, indices, dim))
+topk.grad(self=lambda g, self_shape, indices, dim: put_back(g, self_shape, indices, dim))
+
+# ---- the one at a place in the order ------------------------------------------------------------
+
+
+def _chosen(self: Array, place: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
+    """Return the elements at indices (of length 1 along the axis), and the indices."""
+    values = np.take_along_axis(self, place, axis)
+    return (values, place) if keepdim else (values.squeeze(axis), place.squeeze(axis))
+
+
+@operation(outputs=("values", "indices"), result=pair("kthvalue"))
+def kthvalue(self: Array, /, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+    """Return the ``k``-th smallest elements along a dimension (1: the smallest); their indices.
+
+    Raises:
+        RuntimeError: ``k`` is not between 1 and the length of the dimension.
+
+    Example:
+        >>> tn.tensor([3.0, 1.0, 2.0]).kthvalue(2).values
+        tensor(2.)
+    """
+    axis = axis_of(dim, self.ndim)
+    refuse_bool("k", k)
+    refuse_kinds("kthvalue", "b", self)
+    nonempty("kthvalue", self, dim)
+    if not 1 <= k <= (self.shape[axis] if self.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
+    if self.ndim == 0:
+        return self.copy(), np.zeros((), np.int64)
+    place = np.take(np.argpartition(self, k - 1, axis), [k - 1], axis)
+    return _chosen(self, place, axis, keepdim)
+
+
+# ---- median -------------------------------------------------------------------------------------
+
+
+def _middle(name: str, self: Array, dim: int, keepdim: bool, skip: bool) -> tuple[Array, Array]:
+    """Return the medians along a dimension: the lower of two; NaN if any, or skipped."""
+    axis = axis_of(dim, self.ndim)
+    refuse_kinds(name, "b", self)
+    nonempty(name, self, dim)
+    if self.ndim == 0:
+        return self.copy(), np.zeros((), np.int64)
+    n = self.shape[axis]
+    if self.dtype.kind != "f" or not np.isnan(self).any():
+        place = np.take(np.argpartition(self, (n - 1) // 2, axis), [(n - 1) // 2], axis)
+        return _chosen(self, place, axis, keepdim)
+    missing = np.isnan(self)
+    order = np.argsort(self, axis, kind="stable")  # NaN last
+    valid = n - missing.sum(axis, keepdims=True)
+    middle = (valid - 1) // 2 if skip else np.where(valid < n, valid, (n - 1) // 2)
+    return _chosen(self, np.take_along_axis(order, np.maximum(middle, 0), axis), axis, keepdim)
+
+
+def _middle_of_all(name: str, self: Array, skip: bool) -> Array:
+    refuse_kinds(name, "b", self)
+    if self.size == 0:
+        if self.dtype.kind == "f":
+            return np.asarray(np.nan, self.dtype)
+        return np.asarray(np.iinfo(self.dtype).min, self.dtype)
+    return _middle(name, self.reshape(-1), 0, False, skip)[0]
+
+
+@operation(node="MedianBackward0", methods=False)
+def median_all(self: Array, /) -> Array:
+    """Return the median of all elements."""
+    return _middle_of_all("median", self, False)
+
+
+@operation(node="NanmedianBackward0", methods=False)
+def nanmedian_all(self: Array, /) -> Array:
+    """Return the median of all elements that are not NaN."""
+    return _middle_of_all("nanmedian", self, True)
+
+
+@operation(
+    outputs=("values", "indices"), node="MedianBackward1", result=pair("median"), methods=False
+)
+def median_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    """Return the medians along a dimension, and where they stand."""
+    return _middle("median", self, dim, keepdim, False)
+
+
+@operation(
+    outputs=("values", "indices"),
+    node="NanmedianBackward1",
+    result=pair("nanmedian"),
+    methods=False,
+)
+def nanmedian_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
+    """Return the medians of what is not NaN along a dimension, and where they stand."""
+    return _middle("median", self, dim, keepdim, True)
+
+
+for _op in (median_all, nanmedian_all):
+    _op.grad(self=shared_by_all)
+for _op in (kthvalue, median_dim, nanmedian_dim):
+    _op.grad(
+        self=lambda g, self_shape, indices, dim, keepdim: put_back(
+            g, self_shape, indices, dim, keepdim
+        )
+    )
+
+
+@public(out=True)
+def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return the median: of all elements, or (with their indices) along a dimension.
+
+    Of an even number of elements it is the lower of the middle two. NaN where any element is.
+
+    Example:
+        >>> tn.tensor([4.0, 1.0, 2.0, 3.0]).median()
+        tensor(2.)
+    """
+    refuse_others("median", self=self)
+    return median_all.function(self) if dim is None else median_dim.function(self, dim, keepdim)
+
+
+@public(out=True)
+def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return the median of what is not NaN: of all, or (with their indices) along a dimension.
+
+    Example:
+        >>> tn.tensor([4.0, float("nan"), 2.0, 3.0]).nanmedian()
+        tensor(3.)
+    """
+    refuse_others("nanmedian", self=self)
+    if dim is None:
+        return nanmedian_all.function(self)
+    return nanmedian_dim.function(self, dim, keepdim)
+
+
+# ---- mode ---------------------------------------------------------------------------------------
+
+
+@operation(outputs=("values", "indices"), result=pair("mode"))
+def mode(self: Array, /, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+    """Return the most frequent elements along a dimension, and where the last of each stands.
+
+    Of several that are equally frequent it is the smallest.
+
+    Example:
+        >>> tn.tensor([3, 1, 1, 2]).mode().values
+        tensor(1)
+    """
+    axis = axis_of(dim, self.ndim)
+    nonempty("mode", self, dim)
+    if self.ndim == 0:
+        return self.copy(), np.zeros((), np.int64)
+    ordered, order = _sorted(self, axis, False)
+    ordered = np.moveaxis(ordered, axis, -1)
+    place = np.arange(self.shape[axis])
+    starts = np.ones(ordered.shape, bool)
+    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    length = place - np.maximum.accumulate(np.where(starts, place, 0), -1)
+    last = np.moveaxis(length.argmax(-1, keepdims=True), -1, axis)
+    return _chosen(self, np.take_along_axis(order, last, axis), axis, keepdim)
+
+
+mode.grad(
+    self=lambda g, self_shape, indices, dim, keepdim: put_back(g, self_shape, indices, dim, keepdim)
+)

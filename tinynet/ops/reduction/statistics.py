@@ -1,0 +1,337 @@
+"""Variance, standard deviation and norms."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.pointwise.arithmetic import where
+from tinynet.ops.pointwise.exponential import abs as absolute
+from tinynet.ops.pointwise.exponential import sign
+from tinynet.ops.reduction.sums import (
+    Dims,
+    axes_of,
+    count_of,
+    largest,
+    mean_dims,
+    restore,
+    smallest,
+    spread,
+    sum_dims,
+)
+from tinynet.sums import add_up, sums
+from tinynet.widening import HALF, in_single
+
+# ---- variance and standard deviation ------------------------------------------------------------
+
+
+def _moments(self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[Array, Array]:
+    """Return the variance and the mean."""
+    if not dtypes.is_floating(self.dtype):
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    axes = axes_of(dim, self.ndim)
+    count = count_of(self.shape, dim)
+    kind = self.dtype.type
+    center = np.asarray(sums(self, axes, True) / kind(count))
+    away = np.asarray(self - center)
+    rest = sums(away, axes, keepdim)  # 0, but for the rounding of the mean
+    total = sums(np.square(away, out=away), axes, keepdim) - rest * (rest / kind(max(count, 1)))
+    variances = np.maximum(total, 0) / kind(max(count - correction, 0))
+    return variances, center.reshape(variances.shape)
+
+
+def _around_mean(
+    g: Any, x: Any, shape: tuple[int, ...], dim: Dims, correction: float, keepdim: bool
+) -> Any:
+    """Return the derivative of the variance."""
+    free = count_of(shape, dim) - correction
+    center = mean_dims(x, dim, True)
+    if free <= 0 and (dim is None or not shape):
+        return spread(g, shape, dim, keepdim) * where(x == center, math.nan, math.inf)
+    scale = 2 / free if free else math.inf
+    return spread(g * scale, shape, dim, keepdim) * (x - center)
+
+
+def _of_deviation(
+    g: Any, x: Any, shape: tuple[int, ...], std: Any, dim: Dims, correction: float, keepdim: bool
+) -> Any:
+    """Return the derivative of the standard deviation; zero where it is."""
+    g = where(std == 0, 0.0, g / (2 * std))
+    return _around_mean(g, x, shape, dim, correction, keepdim)
+
+
+def _of_mean(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
+    return spread(g / max(count_of(shape, dim), 1), shape, dim, keepdim)
+
+
+@operation(node="VarBackward0", methods=False)
+def variance(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
+    """Return the variance over dimensions."""
+    if self.dtype is HALF:
+        return in_single(variance, self, dim, correction, keepdim)
+    return _moments(self, dim, correction, keepdim)[0]
+
+
+variance.grad(
+    self=lambda g, self, self_shape, dim, correction, keepdim: _around_mean(
+        g, self, self_shape, dim, correction, keepdim
+    )
+)
+
+
+@operation(node="StdBackward0", methods=False)
+def deviation(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
+    """Return the standard deviation over dimensions; its subgradient at zero is zero."""
+    if self.dtype is HALF:
+        return in_single(deviation, self, dim, correction, keepdim)
+    return np.sqrt(_moments(self, dim, correction, keepdim)[0])
+
+
+deviation.grad(
+    self=lambda g, self, self_shape, result, dim, correction, keepdim: _of_deviation(
+        g, self, self_shape, result, dim, correction, keepdim
+    )
+)
+
+
+@operation(outputs=("var", "mean"), differentiable=2, node="VarMeanBackward0", methods=False)
+def variance_mean(
+    self: Array, /, dim: Dims, correction: float, keepdim: bool
+) -> tuple[Array, Array]:
+    """Return the variance and the mean over dimensions."""
+    if self.dtype is HALF:
+        return tuple(in_single(variance_mean, self, dim, correction, keepdim))
+    return _moments(self, dim, correction, keepdim)
+
+
+variance_mean.grad(
+    self=lambda g, self, self_shape, dim, correction, keepdim: (
+        _around_mean(g[0], self, self_shape, dim, correction, keepdim)
+        + _of_mean(g[1], self_shape, dim, keepdim)
+    )
+)
+
+
+@operation(outputs=("std", "mean"), differentiable=2, node="StdMeanBackward0", methods=False)
+def deviation_mean(
+    self: Array, /, dim: Dims, correction: float, keepdim: bool
+) -> tuple[Array, Array]:
+    """Return the standard deviation and the mean over dimensions."""
+    if self.dtype is HALF:
+        return tuple(in_single(deviation_mean, self, dim, correction, keepdim))
+    variances, means = _moments(self, dim, correction, keepdim)
+    return np.sqrt(variances), means
+
+
+deviation_mean.grad(
+    self=lambda g, self, self_shape, std, dim, correction, keepdim: (
+        _of_deviation(g[0], self, self_shape, std, dim, correction, keepdim)
+        + _of_mean(g[1], self_shape, dim, keepdim)
+    )
+)
+
+
+def _options(
+    name: str, self: Any, dim: Any, unbiased: bool | None, correction: float | None
+) -> tuple[Dims, float]:
+    """Return the dimensions and the correction that a call of var or std means."""
+    refuse_others(name, self=self)
+    if isinstance(dim, bool):  # var(unbiased)
+        dim, unbiased = None, dim
+    if unbiased is not None and correction is not None:
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments: 'unbiased' and 'correction' "
+            "say the same; give one of them"
+        )
+    if correction is None:
+        correction = 0 if unbiased is False else 1
+    axes = axes_of(dim, self._array.ndim, name)
+    array = self._array
+    count = math.prod(array.shape[a] for a in axes) if array.size else 0
+    if dtypes.is_floating(array.dtype) and count - correction <= 0:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "reduction factor (input numel divided by output numel).",
+            UserWarning,
+            stacklevel=3,
+        )
+    return dim, correction
+
+
+@public(out=True)
+def var(
+    self: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """Return the variance over the given dimensions (all unless given).
+
+    ``sum((x - mean(x)) ** 2) / (n - correction)`` of n elements.
+
+    Args:
+        dim: dimension or dimensions.
+        unbiased: True (the default) stands for ``correction=1``, False for ``correction=0``.
+        keepdim: keep the dimensions with length 1.
+        correction: subtracted from the count of elements before dividing by it.
+
+    Raises:
+        RuntimeError: the tensor is not floating-point.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0, 3.0]).var()
+        tensor(1.)
+    """
+    dim, correction = _options("var", self, dim, unbiased, correction)
+    return variance.function(self, dim, correction, keepdim)
+
+
+@public(out=True)
+def std(
+    self: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """Return the standard deviation over the given dimensions (all unless given).
+
+    ``sqrt(sum((x - mean(x)) ** 2) / (n - correction))`` of n elements.
+
+    Arguments are those of ``var``. Where the result is zero, so is the gradient.
+
+    Example:
+        >>> tn.tensor([1.0, 3.0]).std(unbiased=False)
+        tensor(1.)
+    """
+    dim, correction = _options("std", self, dim, unbiased, correction)
+    return deviation.function(self, dim, correction, keepdim)
+
+
+def var_mean(
+    self: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the variance and the mean; arguments are those of ``var``.
+
+    Example:
+        >>> tn.var_mean(tn.tensor([1.0, 2.0, 3.0]))
+        (tensor(1.), tensor(2.))
+    """
+    dim, correction = _options("var_mean", self, dim, unbiased, correction)
+    found: tuple[Tensor, Tensor] = variance_mean.function(self, dim, correction, keepdim)
+    return found
+
+
+def std_mean(
+    self: Tensor,
+    dim: Dims = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return the standard deviation and the mean; arguments are those of ``var``.
+
+    Example:
+        >>> tn.std_mean(tn.tensor([1.0, 2.0, 3.0]))
+        (tensor(1.), tensor(2.))
+    """
+    dim, correction = _options("std_mean", self, dim, unbiased, correction)
+    found: tuple[Tensor, Tensor] = deviation_mean.function(self, dim, correction, keepdim)
+    return found
+
+
+public(var_mean, as_method=False, out=True)
+public(std_mean, as_method=False, out=True)
+
+# ---- norms --------------------------------------------------------------------------------------
+
+
+@operation(node="LinalgVectorNormBackward0", methods=False)
+def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
+    """Return the p-norm over dimensions."""
+    axes = axes_of(dim, self.ndim)
+    _check_norm(self, p, axes, dim)
+    if self.dtype is HALF:
+        return in_single(vector_norm, self, p, dim, keepdim)
+    sizes = np.abs(self)
+    if p == math.inf:
+        return largest(sizes, axis=axes, keepdims=keepdim)
+    if p == -math.inf:
+        return smallest(sizes, axis=axes, keepdims=keepdim)
+    if p == 0:
+        return add_up(sizes != 0, axis=axes, keepdims=keepdim, dtype=self.dtype)
+    if p == 1:
+        return sums(sizes, axes, keepdim)
+    if p == 2:
+        return np.sqrt(sums(np.square(self), axes, keepdim))
+    return sums(sizes**p, axes, keepdim) ** (1 / p)
+
+
+def _check_norm(self: Array, p: float, axes: tuple[int, ...], dim: Dims) -> None:
+    if not dtypes.is_floating(self.dtype):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{name_of(self)}"
+        )
+    if p < 0 or p == math.inf:
+        shown = f"{p:g}"
+        for axis in axes:
+            if self.shape[axis] == 0 and (dim is not None and dim != ()):
+                raise RuntimeError(
+                    f"linalg.vector_norm cannot compute the {shown} norm on the dimension {axis}"
+                    "because this dimension is empty and the operation does not have an identity"
+                )
+        if self.size == 0 and len(axes) == self.ndim:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {shown} norm on an empty tensor because "
+                "the operation does not have an identity"
+            )
+
+
+def norm_gradient(
+    g: Any, x: Any, shape: tuple[int, ...], result: Any, p: float, dim: Dims, keepdim: bool
+) -> Any:
+    """Return the derivative of the p-norm; zero where the norm is."""
+    g, norm = restore(g, shape, dim, keepdim), restore(result, shape, dim, keepdim)
+    if p == 0:
+        return None
+    if p == 1:
+        return g * sign(x)
+    if p == 2:
+        if isinstance(g, Tensor):  # NaN is the second derivative at 0, as in PyTorch
+            return g * where(norm == 0, 0.0, x / norm)
+        return x * where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm))
+    sizes = absolute(x)
+    if p in (math.inf, -math.inf):
+        found = (sizes == norm) | (x != x)
+        return sign(x) * found * (g / sum_dims(found * 1.0, dim, True))
+    if p < 1:
+        return sign(x) * where(x == 0, 0.0, sizes ** (p - 1)) * g * norm ** (1 - p)
+    scale = where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm) ** (p - 1))
+    if p < 2:
+        return sign(x) * sizes ** (p - 1) * scale
+    return x * sizes ** (p - 2) * scale
+
+
+vector_norm.grad(
+    self=lambda g, self, self_shape, result, p, dim, keepdim: norm_gradient(
+        g, self, self_shape, result, p, dim, keepdim
+    )
+)

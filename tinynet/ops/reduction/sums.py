@@ -1,0 +1,360 @@
+"""Reductions: sums, means and products over one, several or all dimensions; running sums; truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.argument_errors import bad_dim, name_of, refuse_others
+from tinynet.ops.shaping.joining import cat, stack
+from tinynet.ops.shaping.views import axis_of, expand, reshape
+from tinynet.sums import sum_kind, sums
+from tinynet.widening import HALF, in_single
+
+Dims = int | Sequence[int] | None
+
+# numpy's types know no ``keepdims: bool``
+multiply_up: Callable[..., Array] = np.multiply.reduce
+largest: Callable[..., Array] = np.maximum.reduce
+smallest: Callable[..., Array] = np.minimum.reduce
+
+# ---- what reductions share ----------------------------------------------------------------------
+
+
+def axes_of(dim: Dims, ndim: int, function: str = "") -> tuple[int, ...]:
+    """Return the dimensions to reduce as a tuple of axes; all for None or an empty tuple.
+
+    Raises:
+        IndexError: a dimension is out of range.
+        RuntimeError: a dimension appears twice.
+        TypeError: not an int, or a sequence of ints.
+    """
+    if isinstance(dim, int):
+        axis = axis_of(dim, ndim)
+        return (axis,) if ndim else ()
+    if dim is None:
+        return tuple(range(ndim))
+    if not isinstance(dim, (tuple, list)):
+        raise bad_dim(function, dim)
+    axes = [axis_of(d, ndim) for d in dim] or list(range(ndim))
+    if len(set(axes)) != len(axes):
+        double = next(a for a in axes if axes.count(a) > 1)
+        raise RuntimeError(f"dim {double} appears multiple times in the list of dims")
+    return tuple(axes) if ndim else ()
+
+
+def restore(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
+    """Give a reduced gradient its lost dimensions back (of length 1), to broadcast to ``shape``."""
+    if keepdim or not shape:
+        return g
+    kept = list(shape)
+    for axis in axes_of(dim, len(shape)):
+        kept[axis] = 1
+    return reshape(g, tuple(kept))
+
+
+def spread(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
+    """Broadcast a reduced gradient back to ``shape``."""
+    return expand(restore(g, shape, dim, keepdim), shape)
+
+
+def count_of(shape: tuple[int, ...], dim: Dims) -> int:
+    """Return how many elements are reduced to one."""
+    return math.prod(shape[a] for a in axes_of(dim, len(shape)))
+
+
+def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
+    kind = array.dtype if dtype is None else dtypes.as_numpy(dtype)
+    if not dtypes.is_floating(kind):
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point "
+            f"or complex dtype. Got: {name_of(array)}"
+        )
+    return kind
+
+
+# ---- sums and means -----------------------------------------------------------------------------
+
+
+@operation(node="SumBackward0", methods=False)
+def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
+    """Return the sum of all elements."""
+    return sums(self, None, False, dtype)
+
+
+sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
+
+
+@operation(node="SumBackward1", methods=False)
+def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
+    """Return the sums over dimensions."""
+    return sums(self, axes_of(dim, self.ndim, "sum"), keepdim, dtype)
+
+
+sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim))
+
+
+@public(out=True)
+def sum(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
+    """Return the sum over the given dimensions (all unless given); integers sum as int64.
+
+    ``x[0] + x[1] + ...``, 0 of no elements.
+
+    Args:
+        dim: dimension or dimensions to sum over.
+        keepdim: keep them with length 1.
+        dtype: the dtype to sum in.
+
+    Example:
+        >>> tn.ones(2, 3).sum(dim=1)
+        tensor([3., 3.])
+    """
+    if not isinstance(self, Tensor):
+        refuse_others("sum", self=self)
+    if dim is None and not keepdim:
+        return sum_all.function(self, dtype)
+    return sum_dims.function(self, dim, keepdim, dtype)
+
+
+@operation(node="MeanBackward0", methods=False)
+def mean_all(self: Array, /, dtype: DtypeLike = None) -> Array:
+    """Return the mean of all elements."""
+    if self.dtype is HALF and dtype is None:
+        return in_single(mean_all, self)
+    kind = _mean_kind(self, dtype)
+    return sums(self, None, False, dtype) / kind.type(self.size)
+
+
+mean_all.grad(self=lambda g, self_shape: expand(g / max(math.prod(self_shape), 1), self_shape))
+mean_all.recorded["self"] = (  # in PyTorch's order
+    lambda g, self_shape: expand(g, self_shape) / max(math.prod(self_shape), 1),
+    ("self_shape",),
+)
+
+
+@operation(node="MeanBackward1", methods=False)
+def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
+    """Return the means over dimensions."""
+    if self.dtype is HALF and dtype is None:
+        return in_single(mean_dims, self, dim, keepdim)
+    kind = _mean_kind(self, dtype)
+    axes = axes_of(dim, self.ndim, "mean")
+    return sums(self, axes, keepdim, dtype) / kind.type(count_of(self.shape, dim))
+
+
+mean_dims.grad(
+    self=lambda g, self_shape, dim, keepdim: spread(
+        g / max(count_of(self_shape, dim), 1), self_shape, dim, keepdim
+    )
+)
+mean_dims.recorded["self"] = (
+    lambda g, self_shape, dim, keepdim: (
+        spread(g, self_shape, dim, keepdim) / max(count_of(self_shape, dim), 1)
+    ),
+    ("self_shape", "dim", "keepdim"),
+)
+
+
+@public(out=True)
+def mean(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
+    """Return the mean over the given dimensions (all unless given); NaN of no elements.
+
+    ``sum(x) / n`` of n elements.
+
+    Args:
+        dim: dimension or dimensions to average over.
+        keepdim: keep them with length 1.
+        dtype: the dtype to compute in.
+
+    Raises:
+        RuntimeError: the tensor is not floating-point.
+
+    Example:
+        >>> tn.tensor([1.0, 2.0, 6.0]).mean()
+        tensor(3.)
+    """
+    refuse_others("mean", self=self)
+    if dim is None and not keepdim:
+        return mean_all.function(self, dtype)
+    return mean_dims.function(self, dim, keepdim, dtype)
+
+
+# ---- without NaN --------------------------------------------------------------------------------
+
+
+@operation(node="NansumBackward0", methods=False)
+def nansum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
+    """Return the sums of what is not NaN over dimensions."""
+    if dtypes.is_floating(self.dtype):
+        self = np.where(np.isnan(self), self.dtype.type(0), self)
+    return sum_dims.kernel(self, dim, keepdim, dtype)
+
+
+nansum_dims.grad(
+    self=lambda g, self, self_shape, dim, keepdim: (
+        spread(g, self_shape, dim, keepdim) * (self == self)
+    )
+)
+
+
+@public(out=True)
+def nansum(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
+    """Return the sum of what is not NaN; arguments are those of ``sum``.
+
+    Example:
+        >>> tn.tensor([1.0, float("nan"), 2.0]).nansum()
+        tensor(3.)
+    """
+    refuse_others("nansum", self=self)
+    return nansum_dims.function(self, dim, keepdim, dtype)
+
+
+@public(out=True)
+def nanmean(
+    self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
+    """Return the mean of what is not NaN; arguments are those of ``mean``.
+
+    Raises:
+        RuntimeError: the tensor is not floating-point.
+
+    Example:
+        >>> tn.tensor([1.0, float("nan"), 2.0]).nanmean()
+        tensor(1.5000)
+    """
+    refuse_others("nanmean", self=self)
+    if not dtypes.is_floating(self._array.dtype):
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{name_of(self._array)}"
+        )
+    count = wrap(~np.isnan(self._array)).sum(dim, keepdim)
+    return nansum(self, dim, keepdim, dtype=dtype) / count
+
+
+# ---- products -----------------------------------------------------------------------------------
+
+
+@operation(node="ProdBackward0", methods=False, autocast="float32")
+def prod_all(self: Array, /, dtype: DtypeLike = None) -> Array:
+    """Return the product of all elements."""
+    if self.dtype is HALF and dtype is None:
+        return in_single(prod_all, self)
+    return multiply_up(self, axis=None, dtype=sum_kind(self, dtype))
+
+
+prod_all.grad(
+    self=lambda g, self, self_shape: expand(g, self_shape) * _others(self, self_shape, None)
+)
+
+
+@operation(node="ProdBackward1", methods=False, autocast="float32")
+def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
+    """Return the products over one dimension."""
+    axes = axes_of(dim, self.ndim)
+    if self.dtype is HALF and dtype is None:
+        return in_single(prod_dim, self, dim, keepdim)
+    return multiply_up(self, axis=axes, keepdims=keepdim, dtype=sum_kind(self, dtype))
+
+
+prod_dim.grad(
+    self=lambda g, self, self_shape, dim, keepdim: (
+        spread(g, self_shape, dim, keepdim) * _others(self, self_shape, dim)
+    )
+)
+
+
+def _others(x: Any, shape: tuple[int, ...], dim: int | None) -> Any:
+    """Return, for each element, the product of the others: exact where elements are zero."""
+    if not shape:
+        return 1.0
+    if dim is None:
+        count = math.prod(shape)
+        others = _tree(reshape(x, (count,)), count)
+        return others if count < 2 else reshape(others, shape)
+    axis = axis_of(dim, len(shape))
+    others = _tree(x.swapaxes(0, axis), shape[axis])
+    return others if shape[axis] < 2 else others.swapaxes(0, axis)
+
+
+def _tree(x: Any, n: int) -> Any:
+    """Return the products of the others along the first dimension, of length ``n``.
+
+    Neighbours are multiplied in pairs until one product is left; on the way back, what lies
+    outside a pair times one half of it is what lies outside the other half. O(n), no division.
+    """
+    if n < 2:
+        return 1.0
+    pairs, single = divmod(n, 2)
+    left, right, last = x[0 : 2 * pairs : 2], x[1 : 2 * pairs : 2], x[2 * pairs :]
+    outside = _tree(cat([left * right, last], 0) if single else left * right, pairs + single)
+    around = outside if n == 2 else outside[:pairs]
+    both = stack([around * right, around * left], 1)
+    both = reshape(both, (2 * pairs, *both.shape[2:]))
+    return cat([both, outside[pairs:]], 0) if single else both
+
+
+@public(out=True)
+def prod(
+    self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
+) -> Tensor:
+    """Return the product over one dimension (all elements unless given); of integers as int64.
+
+    ``x[0] * x[1] * ...``; 1 of no elements.
+
+    Example:
+        >>> tn.tensor([2.0, 3.0, 4.0]).prod()
+        tensor(24.)
+    """
+    refuse_others("prod", self=self)
+    if dim is None:
+        return prod_all.function(self, dtype)
+    if not isinstance(dim, int):
+        raise bad_dim("prod", dim, False)
+    return prod_dim.function(self, dim, keepdim, dtype)
+
+
+# ---- truth --------------------------------------------------------------------------------------
+
+
+def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Array:
+    kind = self.dtype if self.dtype == np.uint8 else bool
+    if dim == ():  # unlike in sums
+        return self.astype(bool).astype(kind)
+    axes = axes_of(dim, self.ndim, name)
+    return np.asarray(reduce(self, axis=axes, keepdims=keepdim)).astype(kind, copy=False)
+
+
+@operation()
+def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
+    """Return True where all elements along the dimensions (all unless given) are nonzero.
+
+    Example:
+        >>> tn.tensor([True, False]).all()
+        tensor(False)
+    """
+    return _truth("all", self, dim, keepdim, np.logical_and.reduce)
+
+
+@operation()
+def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
+    """Return True where any element along the dimensions (all unless given) is nonzero.
+
+    Example:
+        >>> tn.tensor([True, False]).any()
+        tensor(True)
+    """
+    return _truth("any", self, dim, keepdim, np.logical_or.reduce)

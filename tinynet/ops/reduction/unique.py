@@ -1,0 +1,307 @@
+"""What occurs, where, and how often: nonzero elements, unique ones, counts of whole numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, no_derivative, refuse_kinds, refuse_others
+from tinynet.ops.reduction.sums import Dims, axes_of
+from tinynet.ops.shaping.views import axis_of
+
+# ---- where --------------------------------------------------------------------------------------
+
+
+@public(out=True)
+def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+    """Return the indices of the nonzero elements, one row each, or one tensor per dimension.
+
+    Takes any shape and dtype.
+
+    Example:
+        >>> tn.tensor([[0, 1], [2, 0]]).nonzero()
+        tensor([[0, 1],
+                [1, 0]])
+    """
+    refuse_others("nonzero", self=self)
+    found = np.nonzero(np.atleast_1d(self._array))
+    if as_tuple:
+        return tuple(wrap(i) for i in found)
+    if self._array.ndim == 0:
+        return wrap(np.zeros((len(found[0]), 0), np.int64))
+    return wrap(np.stack(found, 1))
+
+
+@public(out=True)
+def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """Return the indices of the first ``size`` nonzero elements, one row each.
+
+    Args:
+        size: the number of rows.
+        fill_value: what fills the rows that are left over.
+
+    Raises:
+        RuntimeError: a negative size.
+
+    Example:
+        >>> tn.nonzero_static(tn.tensor([0, 3, 5]), size=3)
+        tensor([[ 1],
+                [ 2],
+                [-1]])
+    """
+    refuse_others("nonzero_static", self=self)
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    found = np.argwhere(self._array)[:size]
+    rows = np.full((size, self._array.ndim), fill_value, np.int64)
+    rows[: len(found)] = found
+    return wrap(rows)
+
+
+@public
+def argwhere(self: Tensor) -> Tensor:
+    """Return the indices of the nonzero elements, one row each.
+
+    Takes any shape and dtype.
+
+    Example:
+        >>> tn.argwhere(tn.tensor([0, 3, 5]))
+        tensor([[1],
+                [2]])
+    """
+    refuse_others("argwhere", self=self)
+    return nonzero(self)
+
+
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Return, for places in a flattened tensor of a shape, the indices along each dimension.
+
+    Raises:
+        TypeError: indices that are not whole numbers.
+
+    Example:
+        >>> tn.unravel_index(tn.tensor([3, 5]), (2, 3))
+        (tensor([1, 1]), tensor([0, 2]))
+    """
+    refuse_others("unravel_index", indices=indices)
+    if indices._array.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in sizes:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any(n < 0 for n in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
+    rest, found = indices._array.astype(np.int64), []
+    for n in reversed(sizes):
+        found.append(wrap(np.asarray(rest % n)))
+        rest = rest // n
+    return tuple(reversed(found))
+
+
+public(unravel_index, as_method=False)
+
+# ---- how often ----------------------------------------------------------------------------------
+
+
+@operation()
+def count_nonzero(self: Array, /, dim: Dims = None) -> Array:
+    """Return the number of nonzero elements over the dimensions (all unless given).
+
+    Example:
+        >>> tn.tensor([[0, 1], [2, 3]]).count_nonzero(dim=0)
+        tensor([1, 2])
+    """
+    return np.asarray(np.count_nonzero(self, axes_of(dim, self.ndim, "count_nonzero")), np.int64)
+
+
+_bincount = errors.allocating(np.bincount)
+
+
+@public
+def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers.
+
+    Args:
+        weights: what each occurrence counts; the sums are floating-point.
+        minlength: how many counts there are at least.
+
+    Raises:
+        RuntimeError: not a vector, negative numbers, or weights of another shape.
+
+    Example:
+        >>> tn.bincount(tn.tensor([1, 1, 3]))
+        tensor([0, 2, 0, 1])
+    """
+    refuse_others("bincount", self=self)
+    numbers = self._array
+    refuse_kinds("bincount", "fb", numbers)
+    if numbers.ndim != 1 or (numbers.size and numbers.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if weights is None:
+        return wrap(_bincount(numbers.astype(np.int64), minlength=minlength))
+    if weights._array.shape != numbers.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    found = _bincount(numbers.astype(np.int64), weights._array, minlength)
+    single = weights._array.dtype == np.float32
+    return wrap(found.astype(np.float32) if single else found)
+
+
+# ---- unique -------------------------------------------------------------------------------------
+
+
+def _chosen(name: str, node: str) -> Any:
+    """Make the operation that returns what was chosen of a tensor; it has no derivative."""
+
+    def chosen(self: Array, /, values: Array) -> Array:
+        """Return the values that were found in ``self``."""
+        return values
+
+    chosen.__name__ = f"{name}_values"
+    return operation(methods=False, node=node)(chosen).grad(self=no_derivative(name)).function
+
+
+_unique2 = _chosen("_unique2", "Unique2Backward0")
+_unique_dim = _chosen("unique_dim", "UniqueDimBackward0")
+_consecutive = _chosen("unique_consecutive", "UniqueConsecutiveBackward0")
+
+
+def _results(values: Tensor, inverse: Array | None, counts: Array | None) -> Any:
+    further = [wrap(a) for a in (inverse, counts) if a is not None]
+    return (values, *further) if further else values
+
+
+def _slices(name: str, self: Tensor, dim: int) -> tuple[Array, int]:
+    """Return the slices along a dimension as rows, and the axis."""
+    array = self._array
+    axis = axis_of(dim, array.ndim)
+    if array.size == 0 and any(n == 0 for d, n in enumerate(array.shape) if d != axis):
+        raise RuntimeError(
+            f"There are 0 sized dimensions, and they aren't selected, so {name} cannot be applied"
+        )
+    rows = np.moveaxis(np.atleast_1d(array), axis, 0)
+    return rows.reshape(len(rows), -1 if rows.size else math.prod(rows.shape[1:])), axis
+
+
+def _starts(rows: Array) -> Array:
+    """Return True where a row differs from the one before it."""
+    new = np.ones(len(rows), bool)
+    new[1:] = (rows[1:] != rows[:-1]).any(1)
+    return new
+
+
+@public
+def unique(
+    self: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return each element that occurs, once, in order; or each slice along a dimension.
+
+    Args:
+        sorted: accepted for compatibility; the result is always in order.
+        return_inverse: also return, for each element, where it stands in the result.
+        return_counts: also return how often each occurs.
+        dim: compare slices along this dimension instead of elements.
+
+    Example:
+        >>> tn.unique(tn.tensor([3, 1, 3]), return_counts=True)
+        (tensor([1, 3]), tensor([1, 2]))
+    """
+    refuse_others("unique", self=self)
+    array = self._array
+    if dim is None:
+        rows, axis = array.reshape(-1, 1), 0
+        order = np.argsort(rows[:, 0], kind="stable")
+    else:
+        rows, axis = _slices("unique", self, dim)
+        order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
+    new = _starts(rows[order])
+    chosen = order[new]
+    inverse = np.empty(len(order), np.int64)
+    inverse[order] = np.cumsum(new) - 1
+    values = array.reshape(-1)[chosen] if dim is None else array.take(chosen, axis)
+    return _results(
+        (_unique2 if dim is None else _unique_dim)(self, values),
+        (inverse.reshape(array.shape) if dim is None else inverse) if return_inverse else None,
+        np.diff(np.append(np.flatnonzero(new), len(new))) if return_counts else None,
+    )
+
+
+@public
+def unique_consecutive(
+    self: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return the elements, runs of equal ones as one; or the slices along a dimension.
+
+    Arguments are those of ``unique``.
+
+    Example:
+        >>> tn.unique_consecutive(tn.tensor([1, 1, 2, 1]))
+        tensor([1, 2, 1])
+    """
+    refuse_others("unique_consecutive", self=self)
+    array = self._array
+    rows, axis = (array.reshape(-1, 1), 0) if dim is None else _slices("unique", self, dim)
+    new = _starts(rows)
+    inverse = np.cumsum(new) - 1
+    values = array.reshape(-1)[new] if dim is None else array.compress(new, axis)
+    return _results(
+        _consecutive(self, values),
+        (inverse.reshape(array.shape) if dim is None else inverse) if return_inverse else None,
+        np.diff(np.append(np.flatnonzero(new), len(new))) if return_counts else None,
+    )
+
+
+# ---- membership ---------------------------------------------------------------------------------
+
+
+@with_out
+def isin(
+    elements: Tensor | float,
+    test_elements: Tensor | float,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Tensor:
+    """Return True for the elements that are among ``test_elements``; one may be a number.
+
+    Args:
+        elements: what to look for.
+        test_elements: where to look.
+        assume_unique: no element occurs twice in either; accepted for compatibility.
+        invert: return False for them instead.
+
+    Example:
+        >>> tn.isin(tn.tensor([1, 2, 3]), tn.tensor([3, 1]))
+        tensor([ True, False,  True])
+    """
+    if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
+        raise TypeError("isin() received an invalid combination of arguments: two numbers")
+    inside, among = (
+        x._array if isinstance(x, Tensor) else np.asarray(x) for x in (elements, test_elements)
+    )
+    for array in (inside, among):
+        if array.dtype.kind == "b":
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {name_of(array)}")
+    return wrap(np.asarray(np.isin(inside, among, invert=invert)))
+
+
+public(isin, as_method=False)

@@ -1,0 +1,1 @@
+"""Views, shapes, and the joining, splitting and turning of tensors."""

@@ -1,0 +1,362 @@
+"""Diagonals and triangles: taken from matrices, put into zeros, and where their elements stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.declaration.operation import operation, public, sequence, view
+from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.devices import DeviceLike, require_cpu
+from tinynet.dtypes import Array, DtypeLike
+from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.shaping.joining import stack
+from tinynet.ops.shaping.views import axis_of, expand, reshape, transpose
+
+# ---- a view ------------------------------------------------------------------------------------
+
+
+@operation(methods=False, node="DiagonalBackwardBackward0")
+def diagonal_embed(
+    self: Array, /, shape: tuple[int, ...], offset: int, dim1: int, dim2: int
+) -> Array:
+    """Return zeros of ``shape`` with ``self`` on a diagonal."""
+    whole = np.zeros(shape, self.dtype)
+    place = np.diagonal(whole, offset, dim1, dim2)
+    place.flags.writeable = True
+    place[...] = self
+    return whole
+
+
+diagonal_embed.grad(self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2))
+
+
+@view(methods=False, node="DiagonalBackward0")
+def diagonal_view(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
+    """Return a view of a diagonal."""
+    found = np.diagonal(self, offset, axis_of(dim1, self.ndim), axis_of(dim2, self.ndim))
+    if self.flags.writeable:
+        found.flags.writeable = True
+    return found
+
+
+diagonal_view.grad(
+    self=lambda g, self_shape, offset, dim1, dim2: diagonal_embed(g, self_shape, offset, dim1, dim2)
+)
+
+
+def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
+    """Return the diagonal of an array or tensor."""
+    if isinstance(x, Tensor):
+        return diagonal_view.function(x, offset, dim1, dim2)
+    return np.diagonal(x, offset, dim1, dim2)
+
+
+# ---- taken from a matrix ------------------------------------------------------------------------
+
+
+@operation(autocast="float32")
+def trace(self: Array, /) -> Array:
+    """Return the sum of the elements on the diagonal of a matrix; of whole numbers as int64.
+
+    Raises:
+        RuntimeError: not a matrix.
+
+    Example:
+        >>> tn.trace(tn.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        tensor(5.)
+    """
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    if self.dtype.kind == "b":
+        raise NotImplementedError(f"\"trace\" not implemented for '{name_of(self)}'")
+    kind = self.dtype if self.dtype.kind == "f" else np.dtype(np.int64)
+    return np.trace(self, dtype=kind)
+
+
+def _along_diagonal(g: Any, shape: tuple[int, ...]) -> Any:
+    """Return zeros with a 0-d ``g`` all along the diagonal."""
+    return diagonal_embed(expand(reshape(g, (1,)), (min(shape),)), shape, 0, 0, 1)
+
+
+trace.grad(self=lambda g, self_shape: _along_diagonal(g, self_shape))
+
+
+@operation(methods=False, node="DiagonalBackward0_copy")
+def diagonal_copy(self: Array, /, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
+    """Return a copy of a diagonal."""
+    return np.diagonal(self, offset, dim1, dim2).copy()
+
+
+diagonal_copy.grad(
+    self=lambda g, self_shape, offset, dim1, dim2: diagonal_embed(g, self_shape, offset, dim1, dim2)
+)
+
+
+@operation(methods=False, node="DiagEmbedBackward0")
+def diagonal_matrix(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
+    """Return zeros with the last dimension on a diagonal of two new ones."""
+    n = self.shape[-1] + abs(offset)
+    shape = list(self.shape[:-1])
+    for axis in sorted((dim1, dim2)):
+        shape.insert(axis, n)
+    return diagonal_embed.kernel(self, tuple(shape), offset, dim1, dim2)
+
+
+diagonal_matrix.grad(self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2))
+
+
+@public
+def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Return matrices of zeros with the last dimension of a tensor on a diagonal.
+
+    Args:
+        self: ``[..., n]``.
+        offset: which diagonal: above the main one if positive, below if negative.
+        dim1, dim2: where the two dimensions of the matrices stand in the result.
+
+    Example:
+        >>> tn.diag_embed(tn.tensor([1.0, 2.0]), offset=1)
+        tensor([[0., 1., 0.],
+                [0., 0., 2.],
+                [0., 0., 0.]])
+    """
+    refuse_others("diag_embed", self=self)
+    ndim = self._array.ndim + 1
+    one, two = axis_of(dim1, ndim), axis_of(dim2, ndim)
+    if one == two:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    if self._array.ndim == 0:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
+    return diagonal_matrix.function(self, offset, one, two)
+
+
+@public(out=True)
+def diag(self: Tensor, diagonal: int = 0) -> Tensor:
+    """Return a copy of a diagonal of a matrix, or the matrix that has a vector on a diagonal.
+
+    Args:
+        self: ``[n, m]`` or ``[n]``.
+        diagonal: which one: above the main one if positive, below if negative.
+
+    Raises:
+        RuntimeError: neither a matrix nor a vector.
+
+    Example:
+        >>> tn.diag(tn.diag(tn.tensor([1.0, 2.0])))
+        tensor([1., 2.])
+    """
+    refuse_others("diag", self=self)
+    ndim = self._array.ndim
+    if ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+    if ndim == 1:
+        return diag_embed(self, diagonal)
+    return diagonal_copy.function(self, diagonal)
+
+
+@public
+def diagflat(self: Tensor, offset: int = 0) -> Tensor:
+    """Return the matrix that has all elements of a tensor, of any shape, on a diagonal.
+
+    Example:
+        >>> tn.diagflat(tn.tensor([[1.0], [2.0]]))
+        tensor([[1., 0.],
+                [0., 2.]])
+    """
+    refuse_others("diagflat", self=self)
+    return diag_embed(reshape(self, (self._array.size,)), offset)
+
+
+# ---- blocks -------------------------------------------------------------------------------------
+
+
+def _corners(shapes: Sequence[tuple[int, ...]]) -> Iterator[tuple[slice, slice]]:
+    """Yield where each block stands; vectors count as rows."""
+    row = column = 0
+    for shape in shapes:
+        height, width = (1,) * (2 - len(shape)) + tuple(shape)
+        yield slice(row, row + height), slice(column, column + width)
+        row, column = row + height, column + width
+
+
+@sequence(methods=False, node="BlockDiagBackward0")
+def blocks(tensors: list[Array], /) -> Array:
+    """Return the matrix that has matrices along its diagonal."""
+    places = list(_corners([a.shape for a in tensors]))
+    whole = np.zeros(tuple(x.stop for x in places[-1]), tensors[0].dtype)
+    for a, place in zip(tensors, places, strict=True):
+        whole[place] = a
+    return whole
+
+
+# One dtype for all, as stack does it.
+blocks.function.arrays = stack.function.arrays  # type: ignore[attr-defined]
+blocks.grad(
+    tensors=lambda g, tensors_shapes: tuple(
+        g[place] if len(shape) == 2 else reshape(g[place], shape)
+        for place, shape in zip(_corners(tensors_shapes), tensors_shapes, strict=True)
+    )
+)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Return the matrix that has matrices along its diagonal, and zeros elsewhere.
+
+    Vectors count as rows, scalars as matrices of one element.
+
+    Raises:
+        RuntimeError: a tensor of more than two dimensions.
+
+    Example:
+        >>> tn.block_diag(tn.ones(1, 2), tn.tensor(3.0))
+        tensor([[1., 1., 0.],
+                [0., 0., 3.]])
+    """
+    for i, t in enumerate(tensors):
+        refuse_others("block_diag", tensors=t)
+        if t._array.ndim > 2:
+            raise RuntimeError(
+                "tinynet.block_diag: Input tensors must have 2 or fewer dimensions. Input "
+                f"{i} has {t._array.ndim} dimensions"
+            )
+    if not tensors:
+        return wrap(np.zeros((1, 0), dtypes.default_float()))
+    return blocks.function(tensors)
+
+
+public(block_diag, as_method=False)
+
+# ---- indices of triangles -----------------------------------------------------------------------
+
+
+def _indices(name: str, find: Any, row: int, col: int, offset: int, dtype: Any) -> Tensor:
+    for side, n in (("row", row), ("col", col)):
+        if n < 0:
+            raise RuntimeError(f"{side} must be non-negative, got{n}")
+    kind = np.dtype(np.int64) if dtype is None else dtypes.as_numpy(dtype)
+    if kind.kind != "i" or kind.itemsize < 4:
+        shown = dtypes.from_numpy(kind).scalar_name
+        raise NotImplementedError(f"\"{name}\" not implemented for '{shown}'")
+    return wrap(np.stack(find(row, offset, col)).astype(kind, copy=False))
+
+
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
+) -> Tensor:
+    """Return where the elements on and below a diagonal stand: ``[2, count]``, rows and columns.
+
+    Args:
+        row, col: size of the matrix.
+        offset: which diagonal: above the main one if positive, below if negative.
+        dtype: int64 unless given, or int32.
+        device: only the cpu.
+
+    Raises:
+        RuntimeError: a negative length.
+        NotImplementedError: a floating-point dtype.
+
+    Example:
+        >>> tn.tril_indices(2, 2)
+        tensor([[0, 1, 1],
+                [0, 0, 1]])
+    """
+    if device is not None:
+        require_cpu(device)
+    return _indices("tril_indices", np.tril_indices, row, col, offset, dtype)
+
+
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DtypeLike = None, device: DeviceLike = None
+) -> Tensor:
+    """Return where the elements on and above a diagonal stand: ``[2, count]``, rows and columns.
+
+    Args:
+        row, col: size of the matrix.
+        offset: which diagonal: above the main one if positive, below if negative.
+        dtype: int64 unless given, or int32.
+        device: only the cpu.
+
+    Raises:
+        RuntimeError: a negative length.
+        NotImplementedError: a floating-point dtype.
+
+    Example:
+        >>> tn.triu_indices(2, 2)
+        tensor([[0, 0, 1],
+                [0, 1, 1]])
+    """
+    if device is not None:
+        require_cpu(device)
+    return _indices("triu_indices", np.triu_indices, row, col, offset, dtype)
+
+
+public(tril_indices, as_method=False)
+public(triu_indices, as_method=False)
+
+# ---- adjoints -----------------------------------------------------------------------------------
+
+
+@public
+def adjoint(self: Tensor) -> Tensor:
+    """Return a view with the last two dimensions swapped; for real numbers that is ``mT``.
+
+    Raises:
+        RuntimeError: a vector or scalar.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).adjoint()
+        tensor([[1, 3],
+                [2, 4]])
+    """
+    return _adjoint(self, "tensor.adjoint()")
+
+
+def _adjoint(self: Tensor, name: str) -> Tensor:
+    ndim = self._array.ndim
+    if ndim < 2:
+        raise RuntimeError(
+            f"{name} is only supported on matrices or batches of matrices. Got {ndim}-D tensor."
+        )
+    return transpose.function(self, -2, -1)
+
+
+def _matrices_adjoint(self: Tensor) -> Tensor:
+    """The last two dimensions swapped.
+
+    Raises:
+        RuntimeError: the tensor has fewer than two dimensions.
+
+    Example:
+        >>> tn.ones(5, 2, 3).mH.shape
+        tinynet.Size([5, 3, 2])
+    """
+    return _adjoint(self, "tensor.mH")
+
+
+def _matrix_adjoint(self: Tensor) -> Tensor:
+    """A matrix with its dimensions swapped.
+
+    Raises:
+        RuntimeError: the tensor has 1, 3 or more dimensions.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).H
+        tensor([[1, 3],
+                [2, 4]])
+    """
+    ndim = self._array.ndim
+    if ndim not in (0, 2):
+        hint = "For batches of matrices, consider using tensor.mH" if ndim > 2 else ""
+        raise RuntimeError(
+            "tensor.H is only supported on matrices (2-D tensors). "
+            f"Got {ndim}-D tensor.{' ' + hint if hint else ''}"
+        )
+    return transpose.function(self, 0, -1)
+
+
+method(property(_matrices_adjoint), "mH")
+method(property(_matrix_adjoint), "H")

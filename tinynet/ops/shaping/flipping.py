@@ -1,0 +1,157 @@
+"""Copies: reversed, rolled, repeated, with zeros in a triangle, or as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tinynet import layouts
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.tensors.tensor import Tensor, dense_copy
+from tinynet.dtypes import Array
+from tinynet.ops.shaping.views import axis_of, reshape
+
+
+@operation(methods=False, node="FlipBackward0")
+def flip_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
+    """Return a copy with the order along the dimensions reversed."""
+    axes = [axis_of(d, self.ndim) for d in dims]
+    double = next((a for a in axes if axes.count(a) > 1), None)
+    if double is not None:
+        raise RuntimeError(f"dim {double} appears multiple times in the list of dims")
+    return np.flip(self, tuple(a for a in axes if self.ndim)).copy()
+
+
+flip_dims.grad(self=lambda g, dims: flip_dims(g, dims))
+
+
+@operation(methods=False, node="RollBackward0")
+def roll_dims(self: Array, /, shifts: tuple[int, ...], dims: tuple[int, ...] | None) -> Array:
+    """Return a copy rolled along the dimensions (along all elements for None)."""
+    if dims and not self.ndim:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    axes = None if dims is None else tuple(axis_of(d, self.ndim) for d in dims)
+    return np.roll(self, shifts if axes else shifts[0], axes)
+
+
+roll_dims.grad(self=lambda g, shifts, dims: roll_dims(g, tuple(-s for s in shifts), dims))
+
+
+@operation(methods=False, node="RepeatBackward0")
+def repeat_dims(self: Array, /, repeats: tuple[int, ...]) -> Array:
+    """Return a copy, repeated along each dimension."""
+    if len(repeats) < self.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
+        )
+    if any(n < 0 for n in repeats):
+        shape = [1] * (len(repeats) - self.ndim) + list(self.shape)
+        result = [n * r for n, r in zip(shape, repeats, strict=True)]
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(result)}: {result}"
+        )
+    return np.tile(self, repeats)
+
+
+repeat_dims.grad(self=lambda g, self_shape, repeats: _unrepeat(g, self_shape, repeats))
+
+
+def _unrepeat(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
+    shape = (1,) * (len(repeats) - len(shape)) + shape
+    pairs = reshape(g, tuple(n for pair in zip(repeats, shape, strict=True) for n in pair))
+    return pairs.sum(tuple(range(0, 2 * len(shape), 2)))  # methods of arrays and tensors agree
+
+
+@operation(inplace=True)
+def tril(self: Array, /, diagonal: int = 0) -> Array:
+    """Return the part on and below a diagonal; zeros elsewhere.
+
+    Raises:
+        RuntimeError: fewer than two dimensions.
+
+    Example:
+        >>> tn.ones(2, 2).tril()
+        tensor([[1., 0.],
+                [1., 1.]])
+    """
+    if self.ndim < 2:
+        raise RuntimeError("tril: input tensor must have at least 2 dimensions")
+    return np.tril(self, diagonal)
+
+
+tril.grad(self=lambda g, diagonal: tril(g, diagonal))
+
+
+@operation(inplace=True)
+def triu(self: Array, /, diagonal: int = 0) -> Array:
+    """Return the part on and above a diagonal; zeros elsewhere.
+
+    Raises:
+        RuntimeError: fewer than two dimensions.
+
+    Example:
+        >>> tn.ones(2, 2).triu()
+        tensor([[1., 1.],
+                [0., 1.]])
+    """
+    if self.ndim < 2:
+        raise RuntimeError("triu: input tensor must have at least 2 dimensions")
+    return np.triu(self, diagonal)
+
+
+triu.grad(self=lambda g, diagonal: triu(g, diagonal))
+
+
+@operation()
+def clone(self: Array, /, *, memory_format: Any = None) -> Array:
+    """Return a copy with the same history.
+
+    Takes any shape and dtype.
+
+    Example:
+        >>> a = tn.tensor([1.0, 2.0])
+        >>> b = a.clone()
+        >>> b[0] = 9
+        >>> a
+        tensor([1., 2.])
+    """
+    if memory_format in (None, layouts.preserve_format):
+        return dense_copy(self)
+    return layouts.arranged(self.copy(), memory_format)
+
+
+clone.grad(self=lambda g: g)
+
+
+@operation(node="CloneBackward0", methods=False)
+def contiguous_copy(self: Array, /, wanted: Any = layouts.contiguous_format) -> Array:
+    """Return a copy in row-major order, or in that of another format, in which it does not lie."""
+    if wanted is layouts.contiguous_format:
+        return np.array(self, order="C")
+    return layouts.arranged(self, wanted)
+
+
+contiguous_copy.grad(self=lambda g: g)
+
+
+@public
+def contiguous(
+    self: Tensor, memory_format: layouts.memory_format = layouts.contiguous_format
+) -> Tensor:
+    """Return the tensor itself if it is contiguous, else a contiguous copy.
+
+    Takes any shape, or with ``channels_last`` four dimensions, with ``channels_last_3d`` five.
+
+    Raises:
+        RuntimeError: another number of dimensions.
+
+    Example:
+        >>> x = tn.zeros(2, 3).t()
+        >>> x.is_contiguous(), x.contiguous().is_contiguous()
+        (False, True)
+    """
+    if layouts.lies(self._array, memory_format):
+        return self
+    return contiguous_copy.function(self, memory_format)

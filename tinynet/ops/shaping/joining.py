@@ -1,0 +1,146 @@
+"""Joining tensors: cat and stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, errors
+from tinynet.core.declaration.operation import Operation, sequence
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+
+
+def _arrays(name: str) -> Any:
+    def arrays(tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[Array]]:
+        """Return the tensors as a list, and their arrays in one dtype."""
+        if isinstance(tensors, Tensor) or not isinstance(tensors, (list, tuple)):
+            given = type(tensors).__name__
+            raise TypeError(
+                f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {given}"
+            )
+        for i, t in enumerate(tensors):
+            if not isinstance(t, Tensor):
+                raise TypeError(
+                    f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}"
+                )
+        if not tensors:
+            word = "non-empty list of Tensors" if name == "cat" else "a non-empty TensorList"
+            raise (ValueError if name == "cat" else RuntimeError)(
+                f"tinynet.cat(): expected a {word}" if name == "cat" else f"stack expects {word}"
+            )
+        found = [t._array for t in tensors]
+        kind = dtypes.result_type(found)
+        return list(tensors), [a.astype(kind, copy=False) for a in found]
+
+    return arrays
+
+
+def _axis(dim: int, ndim: int) -> int:
+    if not -ndim <= dim < ndim:
+        raise errors.dim_range(dim, ndim)
+    return dim % ndim
+
+
+@sequence(methods=False, autocast="widest")
+def cat(tensors: list[Array], /, dim: int = 0) -> Array:
+    """Return the tensors joined along an existing dimension.
+
+    Example:
+        >>> tn.cat([tn.ones(2), tn.zeros(1)])
+        tensor([1., 1., 0.])
+    """
+    for i, a in enumerate(tensors):
+        if a.ndim == 0:
+            raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
+    parts = [a for a in tensors if a.shape != (0,)] or tensors[:1]
+    ndim = parts[0].ndim
+    axis = _axis(dim, ndim)
+    for i, a in enumerate(tensors):
+        if a.shape == (0,):
+            continue
+        if a.ndim != ndim:
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {ndim} and {a.ndim}"
+            )
+        for d in range(ndim):
+            if d != axis and a.shape[d] != parts[0].shape[d]:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {axis}. Expected size "
+                    f"{parts[0].shape[d]} but got size {a.shape[d]} for tensor number {i} in the "
+                    "list."
+                )
+    joined = np.concatenate(parts, axis)
+    # numpy keeps the order of expanded inputs, in which no view fits any more.
+    return np.ascontiguousarray(joined) if any(0 in a.strides for a in parts) else joined
+
+
+def _parts(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, ...]:
+    ndim = max(len(s) for s in shapes)
+    axis, start, parts = dim % ndim, 0, []
+    for shape in shapes:
+        if shape == (0,) and ndim > 1:
+            parts.append(g[(slice(0, 0),) * ndim].reshape(0))
+            continue
+        parts.append(g[(slice(None),) * axis + (slice(start, start + shape[axis]),)])
+        start += shape[axis]
+    return tuple(parts)
+
+
+cat.grad(tensors=lambda g, tensors_shapes, dim: _parts(g, tensors_shapes, dim))
+
+
+@sequence(methods=False, autocast="widest")
+def stack(tensors: list[Array], /, dim: int = 0) -> Array:
+    """Return the tensors joined along a new dimension.
+
+    Example:
+        >>> tn.stack([tn.tensor(1.0), tn.tensor(2.0)])
+        tensor([1., 2.])
+    """
+    for i, a in enumerate(tensors):
+        if a.shape != tensors[0].shape:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} "
+                f"at entry 0 and {list(a.shape)} at entry {i}"
+            )
+    return np.stack(tensors, _axis(dim, tensors[0].ndim + 1))
+
+
+def _layers(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, ...]:
+    axis = dim % (len(shapes[0]) + 1)
+    return tuple(g[(slice(None),) * axis + (i, ...)] for i in range(len(shapes)))
+
+
+stack.grad(tensors=lambda g, tensors_shapes, dim: _layers(g, tensors_shapes, dim))
+
+
+def _install(op: Operation) -> None:
+    op.function.arrays = _arrays(op.name)  # type: ignore[attr-defined]
+
+
+_install(cat)
+_install(stack)
+
+# ---- slices that lie together --------------------------------------------------------------------
+
+
+def _around(parts: Sequence[Any], axis: int) -> Any:
+    """Return the array whose slices these are, as a view; None if there is none."""
+    whole = parts[0].base if parts[0].__class__ is np.ndarray else None
+    if whole.__class__ is not np.ndarray or any(p.base is not whole for p in parts):
+        return None
+    before: tuple[Any, ...] = (slice(None),) * axis
+    if whole.shape != (*parts[0].shape[:axis], len(parts), *parts[0].shape[axis:]):
+        return None
+    pairs = ((p, whole[(*before, i, ...)]) for i, p in enumerate(parts))
+    same = all(p.__array_interface__ == q.__array_interface__ for p, q in pairs)
+    return whole[...] if same else None
+
+
+def together(parts: Sequence[Any], axis: int) -> Any:
+    """Return what ``stack`` does; without a copy where a kernel has written to one array."""
+    whole = _around(parts, axis)
+    return stack(parts, axis) if whole is None else whole

@@ -1,0 +1,405 @@
+"""PyTorch's signatures over the views of ``views.py``: variadic sizes, optional arguments."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet import dtypes
+from tinynet.core.declaration.operation import public
+from tinynet.core.tensors.inplace import run_inplace_view
+from tinynet.core.tensors.tensor import Size, Tensor, method
+from tinynet.dtypes import DtypeLike
+from tinynet.ops.shaping import flipping, strided, views
+from tinynet.ops.shaping.views import Ints, axis_of, infer, sizes
+from tinynet.ops.shaping.views import reshape as reshaped
+
+# ---- shape --------------------------------------------------------------------------------------
+
+
+@public
+def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None) -> Tensor:
+    """Return a view of another shape; one length may be -1. Or, of a dtype, of the same bytes.
+
+    Raises:
+        RuntimeError: the shape does not fit, or the memory does not allow a view.
+
+    Example:
+        >>> tn.arange(6).view(2, -1).shape
+        tinynet.Size([2, 3])
+    """
+    kind = dtype if dtype is not None else size[0] if len(size) == 1 else None
+    if dtype is not None or isinstance(kind, dtypes.dtype | type):
+        return strided.viewed_as.function(self.detach(), dtypes.as_numpy(kind))
+    return views.view_as_shape.function(self, infer(sizes(size), self._array.size))
+
+
+@public
+def reshape(self: Tensor, *shape: Ints) -> Tensor:
+    """Return the tensor in another shape: a view where possible, else a copy.
+
+    Raises:
+        RuntimeError: the shape does not fit the number of elements.
+
+    Example:
+        >>> tn.arange(6).reshape(2, -1)
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+    """
+    return reshaped(self, infer(sizes(shape), self._array.size))
+
+
+@public
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a view of the shape of another tensor.
+
+    Raises:
+        RuntimeError: another number of elements, or the memory does not allow a view.
+
+    Example:
+        >>> tn.arange(6).view_as(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
+    return view(self, other.shape)
+
+
+@public
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return the tensor in the shape of another one.
+
+    Raises:
+        RuntimeError: another number of elements.
+
+    Example:
+        >>> tn.arange(6).reshape_as(tn.zeros(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
+    return reshape(self, other.shape)
+
+
+@public
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Return the tensor with a range of dimensions made into one.
+
+    Raises:
+        IndexError: there is no such dimension.
+        RuntimeError: ``start_dim`` comes after ``end_dim``.
+
+    Example:
+        >>> tn.ones(2, 3, 4).flatten(1).shape
+        tinynet.Size([2, 12])
+    """
+    old = self._array.shape
+    if not old:
+        return reshape(self, 1)
+    start, end = axis_of(start_dim, len(old)), axis_of(end_dim, len(old))
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end:
+        return self
+    return reshape(self, (*old[:start], Size(old[start : end + 1]).numel(), *old[end + 1 :]))
+
+
+@public
+def ravel(self: Tensor) -> Tensor:
+    """Return the elements in one dimension.
+
+    Takes any shape.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).ravel()
+        tensor([1, 2, 3, 4])
+    """
+    return reshape(self, -1)
+
+
+@public
+def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Return the tensor with one dimension made into several.
+
+    Example:
+        >>> tn.zeros(2, 6).unflatten(1, (2, 3)).shape
+        tinynet.Size([2, 2, 3])
+    """
+    old, sizes = self._array.shape, tuple(sizes)
+    axis = axis_of(dim, len(old))
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    known = math.prod(n for n in sizes if n != -1)
+    fits = old[axis] % known == 0 if -1 in sizes and known else old[axis] == known
+    if not fits or (-1 in sizes and not known):
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({old[axis]}) in the input tensor"
+        )
+    return reshape(self, (*old[:axis], *infer(sizes, old[axis]), *old[axis + 1 :]))
+
+
+@public
+def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """Return a view without dimensions of length 1: all, or those given.
+
+    Example:
+        >>> tn.zeros(2, 1, 3).squeeze().shape
+        tinynet.Size([2, 3])
+    """
+    if dim is None:
+        return views.squeeze_all.function(self)
+    if isinstance(dim, int):
+        return views.squeeze_dim.function(self, dim)
+    return views.squeeze_dims.function(self, tuple(dim))
+
+
+@public
+def expand(self: Tensor, *size: Ints) -> Tensor:
+    """Return a view in which dimensions of length 1 repeat; -1 keeps a length.
+
+    Raises:
+        RuntimeError: fewer dimensions than before, or another length where it was not 1.
+
+    Example:
+        >>> tn.ones(2, 1).expand(-1, 3).shape
+        tinynet.Size([2, 3])
+    """
+    return views.expand_to.function(self, sizes(size))
+
+
+@public
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a view expanded to the shape of another tensor.
+
+    Raises:
+        RuntimeError: fewer dimensions than before, or another length where it was not 1.
+
+    Example:
+        >>> tn.tensor([1, 2]).expand_as(tn.zeros(3, 2)).shape
+        tinynet.Size([3, 2])
+    """
+    return views.expand_to.function(self, other._array.shape)
+
+
+@public
+def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
+    """Return a view expanded to a shape.
+
+    Raises:
+        RuntimeError: fewer dimensions than before, or another length where it was not 1.
+
+    Example:
+        >>> tn.tensor([1, 2]).broadcast_to((2, 2))
+        tensor([[1, 2],
+                [1, 2]])
+    """
+    return views.expand_to.function(self, tuple(size))
+
+
+# ---- order of dimensions ------------------------------------------------------------------------
+
+
+@public
+def permute(self: Tensor, *dims: Ints) -> Tensor:
+    """Return a view with the dimensions in another order.
+
+    Raises:
+        RuntimeError: not each dimension once.
+        IndexError: there is no such dimension.
+
+    Example:
+        >>> tn.zeros(2, 3, 4).permute(2, 0, 1).shape
+        tinynet.Size([4, 2, 3])
+    """
+    return views.permute_dims.function(self, sizes(dims))
+
+
+@public
+def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
+    """Return a view with one dimension, or several, moved to other places.
+
+    Args:
+        source: where the dimensions are: a number, or several.
+        destination: where they shall be: as many.
+
+    Raises:
+        RuntimeError: not as many, or one twice.
+
+    Example:
+        >>> tn.ones(2, 3, 4).movedim((0, 1), (2, 0)).shape
+        tinynet.Size([3, 4, 2])
+    """
+    n = self._array.ndim
+    given = [[d] if isinstance(d, int) else list(d) for d in (source, destination)]
+    if len(given[0]) != len(given[1]):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain "
+            f"the same number of dims as destination ({given[1]} dims)"
+        )
+    places = [[axis_of(d, n) for d in dims] for dims in given]
+    for name, dims, axes in zip(("source", "destination"), given, places, strict=True):
+        if len(set(axes)) < len(axes):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+    if n == 0:
+        return views.alias.function(self)
+    order: list[int] = [d for d in range(n) if d not in places[0]]
+    for to, axis in sorted(zip(places[1], places[0], strict=True)):
+        order.insert(to, axis)
+    return views.permute_dims.function(self, tuple(order))
+
+
+def _reversed(self: Tensor) -> Tensor:
+    """The tensor with its dimensions in reverse order.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).T
+        tensor([[1, 3],
+                [2, 4]])
+    """
+    if self._array.ndim == 0:
+        warnings.warn(
+            "Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif self._array.ndim != 2:
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+            "deprecated and it will throw an error in a future release. Consider `x.mT` to "
+            "transpose batches of matrices or `x.permute(*tinynet.arange(x.ndim - 1, -1, -1))` to "
+            "reverse the dimensions of a tensor.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return views.permute_dims.function(self, tuple(reversed(range(self._array.ndim))))
+
+
+def _matrix_transposed(self: Tensor) -> Tensor:
+    """The tensor with its last two dimensions swapped.
+
+    Raises:
+        RuntimeError: it has fewer than two.
+
+    Example:
+        >>> tn.ones(5, 2, 3).mT.shape
+        tinynet.Size([5, 3, 2])
+    """
+    if self._array.ndim < 2:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got "
+            f"{self._array.ndim}-D tensor."
+        )
+    return views.transpose.function(self, -2, -1)
+
+
+method(property(_reversed), "T")
+method(property(_matrix_transposed), "mT")
+
+# ---- copies -------------------------------------------------------------------------------------
+
+
+@public
+def flip(self: Tensor, *dims: Ints) -> Tensor:
+    """Return a copy with the order along the dimensions reversed.
+
+    Raises:
+        TypeError: no dimension is named.
+        IndexError: there is no such dimension.
+        RuntimeError: a dimension is named twice.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).flip(0)
+        tensor([[3, 4],
+                [1, 2]])
+    """
+    if not dims:
+        raise TypeError('flip() missing 1 required positional arguments: "dims"')
+    return flipping.flip_dims.function(self, sizes(dims))
+
+
+@public
+def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """Return a copy with the elements moved along the dimensions; what leaves enters again.
+
+    Raises:
+        IndexError: there is no such dimension.
+        RuntimeError: not as many shifts as dimensions.
+
+    Example:
+        >>> tn.arange(4).roll(1)
+        tensor([3, 0, 1, 2])
+    """
+    moves = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    if not moves:
+        raise RuntimeError("`shifts` required")
+    axes = None if dims is None or dims == () else (dims,) if isinstance(dims, int) else tuple(dims)
+    if axes is not None and len(axes) != len(moves):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}"
+        )
+    return flipping.roll_dims.function(self, moves, axes)
+
+
+@public
+def repeat(self: Tensor, *repeats: Ints) -> Tensor:
+    """Return a copy, repeated along each dimension.
+
+    Raises:
+        RuntimeError: fewer numbers than dimensions, or a negative one.
+
+    Example:
+        >>> tn.tensor([1, 2]).repeat(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+    """
+    return flipping.repeat_dims.function(self, sizes(repeats))
+
+
+@public
+def tile(self: Tensor, *dims: Ints) -> Tensor:
+    """Return a copy, repeated; missing repeats are 1.
+
+    Raises:
+        RuntimeError: a negative number.
+
+    Example:
+        >>> tn.tensor([1, 2]).tile(2)
+        tensor([1, 2, 1, 2])
+    """
+    counts = sizes(dims)
+    return repeat(self, (1,) * (self._array.ndim - len(counts)) + counts)
+
+
+# ---- in place: the tensor itself becomes the view -----------------------------------------------
+
+
+@public
+def squeeze_(self: Tensor, dim: int | Ints | None = None) -> Tensor:
+    """Drop dimensions of length 1 from this tensor and return it."""
+    back = (views.view_as_shape, (self._array.shape,))
+    if dim is None:
+        return run_inplace_view(views.squeezed, self, (), "squeeze_", back)
+    drop = views.squeezed_dim if isinstance(dim, int) else views.squeeze_dims
+    return run_inplace_view(drop, self, (dim,), "squeeze_", back)
+
+
+@public
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    """Add a dimension of length 1 to this tensor and return it."""
+    back = (views.view_as_shape, (self._array.shape,))
+    return run_inplace_view(views.unsqueeze, self, (dim,), "unsqueeze_", back)
+
+
+@public
+def t_(self: Tensor) -> Tensor:
+    """Transpose this matrix and return it."""
+    return run_inplace_view(views.t, self, (), "t_", (views.t, ()))
+
+
+@public
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Swap two dimensions of this tensor and return it."""
+    dims = (dim0, dim1)
+    return run_inplace_view(views.transpose, self, dims, "transpose_", (views.transpose, dims))
+
+
+method(transpose_, "swapaxes_")

@@ -1,0 +1,398 @@
+"""Tensors side by side, in parts, turned and repeated."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.declaration.operation import operation, public
+from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, refuse_kinds, refuse_others
+from tinynet.ops.indexing.index_select import index_select
+from tinynet.ops.shaping import flipping, reshaping, splitting, views
+from tinynet.ops.shaping.joining import cat
+from tinynet.ops.shaping.views import axis_of
+
+Sections = int | Sequence[int] | Tensor
+
+# ---- at least so many dimensions ----------------------------------------------------------------
+
+
+def _at_least(name: str, grow: Any) -> Any:
+    """Return the public function that applies ``grow`` to one tensor or to several."""
+
+    def function(*tensors: Any) -> Any:
+        several = tensors[0] if len(tensors) == 1 else tensors
+        if isinstance(several, Tensor):
+            return grow(several)
+        return tuple(grow(t) for t in several)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""Return the tensor with dimensions of length 1 added: {name[8]} at least.
+
+    Of several tensors (as arguments, or in one sequence) a tuple. Takes any shape and dtype.
+
+    Example:
+        >>> tn.{name}(tn.tensor(1.0)).dim()
+        {name[8]}
+    """
+    return public(function, as_method=False)
+
+
+def _grow_to_one(t: Tensor) -> Tensor:
+    return t if t._array.ndim else reshaping.reshape(t, 1)
+
+
+def _grow_to_two(t: Tensor) -> Tensor:
+    if t._array.ndim == 0:
+        return reshaping.reshape(t, (1, 1))
+    return t if t._array.ndim > 1 else views.unsqueeze.function(t, 0)
+
+
+def _grow_to_three(t: Tensor) -> Tensor:
+    if t._array.ndim == 0:
+        return reshaping.reshape(t, (1, 1, 1))
+    return t if t._array.ndim > 2 else views.unsqueeze.function(_grow_to_two(t), -1)
+
+
+atleast_1d = _at_least("atleast_1d", _grow_to_one)
+atleast_2d = _at_least("atleast_2d", _grow_to_two)
+atleast_3d = _at_least("atleast_3d", _grow_to_three)
+
+# ---- side by side -------------------------------------------------------------------------------
+
+
+def nonempty(name: str, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Return the tensors as a list; refuse none, and one that is not in a list."""
+    if isinstance(tensors, Tensor) or not isinstance(tensors, (list, tuple)):
+        raise TypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+            f"{type(tensors).__name__}"
+        )
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return list(tensors)
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors side by side: joined along the second dimension, vectors along the first.
+
+    Raises:
+        RuntimeError: no tensors, or lengths that do not fit.
+
+    Example:
+        >>> tn.hstack([tn.ones(2), tn.zeros(1)])
+        tensor([1., 1., 0.])
+    """
+    grown = [_grow_to_one(t) for t in nonempty("hstack", tensors)]
+    return cat.function(grown, 0 if grown[0]._array.ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors one below the other: joined along the first dimension, vectors as rows.
+
+    Raises:
+        RuntimeError: no tensors, or lengths that do not fit.
+
+    Example:
+        >>> tn.vstack([tn.ones(2), tn.zeros(2)])
+        tensor([[1., 1.],
+                [0., 0.]])
+    """
+    return cat.function([_grow_to_two(t) for t in nonempty("vstack", tensors)], 0)
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors one behind the other: joined along the third dimension.
+
+    Raises:
+        RuntimeError: no tensors, or lengths that do not fit.
+
+    Example:
+        >>> tn.dstack([tn.ones(2), tn.zeros(2)]).shape
+        tinynet.Size([1, 2, 2])
+    """
+    return cat.function([_grow_to_three(t) for t in nonempty("dstack", tensors)], 2)
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors side by side, vectors as columns.
+
+    Raises:
+        RuntimeError: no tensors, or lengths that do not fit.
+
+    Example:
+        >>> tn.column_stack([tn.ones(2), tn.zeros(2)])
+        tensor([[1., 0.],
+                [1., 0.]])
+    """
+    grown = [
+        t if t._array.ndim > 1 else reshaping.reshape(t, (t._array.size, 1))
+        for t in nonempty("column_stack", tensors)
+    ]
+    return hstack(grown)
+
+
+def row_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the tensors one below the other: ``vstack``.
+
+    Raises:
+        RuntimeError: no tensors, or lengths that do not fit.
+
+    Example:
+        >>> tn.row_stack([tn.tensor([1, 2]), tn.tensor([3, 4])])
+        tensor([[1, 2],
+                [3, 4]])
+    """
+    return vstack(nonempty("row_stack", tensors))
+
+
+for _function in (hstack, vstack, dstack, column_stack, row_stack):
+    public(_function, as_method=False, out=True)
+
+# ---- in parts -----------------------------------------------------------------------------------
+
+
+def _cut_at(self: Tensor, places: Sequence[int], axis: int) -> tuple[Tensor, ...]:
+    ends: list[int | None] = [0, *places, None]
+    return tuple(views.cut.function(self, axis, slice(a, b)) for a, b in itertools.pairwise(ends))
+
+
+def _whole(sections: Sections) -> int | Sequence[int]:
+    if not isinstance(sections, Tensor):
+        return sections
+    if sections._array.dtype != np.int64:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{name_of(sections._array)}"
+        )
+    if sections._array.ndim > 1:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+            f"one-dimensional tensor, but got a tensor with {sections._array.ndim} dims"
+        )
+    found: int | list[int] = sections.tolist()
+    return found
+
+
+@public
+def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of nearly equal parts of a dimension, or of the parts between given indices.
+
+    Example:
+        >>> [p.tolist() for p in tn.arange(5).tensor_split(2)]
+        [[0, 1, 2], [3, 4]]
+        >>> [p.tolist() for p in tn.arange(5).tensor_split((1, 3))]
+        [[0], [1, 2], [3, 4]]
+    """
+    if self._array.ndim == 0:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+    axis = axis_of(dim, self._array.ndim)
+    sections = _whole(indices_or_sections)
+    if not isinstance(sections, int):
+        return _cut_at(self, list(sections), axis)
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    size, longer = divmod(self._array.shape[axis], sections)
+    lengths = [size + (i < longer) for i in range(sections)]
+    return _cut_at(self, list(itertools.accumulate(lengths))[:-1], axis)
+
+
+def _equal_parts(name: str, least: int, axis: int) -> Any:
+    def function(self: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
+        n = self._array.ndim
+        if n < least:
+            raise RuntimeError(
+                f"tinynet.{name} requires a tensor with at least {least} dimension, but got a "
+                f"tensor with {n} dimensions!"
+            )
+        where = 0 if name == "hsplit" and n == 1 else axis
+        size = self._array.shape[where]
+        if isinstance(indices_or_sections, int) and (
+            indices_or_sections == 0 or size % indices_or_sections
+        ):
+            raise RuntimeError(
+                f"tinynet.{name} attempted to split along dimension {where}, but the size of the "
+                f"dimension {size} is not divisible by the split_size {indices_or_sections}!"
+            )
+        return tensor_split(self, indices_or_sections, where)
+
+    function.__name__ = function.__qualname__ = name
+    half = ", ".join(str(2 if dim == axis else 4) for dim in range(3))
+    function.__doc__ = f"""Return views of equal parts, or of the parts between given indices.
+
+    The parts lie along dimension {axis}{" (0 of a vector)" if name == "hsplit" else ""}.
+
+    Raises:
+        RuntimeError: the length is not divisible.
+
+    Example:
+        >>> tn.zeros(4, 4, 4).{name}(2)[0].shape
+        tinynet.Size([{half}])
+    """
+    return public(function)
+
+
+hsplit = _equal_parts("hsplit", 1, 1)
+vsplit = _equal_parts("vsplit", 2, 0)
+dsplit = _equal_parts("dsplit", 3, 2)
+
+
+@public
+def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of consecutive parts of given sizes.
+
+    Example:
+        >>> tn.arange(5).split_with_sizes([2, 3])
+        (tensor([0, 1]), tensor([2, 3, 4]))
+    """
+    return splitting.split(self, list(split_sizes), dim)
+
+
+# ---- turned -------------------------------------------------------------------------------------
+
+
+@public
+def fliplr(self: Tensor) -> Tensor:
+    """Return a copy with the order along the second dimension reversed.
+
+    Raises:
+        RuntimeError: fewer than two dimensions.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).fliplr()
+        tensor([[2, 1],
+                [4, 3]])
+    """
+    if self._array.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return flipping.flip_dims.function(self, (1,))
+
+
+@public
+def flipud(self: Tensor) -> Tensor:
+    """Return a copy with the order along the first dimension reversed.
+
+    Raises:
+        RuntimeError: no dimension.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).flipud()
+        tensor([[3, 4],
+                [1, 2]])
+    """
+    if self._array.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return flipping.flip_dims.function(self, (0,))
+
+
+@operation()
+def rot90(self: Array, /, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
+    """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions.
+
+    It is turned from the first towards the second dimension.
+
+    Raises:
+        IndexError: there is no such dimension.
+        RuntimeError: not two different dimensions.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).rot90()
+        tensor([[2, 4],
+                [1, 3]])
+    """
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if self.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
+    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == self.ndim:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    axes = tuple(axis_of(d, self.ndim) for d in dims)
+    return np.rot90(self, k, axes).copy()  # type: ignore[arg-type]
+
+
+rot90.grad(self=lambda g, k, dims: rot90(g, -k, dims))
+
+# ---- repeated -----------------------------------------------------------------------------------
+
+
+def _indices(counts: Array, output_size: int | None) -> Tensor:
+    """Return 0, 1, 2, ..., each as often as its count says."""
+    if counts.dtype not in (np.int64, np.int32):
+        refuse_kinds("repeat_interleave", counts.dtype.kind, counts)
+    if counts.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if counts.size and counts.min() < 0:
+        raise RuntimeError("repeats can not be negative")
+    if output_size is not None and counts.sum() != output_size:
+        raise RuntimeError("allocated size does not match required size")
+    return wrap(np.repeat(np.arange(counts.size), counts))
+
+
+@public
+def repeat_interleave(
+    self: Tensor,
+    repeats: int | Tensor | None = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Return each element (or slice along a dimension) several times, one after the other.
+
+    ``repeat_interleave(counts)`` alone returns 0, 1, 2, ..., each as often as its count says.
+
+    Args:
+        repeats: how often: one number, or one for each.
+        dim: the dimension; all elements unless given.
+        output_size: the length that the result will have, checked.
+
+    Example:
+        >>> tn.tensor([1, 2]).repeat_interleave(2)
+        tensor([1, 1, 2, 2])
+    """
+    refuse_others("repeat_interleave", self=self)
+    if repeats is None:
+        return _indices(self._array, output_size)
+    if dim is None:
+        self, dim = reshaping.reshape(self, -1), 0
+    axis = axis_of(dim, self._array.ndim)
+    n = self._array.shape[axis]
+    if isinstance(repeats, int):
+        if repeats < 0:
+            raise RuntimeError("Repeats must be non-negative")
+        old = self._array.shape
+        wide = views.unsqueeze.function(self, axis + 1)
+        wide = views.expand(wide, (*old[: axis + 1], repeats, *old[axis + 1 :]))
+        dense = flipping.contiguous_copy.function(wide)
+        return views.view_as_shape.function(dense, (*old[:axis], n * repeats, *old[axis + 1 :]))
+    counts = repeats._array
+    if counts.size == 1:
+        counts = np.broadcast_to(counts.reshape(()), (n,))
+    elif counts.ndim == 1 and counts.size != n:
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{counts.size} and input.size({axis}) = {n}"
+        )
+    return index_select(self, axis, _indices(counts, output_size))
+
+
+method(views.transpose.function, "swapdims")
+
+
+@public
+def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """Return a view with two dimensions exchanged: numpy's name of ``transpose``.
+
+    Example:
+        >>> tn.zeros(2, 3).swapaxes(axis0=0, axis1=1).shape
+        tinynet.Size([3, 2])
+    """
+    return views.transpose.function(self, axis0, axis1)

@@ -1,0 +1,400 @@
+"""Views by strides, windows, and copies with one part replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.declaration.operation import operation, public, view
+from tinynet.core.tensors.inplace import run_inplace_view
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.argument_errors import name_of, refuse_others
+from tinynet.ops.shaping import diagonals, flipping, views
+from tinynet.ops.shaping.views import axis_of
+from tinynet.strides import array_in, extent, integers
+
+Ints = tuple[int, ...]
+
+# ---- windows ------------------------------------------------------------------------------------
+
+
+@view()
+def unfold(self: Array, /, dimension: int, size: int, step: int) -> Array:
+    """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart.
+
+    The window is a new last dimension.
+
+    Raises:
+        RuntimeError: a window is longer than the dimension, or the step is not above 0.
+
+    Example:
+        >>> tn.arange(5).unfold(0, 3, 2)
+        tensor([[0, 1, 2],
+                [2, 3, 4]])
+    """
+    axis = axis_of(dimension, self.ndim)
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    n = self.shape[axis] if self.ndim else 1
+    if size > n:
+        raise RuntimeError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if self.ndim == 0:
+        return self.reshape(1)[:size]
+    lengths, steps = list(self.shape), list(self.strides)
+    lengths[axis], steps[axis] = (n - size) // step + 1, steps[axis] * step
+    return np.lib.stride_tricks.as_strided(
+        self, (*lengths, size), (*steps, self.strides[axis]), writeable=self.flags.writeable
+    )
+
+
+@operation(methods=False, node="UnfoldBackwardBackward0")
+def windows_summed(self: Array, /, shape: Ints, dimension: int, size: int, step: int) -> Array:
+    """Return zeros of ``shape`` with the windows added: the derivative of ``unfold``."""
+    if not shape:
+        return self.reshape(()).copy() if size else np.zeros((), self.dtype)
+    axis = axis_of(dimension, len(shape))
+    whole = np.zeros(shape, self.dtype)
+    for k in range(size):
+        stop = k + step * (self.shape[axis] - 1) + 1
+        whole[(slice(None),) * axis + (slice(k, stop, step),)] += self[..., k]
+    return whole
+
+
+unfold.grad(
+    self=lambda g, self_shape, dimension, size, step: windows_summed(
+        g, self_shape, dimension, size, step
+    )
+)
+windows_summed.grad(self=lambda g, dimension, size, step: unfold(g, dimension, size, step))
+
+# ---- by strides ---------------------------------------------------------------------------------
+
+
+def memory_of(array: Array) -> tuple[Array, int]:
+    """Return the memory that an array lies in, as one dimension, and the place of its start."""
+    root: Any = array
+    while isinstance(getattr(root, "base", None), np.ndarray) or hasattr(root.base, "base"):
+        root = root.base
+    if not isinstance(root, np.ndarray) or not (root.flags.c_contiguous or root.flags.f_contiguous):
+        root = array
+    flat = root.reshape(-1, order="A")
+    if flat.dtype != array.dtype:
+        flat = flat.view(np.uint8)
+        flat = flat[: flat.size // array.itemsize * array.itemsize].view(array.dtype)
+    start = array.__array_interface__["data"][0] - flat.__array_interface__["data"][0]
+    return flat, start // array.itemsize
+
+
+def steps_of(array: Array) -> Ints:
+    """Return the strides in elements."""
+    return tuple(s // array.itemsize for s in array.strides)
+
+
+@view(methods=False, node="AsStridedBackward0")
+def strided(self: Array, /, size: Ints, stride: Ints, start: int, steps: Ints) -> Array:
+    """Return a view of the memory, ``start`` elements after that of ``self``.
+
+    ``steps`` are the strides of ``self``, which the derivative must know.
+    """
+    if self.size and steps_of(self) != steps and 1 not in self.shape:
+        raise RuntimeError(
+            "as_strided of memory with gaps can not be replayed on a gradient. Take as_strided of "
+            "a contiguous tensor instead."
+        )
+    memory, own = memory_of(self)
+    bytes_apart = [s * self.itemsize for s in stride]
+    made = array_in(memory, size, self.dtype, max(own + start, 0) * self.itemsize, bytes_apart)
+    made.flags.writeable &= self.flags.writeable
+    return made
+
+
+def _places(size: Ints, stride: Ints, start: int) -> Array:
+    """Return where in memory the elements of a strided tensor lie."""
+    at = np.full((), start)
+    for n, step in zip(size, stride, strict=True):
+        at = at[..., None] + np.arange(n) * step
+    return at
+
+
+def _moved(source: Array, at: Array, to: Array, shared: Array) -> Array:
+    """Add the source up in memory, divide between what is ``shared`` there, and read ``to``."""
+    if not source.size or not to.size:
+        return np.zeros(to.shape, source.dtype)
+    low = min(at.min(), to.min(), shared.min() if shared.size else 0)
+    count = 1 + max(at.max(), to.max(), shared.max() if shared.size else 0) - low
+    memory = np.zeros(count, source.dtype)
+    np.add.at(memory, (at - low).ravel(), source.ravel())
+    times = np.bincount((shared - low).ravel(), minlength=count)
+    memory /= np.maximum(times, 1).astype(source.dtype)
+    return memory[to - low]
+
+
+@operation(methods=False)
+def strided_sum(
+    self: Array, /, shape: Ints, steps: Ints, size: Ints, stride: Ints, start: int
+) -> Array:
+    """Return what a strided view adds up to in the elements that it was taken of."""
+    own = _places(shape, steps, 0)
+    return _moved(self, _places(size, stride, start), own, own)
+
+
+@operation(methods=False)
+def strided_copy(
+    self: Array, /, shape: Ints, steps: Ints, size: Ints, stride: Ints, start: int
+) -> Array:
+    """Return a copy of the strided view that a tensor of ``shape`` and ``steps`` would have."""
+    own = _places(shape, steps, 0)
+    return _moved(self, own, _places(size, stride, start), own)
+
+
+strided.grad(
+    self=lambda g, self_shape, size, stride, start, steps: strided_sum(
+        g, self_shape, steps, size, stride, start
+    )
+)
+strided_sum.grad(
+    self=lambda g, shape, steps, size, stride, start: strided_copy(
+        g, shape, steps, size, stride, start
+    )
+)
+strided_copy.grad(
+    self=lambda g, shape, steps, size, stride, start: strided_sum(
+        g, shape, steps, size, stride, start
+    )
+)
+
+
+def storage_needed(size: Ints, stride: Ints, width: int) -> int:
+    """Return how many elements of ``width`` bytes a storage needs for a strided tensor.
+
+    Raises:
+        RuntimeError: a size is negative, or memory has no room for them.
+    """
+    low, high = extent(size, stride)
+    if any(n < 0 for n in size) or low < 0 or (high + 1) * width >= 2**63:
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and "
+            f"strides={list(stride)}"
+        )
+    return 0 if 0 in size else high + 1
+
+
+def _strided_arguments(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None
+) -> tuple[Ints, Ints, int, Ints]:
+    """Return the arguments of ``strided``; refuse what reaches outside of the memory."""
+    lengths, steps = integers(size), integers(stride)
+    if len(lengths) != len(steps):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in steps):
+        raise RuntimeError(
+            "as_strided: Negative strides are not supported at the moment, got strides: "
+            f"{list(steps)}"
+        )
+    needed = storage_needed(lengths, steps, self._array.itemsize)
+    if storage_offset is not None and storage_offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {storage_offset}")
+    memory, own = memory_of(self._array)
+    start = own if storage_offset is None else storage_offset
+    width = self._array.itemsize
+    end = start + needed
+    if needed and end > memory.size:
+        raise RuntimeError(
+            f"setStorage: sizes {list(lengths)}, strides {list(steps)}, storage offset {start}, "
+            f"and itemsize {width} requiring a storage size of {end * width} are out of bounds "
+            f"for storage of size {memory.size * width}"
+        )
+    return lengths, steps, start - own, steps_of(self._array)
+
+
+@public
+def as_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """Return a view of the tensor's memory with a size and strides (in elements) of your own.
+
+    Args:
+        size: the shape.
+        stride: how far apart neighbours lie in memory, along each dimension.
+        storage_offset: where in memory the first element lies; that of the tensor unless given.
+
+    Raises:
+        RuntimeError: elements would lie outside of the memory.
+
+    Example:
+        >>> tn.arange(5).as_strided((3, 2), (1, 2))
+        tensor([[0, 2],
+                [1, 3],
+                [2, 4]])
+    """
+    args = _strided_arguments(self, size, stride, storage_offset)
+    return strided.function(self, *args)
+
+
+@public
+def as_strided_(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """Let this tensor become a view of its memory by strides, and return it."""
+    args = _strided_arguments(self, size, stride, storage_offset)
+    _, steps, start, old_steps = args
+    back = (strided, (self._array.shape, old_steps, -start, steps))
+    return run_inplace_view(strided, self, args, "as_strided_", back)
+
+
+# ---- in another dtype ---------------------------------------------------------------------------
+
+
+@view(methods=False)
+def viewed_as(self: Array, /, kind: Any) -> Array:
+    """Return a view of the same bytes as numbers of another dtype."""
+    mine, other = name_of(self), dtypes.from_numpy(kind).scalar_name
+    ratio = kind.itemsize / self.itemsize
+    if ratio != 1:
+        why = f"to view {mine} as {other} (different element sizes)"
+        if self.ndim == 0:
+            raise RuntimeError(f"self.dim() cannot be 0 {why}")
+        if steps_of(self)[-1] != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 {why}, but got {steps_of(self)[-1]}")
+        if ratio > 1 and self.shape[-1] % int(ratio):
+            raise RuntimeError(
+                f"self.size(-1) must be divisible by {int(ratio)} {why}, but got {self.shape[-1]}"
+            )
+        if ratio > 1 and (start := memory_of(self)[1]) % (times := int(ratio)):
+            says = f"self.storage_offset() must be divisible by {times} {why}, but got {start}"
+            raise RuntimeError(says)
+    return self.view(kind)
+
+
+# ---- copies with one part replaced --------------------------------------------------------------
+
+
+def _replaced(self: Array, src: Array, index: Any) -> Array:
+    """Return a copy with ``src`` in the part that ``index``, a key or a function, names."""
+    whole = self.copy()
+    part = index(whole) if callable(index) else whole[index]
+    if part.shape != src.shape:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(part.shape)}"
+        )
+    part[...] = src
+    return whole
+
+
+@operation()
+def select_scatter(self: Array, src: Array, /, dim: int, index: int) -> Array:
+    """Return a copy with ``src`` in the place of one slice.
+
+    Example:
+        >>> tn.zeros(2, 2).select_scatter(tn.ones(2), 0, 1)
+        tensor([[0., 0.],
+                [1., 1.]])
+    """
+    return _replaced(self, src, lambda whole: views.select.kernel(whole, dim, index))
+
+
+select_scatter.grad(
+    self=lambda g, dim, index: select_scatter(g, views.select(g, dim, index) * 0, dim, index),
+    src=lambda g, dim, index: views.select(g, dim, index),
+)
+
+
+@operation()
+def slice_scatter(
+    self: Array,
+    src: Array,
+    /,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Array:
+    """Return a copy with ``src`` in the place of a range of one dimension.
+
+    Args:
+        src: what is written: of the tensor's shape, but for the length of the range.
+        dim: the dimension of the range.
+        start, end, step: the range, as in ``x[start:end:step]``.
+
+    Example:
+        >>> tn.zeros(4).slice_scatter(tn.ones(2), 0, 1, 3)
+        tensor([0., 1., 1., 0.])
+    """
+    axis = axis_of(dim, self.ndim)
+    return _replaced(self, src, (slice(None),) * axis + (slice(start, end, step),))
+
+
+def _range(g: Any, dim: int, start: int | None, end: int | None, step: int) -> Any:
+    return views.cut(g, axis_of(dim, len(g.shape)), slice(start, end, step))
+
+
+slice_scatter.grad(
+    self=lambda g, dim, start, end, step: slice_scatter(
+        g, _range(g, dim, start, end, step) * 0, dim, start, end, step
+    ),
+    src=lambda g, dim, start, end, step: _range(g, dim, start, end, step),
+)
+
+
+@operation()
+def diagonal_scatter(
+    self: Array, src: Array, /, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Array:
+    """Return a copy with ``src`` on a diagonal.
+
+    Example:
+        >>> tn.zeros(2, 2).diagonal_scatter(tn.ones(2))
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
+    return _replaced(
+        self, src, lambda whole: diagonals.diagonal_view.kernel(whole, offset, dim1, dim2)
+    )
+
+
+diagonal_scatter.grad(
+    self=lambda g, offset, dim1, dim2: diagonal_scatter(
+        g, diagonals.diagonal(g, offset, dim1, dim2) * 0, offset, dim1, dim2
+    ),
+    src=lambda g, offset, dim1, dim2: diagonals.diagonal(g, offset, dim1, dim2),
+)
+
+
+@public(out=True)
+def as_strided_scatter(
+    self: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """Return a copy with ``src`` where ``as_strided`` looks.
+
+    Args:
+        src: what is written, of shape ``size``.
+        size, stride, storage_offset: as in ``as_strided``.
+
+    Raises:
+        RuntimeError: ``src`` has another shape, or elements would lie outside of the memory.
+
+    Example:
+        >>> tn.zeros(4).as_strided_scatter(tn.ones(2), (2,), (2,), 1)
+        tensor([0., 1., 0., 1.])
+    """
+    refuse_others("as_strided_scatter", self=self, src=src)
+    whole = flipping.contiguous_copy.function(self)
+    part = as_strided(whole, size, stride, storage_offset)
+    if part._array.shape != src._array.shape:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src._array.shape)}, slice size = {list(part._array.shape)}"
+        )
+    part.copy_(src)
+    return whole

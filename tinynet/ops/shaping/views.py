@@ -1,0 +1,386 @@
+"""Views, and copies where no view can have the shape. A view shares its input's memory."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet import errors
+from tinynet.core.declaration.operation import operation, view
+from tinynet.core.graph.double_backward import derivative
+from tinynet.core.messages import kind_of
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.ops.shaping.joining import cat, together
+
+# ---- what they share ----------------------------------------------------------------------------
+
+
+def axis_of(dim: int, ndim: int) -> int:
+    """Return a dimension counted from the front; IndexError if out of range."""
+    if dim.__class__ is int:
+        if 0 <= dim < ndim:
+            return dim
+        if -ndim <= dim < 0:
+            return dim + ndim
+    elif dim.__class__ is bool:
+        raise TypeError("argument 'dim' must be int, not bool")
+    count = ndim or 1
+    if not -count <= dim < count:
+        raise errors.dim_range(dim, ndim)
+    return dim % count
+
+
+Ints = int | Sequence[int]
+
+
+def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return a shape given as ``f(2, 3)``, ``f((2, 3))`` or ``f(x.shape)``."""
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        args = tuple(args[0])
+    return tuple(map(operator.index, args))
+
+
+def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """Replace the -1 in a shape for ``count`` elements.
+
+    Raises:
+        RuntimeError: the shape does not fit.
+    """
+    if min(shape, default=0) >= 0 and math.prod(shape) == count:
+        return shape
+    if shape.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if any(n < -1 for n in shape):
+        raise RuntimeError(
+            f"invalid shape dimension {min(shape)} at index {shape.index(min(shape))} of shape "
+            f"{list(shape)}"
+        )
+    known = math.prod(n for n in shape if n != -1)
+    if -1 in shape:
+        if known == count == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
+                "unspecified dimension size -1 can be any value and is ambiguous"
+            )
+        if known and count % known == 0:
+            return tuple(count // known if n == -1 else n for n in shape)
+    raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
+
+
+@operation(methods=False)
+def embed(self: Array, /, shape: tuple[int, ...], index: tuple[Any, ...]) -> Array:
+    """Return zeros of ``shape`` with ``self`` at ``index``: the derivative of taking a part."""
+    whole = np.zeros(shape, self.dtype)
+    whole[index] = self
+    return whole
+
+
+embed.grad(self=lambda g, index: g[index])
+
+# ---- views --------------------------------------------------------------------------------------
+
+
+@view(node="AliasBackward0", methods=False)
+def alias(self: Array, /) -> Array:
+    """Return a view of the whole."""
+    return self[...]
+
+
+alias.grad(self=lambda g: g)
+
+
+@view(node="ViewBackward0", methods=False)
+def view_as_shape(self: Array, /, shape: tuple[int, ...]) -> Array:
+    """Return a view of another shape."""
+    try:
+        return self.reshape(shape, copy=False)
+    except ValueError:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
+        ) from None
+
+
+view_as_shape.grad(self=lambda g, self_shape: reshape(g, self_shape))
+
+
+@operation(node="UnsafeViewBackward0", methods=False)
+def reshape_copy(self: Array, /, shape: tuple[int, ...]) -> Array:
+    """Return a copy of another shape, for memory that no view can describe."""
+    return np.array(self, order="C").reshape(shape)
+
+
+reshape_copy.grad(self=lambda g, self_shape: reshape(g, self_shape))
+
+
+def reshape(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return ``x`` in another shape: a view where the memory allows, else a copy."""
+    if not isinstance(x, Tensor):
+        return x.reshape(shape)
+    if not x._array.flags.c_contiguous:
+        try:
+            x._array.reshape(shape, copy=False)
+        except ValueError:
+            return reshape_copy.function(x, shape)
+    return view_as_shape.function(x, shape)
+
+
+@view()
+def transpose(self: Array, /, dim0: int, dim1: int) -> Array:
+    """Return a view with two dimensions swapped.
+
+    Example:
+        >>> tn.zeros(2, 3, 4).transpose(0, 2).shape
+        tinynet.Size([4, 3, 2])
+    """
+    if self.ndim == 0:
+        axis_of(dim0, 0), axis_of(dim1, 0)
+        return self[...]
+    try:
+        return self.swapaxes(dim0, dim1)
+    except IndexError:
+        axis_of(dim0, self.ndim), axis_of(dim1, self.ndim)
+        raise
+
+
+transpose.grad(self=lambda g, dim0, dim1: transpose(g, dim0, dim1))
+
+
+@view()
+def t(self: Array, /) -> Array:
+    """Return a matrix transposed, vectors and scalars as they are; else it is a RuntimeError.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).t()
+        tensor([[1, 3],
+                [2, 4]])
+    """
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self.T
+
+
+t.grad(self=lambda g: t(g))
+
+
+@view(methods=False, node="PermuteBackward0")
+def permute_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
+    """Return a view with the dimensions in another order."""
+    if len(dims) != self.ndim:
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {self.ndim} is not "
+            f"equal to len(dims) = {len(dims)}"
+        )
+    try:
+        return self.transpose(dims)
+    except ValueError:
+        for d in dims:
+            axis_of(d, self.ndim)
+        raise RuntimeError("permute(): duplicate dims are not allowed.") from None
+
+
+permute_dims.grad(self=lambda g, dims: permute_dims(g, _inverse(dims)))
+
+
+def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
+    order = [d % len(dims) for d in dims]
+    return tuple(order.index(i) for i in range(len(order)))
+
+
+@view(methods=False, node="ExpandBackward0")
+def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
+    """Return a view in which dimensions of length 1 are repeated without copying."""
+    new = len(shape) - self.ndim
+    if new < 0:
+        raise RuntimeError(
+            f"expand({kind_of(self).replace(' ', '{', 1)}}}, size={list(shape)}): the "
+            f"number of sizes provided ({len(shape)}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({self.ndim})"
+        )
+    full = list(shape)
+    if any(n < 0 for n in full[:new]):
+        raise RuntimeError(
+            "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+            "dimension 0"
+        )
+    for i, n in enumerate(self.shape):
+        if full[new + i] == -1:
+            full[new + i] = n
+        elif n != 1 and full[new + i] != n:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({full[new + i]}) must match the existing size "
+                f"({n}) at non-singleton dimension {new + i}.  Target sizes: {list(shape)}.  "
+                f"Tensor sizes: {list(self.shape)}"
+            )
+    wide = np.broadcast_to(self, full)
+    if self.flags.writeable and not wide.flags.writeable:
+        wide.flags.writeable = True  # core/tensors/inplace.py refuses writes where elements overlap
+    return wide
+
+
+expand_to.grad(self=lambda g: g)  # the engine sums it to the input's shape
+
+
+def expand(x: Any, shape: tuple[int, ...]) -> Any:
+    """Return ``x`` broadcast to ``shape``."""
+    return expand_to(x, shape) if isinstance(x, Tensor) else np.broadcast_to(x, shape)
+
+
+def _with_ones(g: Any, self_shape: tuple[int, ...]) -> Any:
+    """Return ``g`` with the dimensions of length 1 of a shape, and no others."""
+    if not isinstance(g, Tensor):
+        return g.reshape(self_shape)
+    for d, n in enumerate(self_shape):
+        if g.shape[d : d + 1] != (n,) and g.ndim < len(self_shape):
+            g = unsqueeze(g, d)
+    extra = [d for d, n in enumerate(g.shape) if self_shape[d : d + 1] != (n,)]
+    return squeeze_dim(g, extra[0]) if g.ndim > len(self_shape) else g
+
+
+@view()
+def unsqueeze(self: Array, /, dim: int) -> Array:
+    """Return a view with a new dimension of length 1 at ``dim``.
+
+    Example:
+        >>> tn.tensor([1, 2]).unsqueeze(1).shape
+        tinynet.Size([2, 1])
+    """
+    return np.expand_dims(self, axis_of(dim, self.ndim + 1))
+
+
+unsqueeze.grad(self=_with_ones)
+
+
+@view(methods=False, node="SqueezeBackward0")
+def squeeze_all(self: Array, /) -> Array:
+    """Return a view without dimensions of length 1."""
+    return np.squeeze(self)[...]
+
+
+squeeze_all.grad(self=_with_ones)
+
+
+@view(methods=False, node="SqueezeBackward1")
+def squeeze_dim(self: Array, /, dim: int) -> Array:
+    """Return a view without the dimension, if its length is 1."""
+    axis = axis_of(dim, self.ndim)
+    return np.squeeze(self, axis) if self.ndim and self.shape[axis] == 1 else self[...]
+
+
+squeeze_dim.grad(self=_with_ones)
+
+
+@view(methods=False, node="SqueezeBackward2")
+def squeeze_dims(self: Array, /, dim: tuple[int, ...]) -> Array:
+    """Return a view without those of the dimensions whose length is 1."""
+    axes = tuple(axis_of(d, self.ndim) for d in dim)
+    return np.squeeze(self, tuple(a for a in axes if self.ndim and self.shape[a] == 1))[...]
+
+
+squeeze_dims.grad(self=_with_ones)
+
+
+@view()
+def select(self: Array, /, dim: int, index: int) -> Array:
+    """Return a view of one slice, without the dimension.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).select(0, 1)
+        tensor([3, 4])
+    """
+    if self.ndim == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    axis = axis_of(dim, self.ndim)
+    n = self.shape[axis]
+    if not -n <= index < n:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(self.shape)} at "
+            f"dimension {axis}"
+        )
+    return self[(slice(None),) * axis + (index, ...)]
+
+
+select.grad(
+    self=lambda g, self_shape, dim, index: embed(
+        g, self_shape, (slice(None),) * (dim % len(self_shape)) + (index, ...)
+    )
+)
+derivative(
+    select, "SelectBackwardBackward0", grad_output=lambda g, dim, index: select(g, dim, index)
+)
+
+
+@view(methods=False, node="SliceBackward0")
+def cut(self: Array, /, dim: int, part: slice) -> Array:
+    """Return a view of a range of one dimension."""
+    return self[(slice(None),) * dim + (part,)]
+
+
+cut.grad(self=lambda g, self_shape, dim, part: embed(g, self_shape, (slice(None),) * dim + (part,)))
+derivative(cut, "SliceBackwardBackward0", grad_output=lambda g, dim, part: cut(g, dim, part))
+
+
+# ---- several views of one tensor ----------------------------------------------------------------
+
+
+@view(many=True)
+def unbind(self: Array, /, dim: int = 0) -> list[Array]:
+    """Return views of all slices along a dimension; iterating over a tensor does the same.
+
+    Example:
+        >>> tn.tensor([[1, 2], [3, 4]]).unbind()
+        (tensor([1, 2]), tensor([3, 4]))
+    """
+    if self.ndim == 0:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+    axis = axis_of(dim, self.ndim)
+    before: tuple[Any, ...] = (slice(None),) * axis
+    return [self[(*before, i, ...)] for i in range(self.shape[axis])]
+
+
+unbind.grad(self=lambda g, dim: together(g, axis_of(dim, g[0].ndim + 1)))
+
+
+@view(many=True, methods=False, node="SplitBackward0")
+def split_at(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Array]:
+    """Return views of consecutive ranges of one dimension."""
+    before = (slice(None),) * dim
+    return [self[(*before, slice(a, b))] for a, b in zip(starts, starts[1:], strict=False)]
+
+
+split_at.grad(self=lambda g, dim: cat(g, dim))
+
+
+@view(many=True, methods=False, node="SplitWithSizesBackward0")
+def split_in_sizes(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Array]:
+    """Return views of consecutive ranges of one dimension."""
+    return split_at.kernel(self, starts, dim)
+
+
+split_in_sizes.grad(self=lambda g, dim: cat(g, dim))
+
+# ---- the same views under the names that they have in place -------------------------------------
+
+
+@view(methods=False, node="SqueezeBackward3")
+def squeezed(self: Array, /) -> Array:
+    """Return what ``squeeze_()`` makes of a tensor."""
+    return squeeze_all.kernel(self)
+
+
+squeezed.grad(self=_with_ones)
+
+
+@view(methods=False, node="SqueezeBackward4")
+def squeezed_dim(self: Array, /, dim: int) -> Array:
+    """Return what ``squeeze_(dim)`` makes of a tensor."""
+    return squeeze_dim.kernel(self, dim)
+
+
+squeezed_dim.grad(self=_with_ones)

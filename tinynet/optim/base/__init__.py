@@ -1,0 +1,1 @@
+"""What optimizers share: groups, options, state, the quick way through a step."""

@@ -1,0 +1,101 @@
+"""Parameter groups: what users pass as parameters, read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tinynet.core.callsite import warn
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.optim.base.options import Group, Params
+
+
+def type_name(x: Any) -> str:
+    """Return the name of a type as messages have it."""
+    if type(x) is Tensor:
+        return f"tinynet.{x.dtype.tensor_name}"
+    module = type(x).__module__
+    return type(x).__qualname__ if module == "builtins" else f"{module}.{type(x).__qualname__}"
+
+
+def grouped(params: Params) -> list[Group]:
+    """Return what was passed to an optimizer as a list of groups.
+
+    Raises:
+        TypeError: it is one tensor, or a module.
+        ValueError: it is empty.
+    """
+    if isinstance(params, Tensor) or hasattr(params, "parameters"):
+        hint = "" if isinstance(params, Tensor) else ". Did you mean its .parameters()?"
+        raise TypeError(
+            "params argument given to the optimizer should be an iterable of Tensors or dicts, "
+            f"but got {type_name(params)}{hint}"
+        )
+    groups: list[Any] = list(params)
+    if not groups:
+        raise ValueError("optimizer got an empty parameter list")
+    return groups if isinstance(groups[0], dict) else [{"params": groups}]
+
+
+def completed(group: Group, defaults: Group) -> Group:
+    """Give a group a list of tensors under ``"params"``, and the options that it lacks.
+
+    Raises:
+        TypeError: it is no dict, or has something else than tensors in it.
+        ValueError: some have names and others not, or one is no leaf.
+    """
+    if not isinstance(group, dict):
+        raise TypeError(f"param_group must be a dict, but got {type(group)}")
+    _read_params(group)
+    for p in group["params"]:
+        if not isinstance(p, Tensor):
+            raise TypeError(
+                f"optimizer can only optimize Tensors, but one of the params is {type_name(p)}"
+            )
+        if not (p.is_leaf or p.retains_grad):
+            raise ValueError("can't optimize a non-leaf Tensor")
+    for name, default in defaults.items():
+        group.setdefault(name, default)
+    return group
+
+
+def _read_params(group: Group) -> None:
+    """Turn what stands under ``"params"`` into a list of tensors, and take their names off."""
+    params = group["params"]
+    if isinstance(params, Tensor):
+        params = [params]
+    if isinstance(params, (set, frozenset)):
+        raise TypeError(
+            "optimizer parameters need to be organized in ordered collections, but the ordering of "
+            "tensors in sets will change between runs. Please use a list instead."
+        )
+    params = list(params)
+    names = [p[0] for p in params if isinstance(p, tuple)]
+    if names:
+        if len(names) != len(params):
+            raise ValueError(
+                "all optimizer params should be with/without names. Some param names are missing"
+            )
+        params = [p[1] for p in params]
+        group["param_names"] = names
+    group["params"] = params
+
+
+def refuse_mixed(group: Group, others: Sequence[Group]) -> None:
+    """Raise ValueError where a parameter, or the use of names, does not fit the other groups."""
+    params = set(group["params"])
+    if len(params) != len(group["params"]):
+        warn(
+            "optimizer contains a parameter group with duplicate parameters; in future, this "
+            "will cause an error; each of them is updated as often as it appears"
+        )
+    for other in others:
+        if ("param_names" in group) != ("param_names" in other):
+            which = "with" if "param_names" in group else "without"
+            raise ValueError(
+                "all optimizer param groups should be with/without names. cannot add param "
+                f"group {which} names to the optimizer"
+            )
+    for other in others:
+        if not params.isdisjoint(other["params"]):
+            raise ValueError("some parameters appear in more than one parameter group")

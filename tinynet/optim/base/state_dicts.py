@@ -1,0 +1,125 @@
+"""The state_dict of optimizers, with PyTorch's keys: made, checked and taken over."""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.optim.base.options import Group, counted
+
+State = defaultdict[Any, Any]
+
+
+def packed(param_groups: list[Group], state: State) -> dict[str, Any]:
+    """Return groups and state with numbers in the place of parameters."""
+    numbers: dict[Tensor, int] = {}
+    count = 0
+    groups = []
+    for group in param_groups:
+        for position, p in enumerate(group["params"], count):
+            numbers.setdefault(p, position)
+        count += len(group["params"])
+        plain = {k: v for k, v in group.items() if k != "params"}
+        plain["params"] = [numbers[p] for p in group["params"]]
+        groups.append(plain)
+    by_number = {numbers[k] if isinstance(k, Tensor) else k: v for k, v in state.items()}
+    return {"state": by_number, "param_groups": groups}
+
+
+def refuse_other_groups(groups: list[Group], saved: list[Group]) -> None:
+    """Raise ValueError where saved groups do not fit the optimizer's."""
+    if len(saved) != len(groups):
+        raise ValueError("loaded state dict has a different number of parameter groups")
+    for group, new in zip(groups, saved, strict=True):
+        if len(group["params"]) != len(new["params"]):
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of "
+                "optimizer's group"
+            )
+
+
+def regrouped(groups: list[Group], saved: list[Group], defaults: Group) -> list[Group]:
+    """Return copies of the saved groups that have the parameters, and the defaults they lack."""
+    made = []
+    for group, new in zip(groups, saved, strict=True):
+        taken = {k: v if k == "params" else copy.deepcopy(v) for k, v in new.items()}
+        taken["params"] = group["params"]
+        for name, default in defaults.items():
+            taken.setdefault(name, default)
+        if "param_names" in group:
+            taken.setdefault("param_names", group["param_names"])
+        made.append(taken)
+    return made
+
+
+def unpacked(
+    groups: list[Group],
+    saved: dict[str, Any],
+    numbers: Collection[str],
+    shaped: Collection[str],
+) -> State:
+    """Return a copy of the saved state by parameters.
+
+    Args:
+        groups: the optimizer's.
+        saved: a state_dict.
+        numbers: the entries that are 0-d tensors.
+        shaped: the entries that have their parameter's shape.
+
+    Raises:
+        ValueError: an entry has another shape.
+    """
+    of = {
+        number: (p, bool(new.get("fused") or new.get("capturable")))
+        for group, new in zip(groups, saved["param_groups"], strict=True)
+        for number, p in zip(new["params"], group["params"], strict=True)
+    }
+    state: State = defaultdict(dict)
+    for number, held in saved["state"].items():
+        if number not in of:
+            state[number] = held
+            continue
+        p, fused = of[number]
+        for name, value in held.items():
+            if name in shaped and isinstance(value, Tensor) and value.shape != p.shape:
+                raise ValueError(
+                    f"The state {name!r} of parameter {number} must have the parameter's shape "
+                    f"{list(p.shape)}. Got {list(value.shape)} instead."
+                )
+        state[p] = {
+            name: _number(name, value, fused)
+            if name in numbers or (name == "step" and isinstance(value, Tensor))
+            else _copied(p, value)
+            for name, value in held.items()
+        }
+    return state
+
+
+def _number(name: str, value: Any, fused: bool) -> Tensor:
+    """Return a copy of a 0-d entry, in its own dtype: a resumed run is the uninterrupted one.
+
+    PyTorch casts all but the count of steps to the parameter's dtype.
+    """
+    if not isinstance(value, Tensor):
+        return wrap(counted(value))
+    array = value._array
+    return wrap(array.astype(np.float32) if fused and name == "step" else array.copy())
+
+
+def _copied(p: Tensor, value: Any) -> Any:
+    """Return a copy of one value, in the dtype of its parameter."""
+    if isinstance(value, Tensor):
+        array = value._array
+        both_float = dtypes.is_floating(array.dtype) and dtypes.is_floating(p._array.dtype)
+        return wrap(array.astype(p._array.dtype if both_float else array.dtype))
+    if isinstance(value, dict):
+        return {k: _copied(p, v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_copied(p, v) for v in value)
+    return value

@@ -1,0 +1,1 @@
+"""From a checked config to what it describes, and trials of it."""

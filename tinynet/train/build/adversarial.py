@@ -1,0 +1,126 @@
+"""Generative adversarial networks: two networks, two optimizers, and what each does in a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tinynet import nn
+from tinynet.core.modes import no_grad
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.ops.creation.like import full_like
+from tinynet.ops.shaping.joining import cat
+from tinynet.train.build.method import Batch, Loss, Method, Task
+
+
+class Adversarial(Method):
+    """A generator makes examples from noise, a discriminator tells them from real ones.
+
+    In each step the discriminator learns first: real examples should give 1, those of the
+    generator 0. Then the generator learns to make examples that give 1 (the "non-saturating" form
+    of Goodfellow et al., Generative Adversarial Nets, 2014). ``[loss]`` compares the outputs of the
+    discriminator with these numbers: BCEWithLogitsLoss for that paper's GAN, MSELoss for least
+    squares (Mao et al., 2017).
+
+    The model has two modules, ``generator`` and ``discriminator``, each with its optimizer:
+    ``[optimizer.generator]`` and ``[optimizer.discriminator]``; and a method ``samples(count)``
+    that returns as many examples of the generator (``type = "GAN"`` has all that). Measured on the
+    test set are both losses, and the metrics of what the discriminator says about as many real
+    as generated examples (``binary_accuracy``: 0.5 if it cannot tell them apart). No weights count
+    as best unless ``evaluation.monitor`` says by what.
+
+    Args:
+        real: what real examples should give; 0.9 keeps the discriminator from being too sure.
+    """
+
+    optimizers = frozenset({"generator", "discriminator"})
+    compares = False
+
+    def __init__(self, real: float = 1.0) -> None:
+        if not 0 < real <= 1:
+            raise ValueError(
+                f"The 'real' parameter of adversarial must be > 0 and <= 1. Got {real} instead."
+            )
+        self.real = real
+
+    def step(self, task: Task) -> list[Batch]:
+        """The discriminator's step, then the generator's."""
+        with task.part("discriminator"):
+            judged = self._discriminator(task)
+        with task.part("generator"):
+            made = self._generator(task)
+        return [
+            Batch(
+                inputs,
+                targets,
+                outputs,
+                loss + generated,
+                {"loss_discriminator": loss, "loss_generator": generated},
+                count=len(inputs),
+            )
+            for (inputs, _), (outputs, targets, loss), generated in zip(
+                task.batches, judged, made, strict=True
+            )
+        ]
+
+    def _discriminator(self, task: Task) -> list[tuple[Tensor, Tensor, float]]:
+        """What it said, what it should have said, and its loss, of each batch."""
+        discriminator, samples = _networks(task.model)
+        task.zero_grad("discriminator")
+        judged = []
+        for inputs, _ in task:
+            with no_grad():  # the generator learns nothing here
+                generated = samples(len(inputs))
+            outputs = [discriminator(inputs), discriminator(generated)]
+            targets = [full_like(outputs[0], self.real), full_like(outputs[1], 0.0)]
+            loss = task.loss(outputs[0], targets[0]) + task.loss(outputs[1], targets[1])
+            value = task.backward(loss, "loss_discriminator")
+            judged.append((cat(outputs), cat(targets), value))
+        task.step("discriminator")
+        return judged
+
+    def _generator(self, task: Task) -> list[float]:
+        """The loss of each batch."""
+        discriminator, samples = _networks(task.model)
+        task.zero_grad("generator")
+        losses = []
+        for inputs, _ in task:
+            outputs = discriminator(samples(len(inputs)))
+            loss = task.loss(outputs, full_like(outputs, 1.0))
+            losses.append(task.backward(loss, "loss_generator"))
+        task.step("generator")
+        return losses
+
+    def measure(self, model: nn.Module, loss: Loss, batch: Sequence[Any]) -> Batch:
+        """Both losses, and what the discriminator says about real and generated examples."""
+        discriminator, samples = _networks(model)
+        inputs = batch[0]
+        real, generated = discriminator(inputs), discriminator(samples(len(inputs)))
+        ones, zeros = full_like(real, 1.0), full_like(generated, 0.0)
+        losses = {
+            "loss_discriminator": (loss(real, ones) + loss(generated, zeros)).item(),
+            "loss_generator": loss(generated, full_like(generated, 1.0)).item(),
+        }
+        return Batch(
+            inputs,
+            cat([ones, zeros]),
+            cat([real, generated]),
+            sum(losses.values()),
+            losses,
+            count=len(inputs),
+        )
+
+
+def _networks(model: nn.Module) -> tuple[nn.Module, Callable[[int], Tensor]]:
+    """The discriminator of a model, and what makes examples with its generator.
+
+    Raises:
+        TypeError: it has none.
+    """
+    discriminator, samples = (getattr(model, name, None) for name in ("discriminator", "samples"))
+    if not isinstance(discriminator, nn.Module) or not callable(samples):
+        raise TypeError(
+            'the method "adversarial" needs a model with the modules generator and discriminator '
+            f"and a method samples(count), such as GAN. Got {type(model).__name__} instead."
+        )
+    return discriminator, samples

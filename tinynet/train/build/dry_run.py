@@ -1,0 +1,209 @@
+"""What a run would be like: tried on a copy, a few steps long, without a trace."""
+
+from __future__ import annotations
+
+import statistics
+import time
+import tracemalloc
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tinynet import nn
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.train.build.build import Parts, copied, first_batch
+from tinynet.train.build.data_check import check_data
+from tinynet.train.build.method import Task, Updater
+from tinynet.train.build.optimizers import advances, component_of, other_lengths, updaters_for
+from tinynet.train.build.seeds import isolated
+from tinynet.train.build.shapes import shape_of
+from tinynet.train.build.trial import trial
+from tinynet.train.running.loop import as_evaluated, fit
+
+_STEPS = 5
+
+
+@dataclass(frozen=True)
+class ModuleRow:
+    """One module of the model."""
+
+    name: str
+    kind: str
+    output: str
+    """The shape of what it returned; empty if it was not called."""
+
+    parameters: int
+    """Its own, without those of the modules inside it."""
+
+    owns: bool
+    """Whether it has parameters of its own."""
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """What `examine` finds."""
+
+    train_examples: int
+    test_examples: int
+    looked_at: dict[str, int]
+    """How many examples were looked at, by data set; empty with ``data.check = false``."""
+
+    batches: int
+    steps: int
+    """Per epoch; fewer than batches if gradients are accumulated."""
+
+    epochs: int
+    inputs: str
+    targets: str
+    loss: float
+    modules: list[ModuleRow]
+    parameters: int
+    trainable: int
+    weight_bytes: int
+    gradient_bytes: int
+    optimizer_bytes: int
+    peak_bytes: int
+    """What a step needs at most, beside the weights."""
+
+    step_seconds: float
+    total_seconds: float
+    """About what the whole run takes, measurements included."""
+
+    notes: list[str]
+    """What is possible, but may not be meant."""
+
+
+def examine(parts: Parts) -> Checkup:
+    """Try a few steps of training and a measurement on a copy of the model.
+
+    Raises:
+        UsageError: model, loss and data do not fit together.
+        NonFiniteError: the loss of a first step is no number.
+    """
+    config = parts.config
+    looks = check_data(parts)
+    trial(parts)
+    with isolated(config.run.seed, "trial"):
+        batch = first_batch(parts, parts.train_set, config.data.batch_size)
+        model = copied(parts)
+        modules = _modules(parts, model, batch)
+        peak = _peak(parts, batch)
+        updaters = updaters_for(config, model)
+        loss, step_seconds = _steps(parts, model, updaters, batch)
+    steps = -(-len(parts.train_batches) // config.optimizer.accumulate)
+    measurements = -(-config.run.epochs // config.run.eval_every)
+    measuring = _measuring_seconds(parts, model) * len(parts.test_batches) * measurements
+    parameters = [*model.parameters()]
+    return Checkup(
+        train_examples=len(parts.train_set),
+        test_examples=len(parts.test_set),
+        looked_at={name: look.seen for name, look in looks.items()},
+        batches=len(parts.train_batches),
+        steps=steps,
+        epochs=config.run.epochs,
+        inputs=shape_of(batch[0]),
+        targets=shape_of(batch[1]),
+        loss=loss,
+        modules=modules,
+        parameters=sum(p.numel() for p in parameters),
+        trainable=sum(p.numel() for p in parameters if p.requires_grad),
+        weight_bytes=_bytes(model.state_dict()),
+        gradient_bytes=_bytes([p.grad for p in parameters]),
+        optimizer_bytes=_bytes([u.optimizer.state_dict()["state"] for u in updaters.values()]),
+        peak_bytes=peak,
+        step_seconds=step_seconds,
+        total_seconds=step_seconds * steps * config.run.epochs + measuring,
+        notes=[*_lengths(parts)],
+    )
+
+
+def _lengths(parts: Parts) -> Iterator[str]:
+    """What is said of schedules that are longer or shorter than the run."""
+    config = parts.config
+    for name in parts.updaters:
+        section = config.schedule and config.schedule.of(name)
+        if section:
+            length = advances(config, section, len(parts.train_batches))
+            for path, given, own in other_lengths(component_of(section), length):
+                yield (
+                    f"{config.origin(path)}: {path} = {given}, but the schedule lasts for {own} "
+                    f"{section.per}s of this run; left out, it is that number"
+                )
+
+
+def _steps(
+    parts: Parts, model: nn.Module, updaters: Mapping[str, Updater], batch: Any
+) -> tuple[float, float]:
+    """The loss of the first step, and the seconds that one takes (the first is not typical)."""
+    accumulate = min(parts.config.optimizer.accumulate, len(parts.train_batches))
+    seconds, losses = [], []
+    began = time.perf_counter()
+    batches = [batch] * accumulate
+    for step in fit(
+        *(model, parts.loss, updaters, batches, _STEPS),
+        accumulate=accumulate,
+        method=parts.method,
+    ):
+        seconds.append(time.perf_counter() - began)
+        losses.append(step.loss)
+        began = time.perf_counter()
+    return losses[0], statistics.median(seconds[1:])
+
+
+def _modules(parts: Parts, model: nn.Module, batch: Any) -> list[ModuleRow]:
+    """The modules in the order in which they are registered, with the shapes of a measurement."""
+    shapes: dict[nn.Module, str] = {}
+
+    def note(module: nn.Module, _inputs: Any, output: Any) -> None:
+        shapes[module] = shape_of(output)
+
+    modules = dict(model.named_modules())
+    handles = [module.register_forward_hook(note) for module in modules.values()]
+    with as_evaluated(model):
+        parts.method.measure(model, parts.loss, batch)
+    for handle in handles:
+        handle.remove()
+    rows = []
+    for name, module in modules.items():
+        own = [*module.parameters(recurse=False)]
+        count = sum(p.numel() for p in own)
+        rows.append(
+            ModuleRow(name, type(module).__name__, shapes.get(module, ""), count, bool(own))
+        )
+    return rows
+
+
+def _peak(parts: Parts, batch: Any) -> int:
+    """The most memory that numpy arrays and all else take in a step, in bytes."""
+    if tracemalloc.is_tracing():  # somebody else's measurement
+        return 0
+    model = copied(parts)
+    updaters = updaters_for(parts.config, model)
+    tracemalloc.start()
+    try:
+        parts.method.step(Task(model, parts.loss, updaters, [batch], strict=False))
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _measuring_seconds(parts: Parts, model: nn.Module) -> float:
+    """The time of one batch of the test set."""
+    batch = first_batch(parts, parts.test_set, parts.config.data.batch_size)
+    with as_evaluated(model):
+        began = time.perf_counter()
+        parts.method.measure(model, parts.loss, batch)
+        return time.perf_counter() - began
+
+
+def _bytes(content: Any) -> int:
+    if isinstance(content, Tensor):
+        content = content._values() if content.is_sparse else content
+        return int(content.detach().numpy().nbytes)
+    if isinstance(content, np.ndarray):
+        return int(content.nbytes)
+    if isinstance(content, dict):
+        return sum(_bytes(item) for item in content.values())
+    return sum(_bytes(item) for item in content) if isinstance(content, list | tuple) else 0

@@ -1,0 +1,82 @@
+"""The moving average of the weights, which is often a better model than the last weights are."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes, nn
+from tinynet.core.modes import no_grad
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+
+
+class MovingAverage:
+    """Follows the floating-point weights and buffers of a model, a part of the way at each step.
+
+    After step t, ``average = d * average + (1 - d) * weight`` with ``d = min(decay, (1 + t) /
+    (10 + t))``: early on, when the average is still near the random beginning, it follows faster
+    (as in TensorFlow's ``ExponentialMovingAverage``). Other buffers, such as counters, are copied.
+
+    Args:
+        model: what is followed.
+        decay: how much of the average stays, from 0 to 1.
+
+    Example:
+        >>> model = nn.Linear(1, 1)
+        >>> average = MovingAverage(model, decay=0.5)
+        >>> with tn.no_grad():
+        ...     _ = model.weight.add_(1)
+        >>> average.update()
+        >>> round(float(model.weight.item() - average.arrays["weight"].item()), 6)
+        0.181818
+    """
+
+    def __init__(self, model: nn.Module, decay: float) -> None:
+        self.decay = decay
+        self.steps = 0
+        self._followed = model.state_dict(keep_vars=True)
+        self.arrays = {name: _array(value).copy() for name, value in self._followed.items()}
+
+    def update(self) -> None:
+        """Follow the weights after a step."""
+        self.steps += 1
+        decay = min(self.decay, (1 + self.steps) / (10 + self.steps))
+        for name, value in self._followed.items():
+            average, array = self.arrays[name], _array(value)
+            if dtypes.is_floating(array.dtype):
+                average += (1 - decay) * (array - average)
+            else:
+                np.copyto(average, array)
+
+    @contextlib.contextmanager
+    def in_place_of_weights(self) -> Iterator[None]:
+        """The model has the averaged weights inside, and its own again afterwards."""
+        own = {name: _array(value).copy() for name, value in self._followed.items()}
+        self._put(self.arrays)
+        try:
+            yield
+        finally:
+            self._put(own)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The average, for a checkpoint: its weights have the names of the model's."""
+        return {"steps": self.steps, "model": {k: wrap(a) for k, a in self.arrays.items()}}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state_dict` returned."""
+        self.steps = state["steps"]
+        for name, value in state["model"].items():
+            np.copyto(self.arrays[name], _array(value))
+
+    def _put(self, arrays: Mapping[str, Array]) -> None:
+        with no_grad():
+            for name, value in self._followed.items():
+                value.copy_(wrap(arrays[name]))
+
+
+def _array(value: Tensor) -> Array:
+    return value.detach().numpy()

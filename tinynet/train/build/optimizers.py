@@ -1,0 +1,194 @@
+"""Which optimizer has which parameters, and the schedules that change their learning rates."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tinynet import nn
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.train.build.method import Method, Updater
+from tinynet.train.config.problems import one_of
+from tinynet.train.config.sections import Config, OptimizerSection, ScheduleSection
+from tinynet.train.config.signatures import Component, construct
+
+
+class Waiting:
+    """A schedule whose ``step`` takes a figure, as one whose ``step`` takes nothing.
+
+    It stands still until there is a figure, and sees each figure once.
+    """
+
+    def __init__(self, schedule: Any, monitor: str) -> None:
+        self.schedule = schedule
+        self.monitor = monitor
+        """The name of the figure."""
+
+        self.figure: float | None = None
+
+    def step(self) -> None:
+        """Advance, if there is a figure that was not seen yet."""
+        if self.figure is not None:
+            self.schedule.step(self.figure)
+            self.figure = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the schedule, and the figure that it has not seen yet."""
+        return {"schedule": self.schedule.state_dict(), "figure": self.figure}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from what `state_dict` returned."""
+        self.schedule.load_state_dict(state["schedule"])
+        self.figure = state["figure"]
+
+
+def wants_figure(schedule: Any) -> bool:
+    """Whether ``step`` must be given something, as that of ReduceLROnPlateau."""
+    parameters = inspect.signature(schedule.step).parameters.values()
+    return any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+
+
+LENGTHS = ("T_max", "total_steps", "max_epochs")
+"""The arguments of schedules that are, where a config leaves them out, the length of the run."""
+
+
+def advances(config: Config, section: ScheduleSection, batches: int) -> int:
+    """The length of the run as a schedule counts it: in epochs or in steps.
+
+    Args:
+        batches: of an epoch.
+    """
+    steps = -(-batches // config.optimizer.accumulate)
+    return config.run.epochs * (steps if section.per == "step" else 1)
+
+
+def follows_run(component: Component, name: str) -> bool:
+    """Whether an argument of a schedule is left to the length of the run."""
+    is_said = component.written.get(name) is not None or "epochs" in component.arguments
+    return name in LENGTHS and name in component.takes and not is_said
+
+
+def with_lengths(component: Component, length: int) -> Component:
+    """A schedule whose `LENGTHS` are said, and those of the schedules inside."""
+    arguments = dict(component.arguments)
+    arguments |= {name: max(length, 1) for name in LENGTHS if follows_run(component, name)}
+    for key, listed in arguments.items():
+        if isinstance(listed, list) and any(isinstance(item, Component) for item in listed):
+            lengths = _lengths_inside(component, len(listed), length)
+            arguments[key] = [
+                with_lengths(item, own) if isinstance(item, Component) else item
+                for item, own in zip(listed, lengths, strict=True)
+            ]
+    return replace(component, arguments=arguments)
+
+
+def other_lengths(component: Component, length: int) -> Iterator[tuple[str, int, int]]:
+    """The arguments that are another number than the length of the run.
+
+    Yields:
+        The path of each, its value, and the number of steps or epochs that there are.
+    """
+    for name in LENGTHS:
+        given = component.arguments.get(name)
+        if isinstance(given, int) and given != length:
+            yield f"{component.path}.{name}", given, length
+    for listed in component.arguments.values():
+        parts = listed if isinstance(listed, list) else []
+        lengths = _lengths_inside(component, len(parts), length)
+        for item, own in zip(parts, lengths, strict=True):
+            if isinstance(item, Component):
+                yield from other_lengths(item, own)
+
+
+def _lengths_inside(component: Component, count: int, length: int) -> list[int]:
+    """How long each schedule inside of another one lasts."""
+    milestones = component.arguments.get("milestones")
+    if not isinstance(milestones, list) or len(milestones) != count - 1:
+        return [length] * count
+    return [end - begin for begin, end in itertools.pairwise([0, *milestones, length])]
+
+
+_REHEARSED = 100_000
+
+
+def rehearse(config: Config, name: str, advances: int) -> str:
+    """Let a schedule advance as often as a run will, for an optimizer of one number.
+
+    Args:
+        config: of the run.
+        name: of the optimizer that the schedule is for; it must have one.
+        advances: how often it advances; only the first 100,000 times are tried.
+
+    Returns:
+        What goes wrong; "" if nothing does.
+    """
+    section = config.schedule and config.schedule.of(name)
+    assert section is not None
+    optimizer = component_of(config.optimizer.each()[name])
+    updater = Updater(construct(optimizer, [nn.Parameter(wrap(np.zeros(1)))]))
+    updater.optimizer.stepped = True  # for schedules, which warn if they come first
+    component = with_lengths(component_of(section), advances + 1)
+    schedule = construct(component, updater.optimizer)
+    for done in range(min(advances, _REHEARSED)):
+        try:
+            schedule.step()
+        except Exception as error:
+            text = f"fails after {done + 1} of the run's {advances + 1} {section.per}s"
+            return f"{text}. {type(error).__name__}: {error}"
+        if updater.wrong_rate is not None:
+            return f"gives a learning rate of {updater.wrong_rate} after {done + 1} {section.per}s"
+    return ""
+
+
+def updaters_for(config: Config, model: nn.Module) -> dict[str, Updater]:
+    """The optimizers of a config for a copy of its model, without schedules."""
+    return {
+        name: Updater(
+            construct(component_of(section), parameters_of(model, name)),
+            section.clip_norm,
+            section.clip_value,
+        )
+        for name, section in config.optimizer.each().items()
+    }
+
+
+def parameters_of(model: nn.Module, name: str) -> Iterator[Tensor]:
+    """Those of the module of a name; of the whole model if it has none."""
+    return (model.get_submodule(name) if name else model).parameters()
+
+
+def component_of(section: OptimizerSection | ScheduleSection) -> Component:
+    """What a section of one optimizer or schedule names."""
+    assert section.component is not None  # of one in `each` or `of`
+    return section.component
+
+
+def distribution(model: nn.Module, method: Method, names: Iterable[str]) -> Iterator[str]:
+    """What is wrong with how the parameters of a model are shared out among optimizers."""
+    names = [*names]
+    if method.optimizers and method.optimizers != {*names}:
+        wanted = " and ".join(f"[optimizer.{name}]" for name in sorted(method.optimizers))
+        yield f"the method {type(method).__name__.lower()} needs the tables {wanted}"
+        return
+    owners: dict[int, str] = {}
+    for name in names:
+        try:
+            owned = [*parameters_of(model, name)]
+        except AttributeError:
+            modules = one_of([module for module, _ in model.named_modules() if module])
+            yield f"the model has no module {name!r}; it has: {modules}"
+            return
+        for parameter in owned:
+            other = owners.setdefault(id(parameter), name)
+            if other != name:
+                yield f"{other!r} and {name!r} have parameters in common"
+                return
+    left = [n for n, p in model.named_parameters() if p.requires_grad and id(p) not in owners]
+    if left:
+        listed = one_of(left)
+        yield f"no optimizer has the parameters {listed} (requires_grad = False keeps them fixed)"

@@ -1,0 +1,51 @@
+"""Which line stands for the operations of a model or loss that ships with tinynet.
+
+A command has no program of the user's own on its stack: what stands for that is the line of the
+config that names the model or the loss, or the line of the model's own file.
+"""
+
+from __future__ import annotations
+
+import linecache
+from pathlib import Path
+from typing import Any
+
+from tinynet.core import callsite
+from tinynet.core.callsite import Site
+from tinynet.core.modes import mode
+from tinynet.train import models
+from tinynet.train.config.sections import Config
+
+
+def point_to(config: Config, loss: Any) -> None:
+    """Let operations that no line of a program is behind name a line of a config.
+
+    Args:
+        config: whose lines they are.
+        loss: what is called as ``[loss]``; all other modules are parts of ``[model]``.
+    """
+    of_model, of_loss = _site(config, "model"), _site(config, "loss")
+
+    def site() -> Site | None:
+        scope = mode.scope
+        if scope is None:  # an optimizer
+            return None
+        while scope[0] is not None:
+            scope = scope[0]
+        return of_loss if type(scope[1]()) is type(loss) else of_model
+
+    callsite.fallback[:] = [site]
+    for file in Path(models.__file__).parent.glob("*.py"):
+        callsite.OUTSIDE[str(file)] = True
+
+
+def _site(config: Config, section: str) -> Site | None:
+    """A site that decodes to the line of a section's type; None if that stands in no file."""
+    origin = config.origin(f"{section}.type")
+    if origin.kind != "file" or not origin.line:
+        return None
+    text = linecache.getline(origin.file, origin.line).rstrip() or "_"
+    # A name as long as the line, where the line is.
+    code = compile("\n" * (origin.line - 1) + "_" * len(text), origin.file, "exec")
+    lines = [position[0] for position in code.co_positions()]
+    return code, 2 * lines.index(origin.line)

@@ -1,0 +1,1 @@
+"""What a run keeps: its folder, checkpoints, records and sources."""

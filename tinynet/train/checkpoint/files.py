@@ -1,0 +1,167 @@
+"""Checkpoints: files of ``tinynet.save`` under a name of their own, with the trainer's errors.
+
+The file is a zip archive: ``checkpoint.json`` holds the structure, each array is an .npy member
+beside it, so `numpy.load` and `unzip` can look into it. Nothing in it can run code. It ends with a
+SHA-256 of all that stands before: the checksums of a zip archive leave out its headers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from tinynet.exchange.files import ExchangeError, opened, write_atomically
+from tinynet.exchange.npz import (
+    CHECKPOINT,
+    CHECKPOINT_KIND,
+    VERSIONS,
+    read_archive,
+    version_in,
+    write_archive,
+)
+from tinynet.exchange.structure import Encoder, UnstorableError
+from tinynet.train.config.problems import TrainError
+
+FORMAT = VERSIONS[CHECKPOINT_KIND]
+"""The version of the format that is written; older ones are still read, newer ones refused."""
+
+_SEAL = b"sha256:"
+_SEALED = len(_SEAL) + 64
+
+
+class CheckpointError(TrainError):
+    """A checkpoint cannot be written or read; the message names the file and says why."""
+
+
+def save(path: str | Path, content: dict[str, Any]) -> None:
+    """Write a checkpoint; until it is complete, the one that was there before stays.
+
+    Args:
+        path: the file.
+        content: what ``tinynet.save`` stores, in a dict.
+
+    Raises:
+        CheckpointError: something in it can only be pickled, or the disk is full; in the latter
+            case its ``__cause__`` is the OSError.
+
+    Example:
+        >>> path = getfixture("tmp_path") / "checkpoint.npz"
+        >>> save(path, {"epoch": 3, "model": nn.Linear(2, 1).state_dict()})
+        >>> load(path)["model"]["weight"].shape
+        tinynet.Size([1, 2])
+    """
+    encoder = Encoder()
+    try:
+        encoded = encoder.encode(content)
+    except UnstorableError as error:
+        place = "/".join(map(str, error.path))
+        raise CheckpointError(f"{place} {error.what}, which a checkpoint cannot hold") from error
+
+    def write(file: IO[bytes]) -> None:
+        sealing = _Sealing(file)
+        stream: Any = sealing
+        parts = (CHECKPOINT_KIND, CHECKPOINT, encoded, encoder.arrays)
+        write_archive(stream, *parts, comment=bytes(_SEALED))
+        sealing.seal()
+
+    try:
+        write_atomically(Path(path), write)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CheckpointError(f"{path} cannot be written ({reason})") from error
+
+
+class _Sealing:
+    """A file that is written from its beginning to its end, which is replaced by a checksum."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._digest = hashlib.sha256()
+        self._end = b""
+
+    def write(self, data: Any) -> int:
+        """Write all but the last bytes, which may be those of the seal."""
+        view = memoryview(data).cast("B")
+        if len(view) < _SEALED:
+            view = memoryview(self._end + bytes(view))
+        else:
+            self._put(self._end)
+        cut = max(len(view) - _SEALED, 0)
+        self._put(view[:cut])
+        self._end = bytes(view[cut:])
+        return len(data)
+
+    def _put(self, data: Any) -> None:
+        self._digest.update(data)
+        self._file.write(data)
+
+    def flush(self) -> None:
+        """There is nothing to do before the end."""
+
+    def seal(self) -> None:
+        """Write the checksum in the place of the last bytes."""
+        self._file.write(_SEAL + self._digest.hexdigest().encode())
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """What `save` was given: equal numbers, Tensors as new leaves, shared arrays shared again.
+
+    What an older version wrote is brought into today's form.
+
+    Raises:
+        CheckpointError: there is no such file, it is damaged, or it is of a newer format.
+    """
+    try:
+        with opened(path) as file:
+            sealed = _is_sealed(file, str(path))
+            file.seek(0)
+            content: dict[str, Any] = read_archive(file, str(path), {CHECKPOINT: CHECKPOINT_KIND})
+            version = version_in(file, CHECKPOINT)
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ExchangeError as error:
+        text = f"{path} is not a checkpoint, or damaged: expected {error.expected}, "
+        raise CheckpointError(f"{text}found {error.found}") from error
+    if not sealed and version > 1:
+        raise CheckpointError(f"{path} is damaged: the checksum at its end is missing")
+    for older in range(version, FORMAT):
+        content = MIGRATIONS[older](content)
+    return content
+
+
+def _is_sealed(file: IO[bytes], path: str) -> bool:
+    """Whether a file ends with a checksum, which then must be right."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - _SEALED, 0))
+    seal = file.read()
+    if not seal.startswith(_SEAL):
+        return False
+    file.seek(0)
+    digest, left = hashlib.sha256(), size - _SEALED
+    while left > 0:
+        data = file.read(min(left, 1 << 20))
+        digest.update(data)
+        left -= len(data)
+    if seal != _SEAL + digest.hexdigest().encode():
+        raise ExchangeError(path, "contents that fit the checksum at the end", "others")
+    return True
+
+
+# ---- older versions ----
+
+
+def _from_1(content: dict[str, Any]) -> dict[str, Any]:
+    """Several optimizers by name, and a place inside of an epoch, which version 1 did not store."""
+    if "optimizer" not in content:  # of weights only, or of something else
+        return content
+    old = dict(content)
+    optimizer, schedule = old.pop("optimizer"), old.pop("schedule")
+    new = {"optimizers": {"": optimizer}, "schedules": {"": schedule}, "method": {}, "loss": None}
+    return {"skipped": 0, **old, **new, "batch": 0, "loader": None, "totals": None}
+
+
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
+"""From each version to the one after it."""

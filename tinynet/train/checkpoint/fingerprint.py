@@ -1,0 +1,170 @@
+"""What a data set was like: how many examples, of which shapes and dtypes, and a hash of some.
+
+A data set that says what it is made of, by an attribute ``fingerprint`` (a string), is taken at its
+word. Of any other some examples are hashed, evenly spread over it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.board.graphs.structures import flatten
+from tinynet.board.graphs.watch import array_of
+from tinynet.data import IterableDataset
+from tinynet.data.dataset import Samples, fetch
+from tinynet.train.build.build import Parts
+from tinynet.train.build.data_check import undisturbed
+from tinynet.train.exhibits import said_by
+
+_MOST = 256
+_SECONDS = 0.3
+
+Fingerprint = dict[str, Any]
+
+
+def fingerprints(parts: Parts, like: Mapping[str, Any] | None = None) -> dict[str, Fingerprint]:
+    """Return what the training set and the test set are like.
+
+    Args:
+        parts: of a run.
+        like: of another time: as many examples are looked at as were then.
+    """
+    found = {}
+    for name, examples in (("training", parts.train_set), ("test", parts.test_set)):
+        if not isinstance(examples, IterableDataset):
+            then = (like or {}).get(name, {})
+            found[name] = fingerprint(examples, then.get("looked_at"), parts.config.run.seed)
+    return found
+
+
+def fingerprint(examples: Any, count: int | None = None, seed: int = 0) -> Fingerprint:
+    """Return what a data set is like, as plain data for JSON.
+
+    Args:
+        examples: with a length.
+        count: how many examples are looked at; by default as many as 0.3 seconds allow, at most
+            256.
+        seed: of random numbers that are drawn meanwhile.
+    """
+    said = said_by(examples, "fingerprint")
+    if isinstance(said, str):
+        return {"examples": len(examples), "says": said}
+    if count is None:
+        began = time.perf_counter()
+        _sampled(examples, 1, seed)
+        each = max(time.perf_counter() - began, 1e-9)
+        count = int(min(len(examples), _MOST, max(1, _SECONDS / each)))
+    parts, again = (_sampled(examples, count, seed) for _ in range(2))
+    for name, part in parts.items():
+        if again.get(name) != part:  # examples are random: nothing can be said about their values
+            part.update(sha256=None, sketch=None)
+    return {"examples": len(examples), "looked_at": count, **parts}
+
+
+def _sampled(examples: Any, count: int, seed: int) -> dict[str, dict[str, Any]]:
+    """The parts of some examples by name; empty if an example cannot be had."""
+    rows = [len(examples) * number // count for number in range(min(count, len(examples)))]
+    hashers: dict[str, _Hasher] = {}
+    try:
+        with undisturbed(examples, seed):
+            found = fetch(examples, rows)
+            for sample in _rows(found):
+                for name, leaf in _leaves(sample):
+                    hashers.setdefault(name, _Hasher()).add(leaf)
+    except Exception:  # an example that is broken; the look at the data says so
+        return {}
+    return {name: hasher.result() for name, hasher in hashers.items()}
+
+
+def _rows(found: Any) -> Iterator[Any]:
+    if not isinstance(found, Samples):
+        yield from found
+        return
+    stacks = [np.asarray(array_of(column)) for column in found.columns]
+    yield from zip(*stacks, strict=True)
+
+
+def _leaves(sample: Any) -> Iterator[tuple[str, Any]]:
+    """The values in an example, by name."""
+    is_pair = isinstance(sample, list | tuple) and len(sample) == 2
+    named = zip(("inputs", "targets"), sample, strict=True) if is_pair else [("example", sample)]
+    for name, part in named:
+        yield from flatten(part, name)
+
+
+class _Hasher:
+    """A hash of values, and a number that rounding changes little."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+        self.kind: tuple[list[int], str] | None = None
+        self.sums = np.zeros(2)
+        self.count = 0
+
+    def add(self, leaf: Any) -> None:
+        """One more value."""
+        array = np.asarray(leaf) if isinstance(leaf, int | float | np.generic) else array_of(leaf)
+        if array is None:
+            self.digest.update(repr(leaf).encode() if isinstance(leaf, str | bytes) else b"?")
+            return
+        kind = [*array.shape], str(array.dtype)
+        self.kind = self.kind or kind
+        self.digest.update(repr(kind).encode())
+        self.digest.update(np.ascontiguousarray(array).tobytes())
+        if dtypes.is_floating(array.dtype):
+            values = array.ravel().astype(np.float64)
+            weights = np.cos(np.arange(self.count, self.count + values.size))
+            self.sums += values @ weights, np.abs(values).sum()
+        self.count += array.size
+
+    def result(self) -> dict[str, Any]:
+        """What is recorded of the values."""
+        shape, dtype = self.kind or (None, "")
+        sketch = self.sums.tolist() if "float" in dtype and np.isfinite(self.sums).all() else None
+        return {
+            "shape": shape,
+            "dtype": dtype,
+            "sha256": self.digest.hexdigest(),
+            "sketch": sketch,
+        }
+
+
+# ---- comparing ----
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is not the same in two fingerprints of a data set, each as half a sentence."""
+    if then["examples"] != now["examples"]:
+        yield f"it has {now['examples']:,} examples, and had {then['examples']:,}"
+    if then.get("says") != now.get("says"):
+        yield f"it says that it is {now.get('says')!r}, and was {then.get('says')!r}"
+    if "says" in then or then.get("looked_at") != now.get("looked_at"):
+        return
+    names = [name for name, part in then.items() if isinstance(part, dict)]
+    for name in names:
+        if name not in now:
+            yield f"it has no {name}"
+            continue
+        one, other = then[name], now[name]
+        if (one["shape"], one["dtype"]) != (other["shape"], other["dtype"]):
+            was, is_now = (f"{part['dtype']} {part['shape']}" for part in (one, other))
+            yield f"its {name} are {is_now}, and were {was}"
+        elif None not in (one["sha256"], other["sha256"]) and not _same_values(one, other):
+            yield f"its {name} are others (of {now['looked_at']:,} examples that were compared)"
+
+
+def _same_values(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether values are equal, up to what another processor or numpy rounds differently."""
+    if one["sha256"] == other["sha256"]:
+        return True
+    first, second = one["sketch"], other["sketch"]
+    if first is None or second is None:
+        return False
+    allowed = 4 * np.finfo(one["dtype"]).eps * max(first[1], second[1])
+    return bool(np.abs(np.subtract(first, second)).max() <= allowed)

@@ -1,0 +1,215 @@
+"""What a run keeps on the disk while it goes on: checkpoints, the best weights, rows of figures.
+
+A disk that is full does not end a run: there is one warning with the reason, what could not be
+written waits in memory, and is tried again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tinynet.train.checkpoint import files
+from tinynet.train.checkpoint.checksums import sha256
+from tinynet.train.checkpoint.files import CheckpointError
+from tinynet.train.checkpoint.run_folder import RunFolder, append_lines, write_bytes, write_text
+from tinynet.train.checkpoint.run_folder import StorageWarning as StorageWarning
+from tinynet.train.checkpoint.run_record import write_record
+from tinynet.train.config.problems import TrainError
+
+_PAUSE = 10.0  # seconds between two attempts to write to a disk that is full
+
+
+class Storage:
+    """Writes the files of a run folder.
+
+    Args:
+        folder: the folder.
+        keep: how many checkpoints are kept, the newest included.
+        newest: the step of the newest one, when going on.
+    """
+
+    def __init__(self, folder: RunFolder, keep: int, newest: int | None = None) -> None:
+        self.folder = folder
+        self.keep = keep
+        self._newest = newest
+        self._rows: list[str] = []
+        self._constant: dict[str, bytes] = {}
+        self._record: dict[str, Any] = {}
+        self.written: list[str] = []
+        """The rows of ``metrics.jsonl`` that are on the disk."""
+
+        self._best: dict[str, Any] | None = None
+        self._failed_at: float | None = None
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last attempt to write failed."""
+        return self._failed_at is not None
+
+    @property
+    def wants_another_try(self) -> bool:
+        """Whether the last attempt failed a while ago."""
+        return self._failed_at is not None and time.monotonic() - self._failed_at > _PAUSE
+
+    def begin(self, files: Mapping[str, bytes], record: dict[str, Any]) -> None:
+        """Write the files that stay as they are while the run goes on, and ``run.json``.
+
+        Args:
+            files: by their names in the folder.
+            record: what ``run.json`` says; it gets their checksums.
+
+        Raises:
+            TrainError: one cannot be written.
+        """
+        self._constant, self._record = {**files}, record
+        for name, data in files.items():
+            path = self.folder.path / name
+            if not path.is_file() or path.read_bytes() != data:
+                _put(path, data)
+        checksums = {name: sha256(data) for name, data in files.items()}
+        record["files"] = record.get("files", {}) | checksums
+        write_record(self.folder, record)
+
+    def _restore(self) -> None:
+        """Write again what was removed while the run goes on, perhaps with the whole folder."""
+        gone = [name for name in self._constant if not (self.folder.path / name).exists()]
+        if not gone:
+            return
+        rows = [] if self.folder.metrics.exists() else self.written
+        for name in gone:
+            _put(self.folder.path / name, self._constant[name])
+        if not self.folder.record.exists():
+            write_record(self.folder, self._record)
+        if rows:
+            write_text(self.folder.metrics, "".join(f"{row}\n" for row in rows))
+        text = f"{', '.join(gone)} vanished from {self.folder.path} while training, and"
+        warnings.warn(f"{text} were written again", StorageWarning, stacklevel=5)
+
+    def add_row(self, line: str) -> None:
+        """A line for ``metrics.jsonl``; it is written with the next checkpoint."""
+        self._rows.append(line)
+
+    def set_best(self, content: dict[str, Any]) -> None:
+        """The best weights so far."""
+        self._best = content
+        if not self._attempt(self._write_best):
+            self._best = copy.deepcopy(content)  # the weights themselves will be others soon
+
+    def save(self, content: dict[str, Any], events: Mapping[str, int]) -> bool:
+        """Write all that waits, and a checkpoint.
+
+        Args:
+            content: of the checkpoint.
+            events: up to where the files for TensorBoard are written, which ``run.json`` keeps: the
+                checkpoints of equal runs are equal.
+
+        Returns:
+            Whether it is on the disk; if not, there was a warning.
+
+        Raises:
+            CheckpointError: something in it can only be pickled.
+        """
+        known = [*self._record.get("events", {}).items()][-self.keep :]
+        self._record["events"] = {**dict(known), str(content["step"]): {**events}}
+        writers = (self._restore, self._write_rows, self._write_best)
+        return self._attempt(
+            *writers,
+            lambda: write_record(self.folder, self._record),
+            lambda: self._write(content),
+        )
+
+    def _attempt(self, *writers: Callable[[], object]) -> bool:
+        try:
+            for write in writers:
+                write()
+        except (TrainError, OSError) as error:
+            reason = error if isinstance(error, OSError) else error.__cause__
+            if not isinstance(reason, OSError):
+                raise
+            if self._failed_at is None:
+                text = f"{error}. Training goes on, and writing is tried again"
+                warnings.warn(text, StorageWarning, stacklevel=4)
+            self._failed_at = time.monotonic()
+            return False
+        if self._failed_at is not None and len(writers) > 1:
+            self._failed_at = None
+            text = f"{self.folder.path} can be written again; all is saved"
+            warnings.warn(text, StorageWarning, stacklevel=4)
+        return True
+
+    def _write_rows(self) -> None:
+        append_lines(self.folder.metrics, self._rows)
+        self.written += self._rows
+        self._rows = []
+
+    def _write_best(self) -> None:
+        if self._best is not None:
+            files.save(self.folder.best, self._best)
+            self._best = None
+
+    def _write(self, content: dict[str, Any]) -> None:
+        step: int = content["step"]
+        if self._newest is not None and self._newest != step:
+            _also_called(self.folder.checkpoint, self.folder.older(self._newest))
+        files.save(self.folder.checkpoint, content)
+        self._newest = step
+        older = [path for path in self.folder.checkpoints() if path != self.folder.checkpoint]
+        for path in older[self.keep - 1 :]:
+            path.unlink(missing_ok=True)
+
+
+def _put(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, data)
+
+
+def _also_called(path: Path, name: Path) -> None:
+    """Give a file a second name, under which it stays when the first one is replaced."""
+    try:
+        os.link(path, name)
+    except (FileExistsError, FileNotFoundError):  # of an attempt before; or somebody removed it
+        pass
+    except OSError:  # a file system that knows no second names
+        os.replace(path, name)
+
+
+# ---- reading ----
+
+
+def newest_checkpoint(folder: RunFolder) -> tuple[Path, dict[str, Any]] | None:
+    """The newest checkpoint that is not damaged, with a warning of those that are; None without.
+
+    Raises:
+        CheckpointError: all are damaged, or cannot be read.
+    """
+    damaged: list[CheckpointError] = []
+    for path in folder.checkpoints():
+        try:
+            content = files.load(path)
+        except CheckpointError as error:
+            damaged.append(error)
+            continue
+        told = [str(error) for error in damaged]
+        if not folder.checkpoint.exists():
+            told.append(f"{folder.checkpoint} is missing")
+        if told:
+            text = f"{'; '.join(told)}. {path.name}, of step {content['step']}, is used instead"
+            warnings.warn(text, StorageWarning, stacklevel=2)
+        return path, content
+    if damaged:
+        raise CheckpointError("; ".join(str(error) for error in damaged)) from damaged[0]
+    return None
+
+
+def sweep(folder: RunFolder) -> None:
+    """Remove what writing left behind that was killed; only for who holds the folder's lock."""
+    for path in folder.path.rglob(".*.tmp"):
+        with contextlib.suppress(OSError):  # the next start tries again
+            path.unlink()

@@ -1,0 +1,352 @@
+"""A value of a config made into what a parameter declares, by few and stated rules.
+
+============  =======================================================================
+declared      accepted from a config
+============  =======================================================================
+``int``       integers; a number without a fraction (``1e3`` is a float in TOML)
+``float``     numbers, also integers
+``bool``      ``true`` and ``false`` only, not 0 and 1
+``str``       strings; on the command line whatever was typed
+``list[T]``   arrays whose elements are accepted for ``T``; likewise tuples, sequences
+``dict``      tables
+``Literal``   one of the values
+``Path``      strings, relative to the folder of the config; ``PathLike`` too
+``dtype``     names such as ``"float64"``
+``Tensor``    numbers and (nested) arrays of numbers; likewise ``np.ndarray``
+``Callable``  functions of the user: ``"./file.py:name"`` or ``"package.module:name"``
+``X | Y``     what fits ``X`` or ``Y``; None is said by leaving the key out
+============  =======================================================================
+
+A number in quotes is a string: ``lr = "1e-3"`` is a mistake and not a number.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import contextlib
+import inspect
+import os
+import types
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tinynet import dtypes
+from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import Array
+from tinynet.train.config.problems import did_you_mean, one_of
+
+_SEQUENCES = (
+    collections.abc.Sequence,
+    collections.abc.Iterable,
+    collections.abc.Collection,
+    collections.abc.MutableSequence,
+)
+_MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+
+
+class MismatchError(Exception):
+    """A value is not what was declared: the text says what it must be and what came."""
+
+
+def coerce(value: Any, declared: Any, text: str | None = None) -> Any:
+    """The value as an instance of the declared type.
+
+    Args:
+        value: a number, string, bool, list, dict, date or time, as read from TOML.
+        declared: an annotation; `inspect.Parameter.empty` and what is not understood accept all.
+        text: what was typed on the command line, for parameters that are strings.
+
+    Raises:
+        MismatchError: it is not one, and no rule above makes it one.
+
+    Example:
+        >>> coerce(3, float), coerce([64, 1e1], list[int])
+        (3.0, [64, 10])
+        >>> coerce("1e-3", float)
+        Traceback (most recent call last):
+        ...
+        tinynet.train.config.coercion.MismatchError: must be a number, got the string '1e-3' ...
+    """
+    origin = typing.get_origin(declared)
+    if origin is typing.Annotated:
+        return coerce(value, typing.get_args(declared)[0], text)
+    if origin in (typing.Union, types.UnionType):
+        return _union(value, declared, text)
+    if origin is typing.Literal:
+        return _literal(value, declared, text)
+    container = origin or declared
+    if container in (list, tuple) or container in _SEQUENCES:
+        return _sequence(value, declared, container)
+    if container in _MAPPINGS:
+        return _mapping(value, declared)
+    rule = _RULES.get(declared) if isinstance(declared, collections.abc.Hashable) else None
+    return rule(value, text) if rule else _instance(value, declared)
+
+
+def is_mapping(declared: Any) -> bool:
+    """Whether a parameter wants a table as it is."""
+    return (typing.get_origin(declared) or declared) in _MAPPINGS
+
+
+def accepts_paths(declared: Any) -> bool:
+    """Whether a parameter wants paths: ``Path`` or ``os.PathLike`` is among what it declares.
+
+    Example:
+        >>> accepts_paths(str | os.PathLike[str]), accepts_paths(list[Path]), accepts_paths(str)
+        (True, True, False)
+    """
+    kind = typing.get_origin(declared) or declared
+    if inspect.isclass(kind) and kind in (Path, os.PathLike):
+        return True
+    return any(accepts_paths(argument) for argument in typing.get_args(declared))
+
+
+def accepts_functions(declared: Any) -> bool:
+    """Whether a parameter wants a function, or a list of them.
+
+    Example:
+        >>> from collections.abc import Callable
+        >>> accepts_functions(Callable[[int], float]), accepts_functions(str)
+        (True, False)
+    """
+    kind = typing.get_origin(declared) or declared
+    return kind is Callable or any(accepts_functions(a) for a in typing.get_args(declared))
+
+
+def anchored(value: Any, folder: Path) -> Any:
+    """A path (or each in a list) as an absolute one, relative to ``folder``; ``~`` is the home.
+
+    Example:
+        >>> anchored("../x.csv", Path("/data/configs"))
+        '/data/x.csv'
+    """
+    if isinstance(value, list | tuple):
+        return type(value)(anchored(item, folder) for item in value)
+    if not isinstance(value, str | Path):
+        return value
+    return type(value)(os.path.abspath(folder / os.path.expanduser(value)))
+
+
+def declared_type(annotation: Any, default: Any) -> Any:
+    """What a parameter accepts: its annotation or, without one, what its default suggests.
+
+    Example:
+        >>> declared_type(inspect.Parameter.empty, 0.9)
+        <class 'float'>
+    """
+    if annotation is not inspect.Parameter.empty:
+        return annotation
+    # An unannotated 0 may well stand for a number (dampening=0), so it suggests nothing.
+    return type(default) if type(default) in (bool, float, str) else inspect.Parameter.empty
+
+
+def describe(declared: Any) -> str:
+    """What a declared type accepts, in words.
+
+    Example:
+        >>> describe(list[int]), describe(float | None)
+        ('a list (each element an integer)', 'a number')
+    """
+    origin, arguments = typing.get_origin(declared), typing.get_args(declared)
+    if origin is typing.Annotated:
+        return describe(arguments[0])
+    if origin in (typing.Union, types.UnionType):
+        words = [describe(a) for a in arguments if a is not type(None)]
+        return " or ".join(w for w in words if w != "a string" or "a path" not in words)
+    if origin is typing.Literal:
+        return f"one of {one_of(map(repr, arguments))}"
+    if (origin or declared) in _MAPPINGS:
+        return "a table"
+    if origin in (list, tuple, *_SEQUENCES) and arguments:
+        return f"a list ({_elements(origin, arguments)})"
+    return _WORDS.get(origin or declared) or str(getattr(declared, "__name__", declared))
+
+
+def _elements(origin: Any, arguments: tuple[Any, ...]) -> str:
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return " and ".join(describe(argument) for argument in arguments)
+    return f"each element {describe(arguments[0])}"
+
+
+def _mismatch(value: Any, declared: Any, hint: str = "") -> MismatchError:
+    return MismatchError(f"must be {describe(declared)}, got {_seen(value)}{hint}")
+
+
+def _seen(value: Any) -> str:
+    kinds = {bool: "", int: "", float: "", str: "the string ", list: "the list ", dict: "a table "}
+    shown = repr(value).lower() if isinstance(value, bool) else repr(value)
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    return kinds.get(type(value), "") + shown
+
+
+# ---- one rule per type ------------------------------------------------------------------------
+
+
+def _int(value: Any, text: str | None) -> int:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _mismatch(value, int, _quotes(value, int))
+    return value
+
+
+def _float(value: Any, text: str | None) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _mismatch(value, float, _quotes(value, float))
+    try:
+        return float(value)
+    except OverflowError:
+        raise _mismatch(value, float, " (too large)") from None
+
+
+def _quotes(value: Any, kind: Callable[[str], object]) -> str:
+    """A hint for numbers that were written as strings."""
+    if not isinstance(value, str):
+        return ""
+    try:
+        kind(value)
+    except ValueError:
+        return ""
+    return " (write it without quotes)"
+
+
+def _bool(value: Any, text: str | None) -> bool:
+    if not isinstance(value, bool):
+        hint = " (write it without quotes)" if value in ("true", "false") else ""
+        raise _mismatch(value, bool, hint)
+    return value
+
+
+def _str(value: Any, text: str | None) -> str:
+    if isinstance(value, str):
+        return value
+    if text is not None:
+        return text
+    raise _mismatch(value, str)
+
+
+def _path(value: Any, text: str | None) -> Path:
+    return Path(_str(value, text))
+
+
+def _dtype(value: Any, text: str | None) -> dtypes.dtype:
+    known = {n: d for n, d in vars(dtypes).items() if isinstance(d, dtypes.dtype)}
+    if isinstance(value, str) and value.rpartition(".")[2] in known:
+        return known[value.rpartition(".")[2]]
+    raise _mismatch(value, dtypes.dtype, did_you_mean(str(value), known))
+
+
+def _tensor(value: Any, text: str | None) -> Tensor:
+    array = _array(value, text)
+    return wrap(array.astype(dtypes.default_float()) if dtypes.is_floating(array.dtype) else array)
+
+
+def _array(value: Any, text: str | None) -> Array:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise _mismatch(value, np.ndarray, " (rows of different lengths)") from None
+    if array.dtype.kind not in "biuf":
+        raise _mismatch(value, np.ndarray)
+    return array
+
+
+def _none(value: Any, text: str | None) -> None:
+    if value is not None:
+        raise _mismatch(value, type(None))
+
+
+def _instance(value: Any, declared: Any) -> Any:
+    """Of any other class only instances will do, and TOML has none: they need a ``type``."""
+    kind = typing.get_origin(declared) or declared
+    if not inspect.isclass(kind) or kind is inspect.Parameter.empty:
+        return value  # Any, a TypeVar, something in quotes that does not exist, ...
+    with contextlib.suppress(TypeError):  # a Protocol that cannot be asked
+        if not isinstance(value, kind):
+            raise _mismatch(value, declared, " (give a table with a type)")
+    return value
+
+
+def _sequence(value: Any, declared: Any, container: Any) -> Any:
+    arguments = typing.get_args(declared)
+    if not isinstance(value, list | tuple):
+        raise _mismatch(value, declared)
+    fixed = container is tuple and arguments and arguments[-1] is not Ellipsis
+    if fixed and len(value) != len(arguments):
+        raise _mismatch(value, declared)
+    wanted = arguments if fixed else [*arguments[:1]] * len(value)
+    if wanted:
+        value = [_element(i, v, w) for i, (v, w) in enumerate(zip(value, wanted, strict=True))]
+    return tuple(value) if container is tuple else list(value)
+
+
+def _element(index: int, value: Any, declared: Any) -> Any:
+    try:
+        return coerce(value, declared)
+    except MismatchError as mismatch:
+        raise MismatchError(f"element {index} {mismatch}") from None
+
+
+def _mapping(value: Any, declared: Any) -> dict[str, Any]:
+    arguments = typing.get_args(declared)
+    if not isinstance(value, dict):
+        raise _mismatch(value, declared)
+    return {k: coerce(v, arguments[1]) for k, v in value.items()} if arguments else value
+
+
+def _literal(value: Any, declared: Any, text: str | None) -> Any:
+    choices = typing.get_args(declared)
+    for choice in choices:
+        for candidate in (value, text):
+            if type(candidate) is type(choice) and candidate == choice:
+                return choice
+    raise _mismatch(value, declared, did_you_mean(str(value), map(str, choices)))
+
+
+def _union(value: Any, declared: Any, text: str | None) -> Any:
+    members = typing.get_args(declared)
+    if type(value) in members:  # an int stays one for `float | int`
+        return value
+    for member in members:
+        try:
+            return coerce(value, member, text)
+        except MismatchError:
+            pass
+    only = [member for member in members if member is not type(None)]
+    if len(only) == 1:
+        coerce(value, only[0], text)  # raises the more telling message
+    raise _mismatch(value, declared, _quotes(value, float) if float in members else "")
+
+
+_RULES: dict[Any, Callable[[Any, str | None], Any]] = {
+    int: _int,
+    float: _float,
+    bool: _bool,
+    str: _str,
+    Path: _path,
+    dtypes.dtype: _dtype,
+    Tensor: _tensor,
+    np.ndarray: _array,
+    type(None): _none,
+}
+
+_WORDS: dict[Any, str] = {
+    int: "an integer",
+    float: "a number",
+    bool: "true or false",
+    str: "a string",
+    list: "a list",
+    tuple: "a list",
+    Callable: "a function (./file.py:name, or package.module:name)",
+    Path: "a path",
+    os.PathLike: "a path",
+    dtypes.dtype: "the name of a dtype",
+    Tensor: "a number or a list of numbers",
+    np.ndarray: "a number or a list of numbers",
+    type(None): "left out",
+    inspect.Parameter.empty: "anything",
+}

@@ -1,0 +1,192 @@
+"""What the ``type`` of each section of a config can be."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from tinynet import data, nn, optim
+from tinynet.invocation import command
+from tinynet.optim import lr_scheduler
+from tinynet.train import exhibits, models
+from tinynet.train.build.adversarial import Adversarial
+from tinynet.train.build.method import Method, Supervised
+from tinynet.train.config.problems import few_of
+from tinynet.train.config.signatures import signature_of
+
+
+@dataclass(frozen=True)
+class Family:
+    """The things that may stand in one section."""
+
+    section: str
+    """The section: ``"optimizer"``."""
+
+    what: str
+    """What one of them is, for messages: ``"an optimizer"``."""
+
+    fits: Callable[[Any], bool]
+    """Whether what was built is one."""
+
+    names: Callable[[], dict[str, Callable[..., Any]]]
+    """The short names and what they mean."""
+
+    given: str | None = None
+    """What the trainer gives: the parameter of this name or, where there is none, the first one."""
+
+    hidden: frozenset[str] = frozenset()
+    """Keywords that are given by the trainer."""
+
+    rates: bool = False
+    """Whether its numbers are rates, factors and counts: finite, and rarely negative."""
+
+    nests: bool = False
+    """Whether its things are made of things of its own kind, which are given the same."""
+
+    def some_names(self) -> str:
+        """The short names for a message: a few, where there are many."""
+        words = filter(None, ["list", self.section])
+        return few_of([*self.names()], command(*words))
+
+    def given_to(self, target: Callable[..., Any]) -> str | None:
+        """`Component.given` for a target."""
+        if self.given is None:
+            return None
+        return self.given if self.given in inspect.signature(target).parameters else ""
+
+
+def _classes(
+    module: ModuleType, base: type, keep: Callable[[type], bool] = lambda cls: True
+) -> dict[str, Callable[..., Any]]:
+    """The public concrete subclasses of `base` in a module that keywords alone can build."""
+    return {
+        name: cls
+        for name, cls in vars(module).items()
+        if inspect.isclass(cls)
+        and issubclass(cls, base)
+        and cls is not base
+        and not name.startswith("_")
+        and keep(cls)
+        and not _takes_objects_only(cls)
+    }
+
+
+def _takes_objects_only(cls: type) -> bool:
+    """Whether it is made of a list of objects (``Sequential(*layers)``), which TOML cannot give."""
+    kinds = [p.kind for p in inspect.signature(cls).parameters.values()]
+    return inspect.Parameter.VAR_POSITIONAL in kinds and len(kinds) == 1
+
+
+def _is_loss(cls: type) -> bool:
+    return cls.__name__.endswith("Loss")
+
+
+def _is_source(cls: type) -> bool:
+    """Whether a data set comes from somewhere, and is not made from tensors or other data sets."""
+    signature = signature_of(cls)
+    parameters = signature.parameters.values()
+    if signature.open or not hasattr(cls, "__len__"):  # StackDataset; streams have no length
+        return False
+    return not any(p.required and not _plain(p.declared) for p in parameters)
+
+
+def _plain(declared: Any) -> bool:
+    return "Dataset" not in str(declared) and "Tensor" not in str(declared)
+
+
+def _steps_alone(cls: type) -> bool:
+    """Whether an optimizer steps without a closure that computes the loss anew."""
+    parameters = [*inspect.signature(cls.step).parameters.values()][1:]  # type: ignore[attr-defined]
+    return all(p.default is not p.empty for p in parameters)
+
+
+def _models() -> dict[str, Callable[..., Any]]:
+    functions = {name: f for name, f in vars(models).items() if inspect.isfunction(f)}
+    classes = [_classes(m, nn.Module, lambda cls: not _is_loss(cls)) for m in (models, nn)]
+    return {**functions, **classes[0], **classes[1]}
+
+
+def _losses() -> dict[str, Callable[..., Any]]:
+    return _classes(nn, nn.Module, _is_loss) | _classes(models, nn.Module, _is_loss)
+
+
+def _is_data(built: Any) -> bool:
+    return hasattr(built, "__getitem__") and hasattr(built, "__len__")
+
+
+def _is_a(base: type) -> Callable[[Any], bool]:
+    return lambda built: isinstance(built, base)
+
+
+def _anything() -> dict[str, Callable[..., Any]]:
+    families = [*FAMILIES.values(), *INSIDE.values()]
+    return {name: value for family in families for name, value in family.names().items()}
+
+
+FAMILIES = {
+    family.section: family
+    for family in (
+        Family(
+            "data",
+            "a data set (with __getitem__ and __len__)",
+            _is_data,
+            lambda: _classes(data, data.Dataset, _is_source),
+            hidden=frozenset({"train"}),
+        ),
+        Family("model", "an nn.Module", _is_a(nn.Module), _models),
+        Family(
+            "loss",
+            "a function of outputs and targets",
+            callable,
+            _losses,
+        ),
+        Family(
+            "method",
+            "a method of training (a subclass of tinynet.train.Method)",
+            _is_a(Method),
+            lambda: {"supervised": Supervised, "adversarial": Adversarial},
+        ),
+        Family(
+            "optimizer",
+            "an optimizer",
+            _is_a(optim.Optimizer),
+            lambda: _classes(optim, optim.Optimizer, _steps_alone),
+            given="params",
+            rates=True,
+        ),
+        Family(
+            "schedule",
+            "a schedule",
+            _is_a(lr_scheduler.LRScheduler),
+            lambda: _classes(lr_scheduler, lr_scheduler.LRScheduler),
+            given="optimizer",
+            rates=True,
+            nests=True,
+        ),
+    )
+}
+
+INSIDE = {
+    family.section: family
+    for family in (
+        Family(
+            "transform",
+            "a transform of samples",
+            callable,
+            lambda: _classes(data.transforms, data.transforms.Transform),
+        ),
+        Family(
+            "exhibit",
+            "an exhibit (with a method show)",
+            lambda built: callable(getattr(built, "show", None)),
+            lambda: _classes(exhibits, exhibits.Exhibit),
+        ),
+    )
+}
+"""What stands only inside of sections: exhibits in ``evaluation.show``, transforms in data sets."""
+
+PART = Family("", "a part", lambda built: True, _anything)
+"""A table with a ``type`` among the arguments of something else."""

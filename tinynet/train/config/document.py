@@ -1,0 +1,211 @@
+"""A config file as it was written, with overrides: a tree of values and where each came from."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tinynet.train.config.problems import ConfigError, Origin, Problem, Problems
+from tinynet.train.config.toml_lines import KeyPath, key_lines, split_key
+from tinynet.train.config.toml_text import dotted
+
+_POSITION = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+@dataclass
+class Source:
+    """The values of a config before anything is known about what they should be."""
+
+    file: str
+    """The file, as the user named it; used in messages."""
+
+    folder: Path
+    """The folder that ``./file.py`` is relative to."""
+
+    tree: dict[str, Any] = field(default_factory=dict)
+    """The tables, as `tomllib` returns them, with the overrides in place."""
+
+    origins: dict[KeyPath, Origin] = field(default_factory=dict)
+    """Where each table, key and list element was given."""
+
+    texts: dict[KeyPath, str] = field(default_factory=dict)
+    """What was typed for a value of the command line: a ``run.name`` of 5 is the text "5"."""
+
+    folders: dict[str, Path] = field(default_factory=dict)
+    """The folders of all files that it was put together from, by their names in messages."""
+
+    def origin(self, *path: str | int) -> Origin:
+        """Where a value was given, or else the nearest table around it."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.origins:
+                return self.origins[path[:length]]
+        return Origin("file", self.file)
+
+    def folder_of(self, *path: str | int) -> Path:
+        """What a ``./file.py`` at a place is relative to: the folder of the file that says it."""
+        return self.folders.get(self.origin(*path).file, self.folder)
+
+    def forget(self, path: KeyPath) -> None:
+        """What stood at and below a place is gone, and so are its lines and texts."""
+        for known in (self.origins, self.texts):
+            for other in [p for p in known if p[: len(path)] == path]:
+                del known[other]
+
+
+def read(path: str | Path) -> Source:
+    """The tree of a TOML file.
+
+    Raises:
+        ConfigError: the file is missing, unreadable, not UTF-8 or not TOML.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise _refused(str(path), 0, f"cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # a NUL in the name
+        raise _refused(repr(str(path)), 0, f"cannot be read: {error}") from None
+    return parse(data, file=str(path), folder=Path(path).parent)
+
+
+def parse(data: bytes, *, file: str, folder: Path) -> Source:
+    """The tree of a TOML document.
+
+    Args:
+        data: the document, in UTF-8.
+        file: its name, for messages.
+        folder: what its ``./file.py`` are relative to.
+
+    Raises:
+        ConfigError: it is not UTF-8 or not TOML.
+
+    Example:
+        >>> source = parse(b"[run]\\nseed = 1", file="a.toml", folder=Path("."))
+        >>> source.tree, str(source.origin("run", "seed"))
+        ({'run': {'seed': 1}}, 'a.toml:2')
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _refused(file, line, f"is not UTF-8: byte 0x{data[error.start]:02x}") from None
+    try:
+        tree = tomllib.loads(text)
+        lines = key_lines(text)
+    except ValueError as error:  # TOMLDecodeError, or a number with thousands of digits
+        raise _syntax_error(file, text, str(error)) from None
+    except RecursionError:
+        raise _refused(file, 0, "is nested too deeply") from None
+    origins = {path: Origin("file", file, line) for path, line in lines.items()}
+    return Source(file, folder, tree, origins)
+
+
+def override(
+    source: Source, assignments: Iterable[str] | Mapping[str, Any], problems: Problems
+) -> None:
+    """Put values given outside the file in place of those in it.
+
+    Args:
+        source: changed in place.
+        assignments: ``"optimizer.lr=3e-4"`` strings, as after ``--set``, whose values are read as
+            TOML and, if they are not TOML, as plain text; or a mapping from paths to values.
+        problems: gets the mistakes.
+    """
+    if isinstance(assignments, Mapping):
+        for key, value in assignments.items():
+            _assign(source, str(key), value, None, Origin("overrides"), problems)
+        return
+    if isinstance(assignments, str):
+        assignments = [assignments]
+    origin = Origin("command line")
+    for assignment in assignments:
+        key, equals, text = str(assignment).partition("=")
+        if not equals:
+            problems.add(origin, "", f"--set needs KEY=VALUE, got {assignment!r}")
+        elif not _is_unicode(assignment):
+            problems.add(origin, "", f"--set {assignment!r} is not valid text")
+        else:
+            _assign(source, key, toml_or_text(text), text, origin, problems)
+
+
+def _assign(
+    source: Source, key: str, value: Any, text: str | None, origin: Origin, problems: Problems
+) -> None:
+    try:
+        path = split_key(key)
+    except ValueError:
+        problems.add(origin, "", f"{key!r} is not a key such as optimizer.lr")
+        return
+    place: Any = source.tree
+    done: KeyPath = ()
+    for part, following in zip(path, [*path[1:], None], strict=True):
+        step = _step(place, part)
+        if step is None:
+            problems.add(origin, dotted(path), f"{dotted(done)} {_why_not(place)}")
+            return
+        done = (*done, step)
+        if following is None:
+            source.forget(done)
+            place[step] = value
+            source.origins[done] = origin
+            if text is not None:
+                source.texts[done] = text
+        elif isinstance(place, dict):
+            place = place.setdefault(part, {})
+            source.origins.setdefault(done, origin)
+        else:
+            place = place[step]
+
+
+def _step(place: Any, part: str) -> str | int | None:
+    """The key or list position that a part of a path means here, if it can mean any."""
+    if isinstance(place, dict):
+        return part
+    if isinstance(place, list) and part.isdecimal() and int(part) < len(place):
+        return int(part)
+    return None
+
+
+def _why_not(place: Any) -> str:
+    if isinstance(place, list):
+        return f"is a list of {len(place)}: its elements are 0 to {len(place) - 1}"
+    return f"is {place!r}, which has no keys"
+
+
+def toml_or_text(text: str) -> Any:
+    """The value that a text of the command line stands for: read as TOML, or else the text.
+
+    Example:
+        >>> toml_or_text("1e-3"), toml_or_text("Adam")
+        (0.001, 'Adam')
+    """
+    try:
+        read_back = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    return read_back["value"] if len(read_back) == 1 else text
+
+
+def _is_unicode(text: str) -> bool:
+    """False for the stand-ins of undecodable bytes in a command line, which no file can hold."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _syntax_error(file: str, text: str, message: str) -> ConfigError:
+    position = _POSITION.search(message)
+    line = text.count("\n") + 1
+    if position is None:
+        line = 0
+    else:
+        message = message[: position.start()]
+        if position[1]:
+            line = int(position[1])
+            message += f" (column {position[2]})"
+    return _refused(file, line, f"is not TOML: {message}")
+
+
+def _refused(file: str, line: int, text: str) -> ConfigError:
+    return ConfigError([Problem(Origin("file", file, line), "", text)])

@@ -1,0 +1,253 @@
+"""What can go wrong between a config file and a trained model, and how it is said."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import sysconfig
+import traceback
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tinynet.core.callsite import OUTSIDE
+
+_PACKAGE = str(Path(__file__).absolute().parents[2]) + os.sep
+
+
+class TrainError(Exception):
+    """A run cannot start or go on; the message is for the user, no traceback needed."""
+
+    exit_code = 1
+
+
+class UsageError(TrainError):
+    """What was asked for cannot be done as it was asked: exit code 2."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a value of a config came from.
+
+    Example:
+        >>> print(Origin("file", "digits.toml", 12))
+        digits.toml:12
+        >>> print(Origin("command line"))
+        command line
+    """
+
+    kind: str
+    """``"default"``, ``"file"``, ``"command line"`` or ``"overrides"``."""
+
+    file: str = ""
+    """The file, as the user named it; empty for the other kinds."""
+
+    line: int = 0
+    """The line in the file, from 1; 0 for the file as a whole."""
+
+    def __str__(self) -> str:
+        if self.kind != "file":
+            return self.kind
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mistake in a config: where it stands, which value it is, what is wrong with it.
+
+    Example:
+        >>> print(Problem(Origin("file", "digits.toml", 12), "optimizer.lr", "must be a number"))
+        digits.toml:12: optimizer.lr: must be a number
+    """
+
+    origin: Origin
+    """Where it stands."""
+
+    path: str
+    """Which value it is: ``"optimizer.lr"``; empty for the file as a whole."""
+
+    text: str
+    """What is wrong, and what would be right."""
+
+    def __str__(self) -> str:
+        subject = f"{self.path}: " if self.path else ""
+        return f"{self.origin}: {subject}{self.text}"
+
+
+class ConfigError(UsageError):
+    """Every mistake of a config, with file and line, in the order of the file."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = sorted(problems, key=_by_place)
+        count = len(self.problems)
+        tail = "1 mistake" if count == 1 else f"{count} mistakes"
+        super().__init__("\n".join([*map(str, self.problems), f"{tail}; nothing was written."]))
+
+
+class Problems:
+    """Collects the problems of one config, so that the user sees them all at once.
+
+    Example:
+        >>> problems = Problems()
+        >>> problems.add(Origin("file", "digits.toml", 3), "run.seed", "must be an integer")
+        >>> problems.raise_if_any()
+        Traceback (most recent call last):
+        ...
+        tinynet.train.config.problems.ConfigError: digits.toml:3: run.seed: must be an integer
+        1 mistake; nothing was written.
+    """
+
+    def __init__(self) -> None:
+        self._problems: list[Problem] = []
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self._problems)
+
+    def add(self, origin: Origin, path: str, text: str) -> None:
+        """Remember one mistake."""
+        self._problems.append(Problem(origin, path, text))
+
+    def raise_if_any(self) -> None:
+        """Raise a `ConfigError` with all that was found; do nothing if nothing was."""
+        if self._problems:
+            raise ConfigError(self._problems)
+
+
+def _by_place(problem: Problem) -> tuple[bool, str, int]:
+    """Files first, line by line; then what was given on the command line."""
+    origin = problem.origin
+    return origin.kind != "file", origin.file, origin.line
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`"; did you mean 'lr'?"` for the nearest of the known words, or nothing.
+
+    Example:
+        >>> did_you_mean("momentun", ["lr", "momentum"])
+        "; did you mean 'momentum'?"
+        >>> did_you_mean("zzz", ["lr"])
+        ''
+    """
+    near = nearest(word, known)
+    return "" if near is None else f"; did you mean {near!r}?"
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is most like this one, or the shortest that it is a part of, if any is.
+
+    Example:
+        >>> nearest("cosine", ["StepLR", "CosineAnnealingWarmRestarts", "CosineAnnealingLR"])
+        'CosineAnnealingLR'
+    """
+    by_lower = {name.lower(): name for name in known}
+    word = word.lower()
+    near = difflib.get_close_matches(word, by_lower, n=1, cutoff=0.8)
+    near += sorted((name for name in by_lower if _is_part(word, name)), key=len)
+    near += difflib.get_close_matches(word, by_lower, n=1, cutoff=0.6)
+    return by_lower[near[0]] if near else None
+
+
+def _is_part(word: str, name: str) -> bool:
+    return len(word) > 4 and word in name or len(word) > 2 and name.startswith(word)
+
+
+def sentence(text: str) -> str:
+    """The text with a full stop, unless it ends in a mark of its own.
+
+    Example:
+        >>> sentence("must be a number"), sentence("did you mean 'lr'?")
+        ('must be a number.', "did you mean 'lr'?")
+    """
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
+def one_of(words: Iterable[str]) -> str:
+    """The words as a list for a message.
+
+    Example:
+        >>> one_of(["SGD", "Adam"])
+        'SGD, Adam'
+        >>> one_of([])
+        'nothing'
+    """
+    return ", ".join(words) or "nothing"
+
+
+def few_of(words: Sequence[str], rest: str, most: int = 12) -> str:
+    """The words as a list for a message; of many, the first and the command that lists the rest.
+
+    Example:
+        >>> few_of(["SGD", "Adam", "RMSprop"], "tinynet list optimizer", most=2)
+        'SGD, Adam and 1 more (tinynet list optimizer)'
+    """
+    if len(words) <= most:
+        return one_of(words)
+    return f"{one_of(words[:most])} and {len(words) - most} more ({rest})"
+
+
+def in_users_code(error: BaseException) -> str:
+    """The traceback of an error without the frames of tinynet and of the import machinery.
+
+    What is left is what the user wrote (nothing but the last line, if none of it is theirs).
+    """
+    frames = [frame for frame in _frames(error) if not _is_ours(frame.filename)]
+    # Causes belong to the same story, but their frames would have to be filtered as well.
+    origin = getattr(error, "worker_origin", None)
+    last = origin.last if origin else traceback.format_exception_only(error)
+    lines = "".join([*traceback.StackSummary.from_list(frames).format(), *last]).splitlines()
+    return "\n".join(f"  {line}" for line in lines)
+
+
+@contextlib.contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """While inside, a warning is one line; it names the place if that is in a user's file."""
+    usual = warnings.formatwarning
+
+    def shown(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        line: str | None = None,
+    ) -> str:
+        if _is_ours(filename):
+            return f"warning: {message}\n"
+        return usual(message, category, filename, lineno, line)
+
+    warnings.formatwarning = shown
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
+
+
+def has_users_frames(error: BaseException) -> bool:
+    """Whether any frame of the error's traceback is in a file that is not tinynet's."""
+    return any(not _is_ours(frame.filename) for frame in _frames(error))
+
+
+def is_from_users_file(error: BaseException) -> bool:
+    """Whether the user's own code is among the frames, not only tinynet's and other packages'."""
+    installed = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib"))
+    names = (frame.filename for frame in _frames(error))
+    return any(not _is_ours(name) and not name.startswith(installed) for name in names)
+
+
+def _frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """The frames of an error's traceback; of one that a worker of a loader met, those there."""
+    origin = getattr(error, "worker_origin", None)
+    if origin is None:
+        return [*traceback.extract_tb(error.__traceback__)]
+    return [traceback.FrameSummary(*frame[:3], line=frame[3]) for frame in origin.frames]
+
+
+def _is_ours(filename: str) -> bool:
+    ours = (_PACKAGE, "<tinynet", "<frozen ", "<string>")
+    return filename.startswith(ours) or OUTSIDE.get(filename) is False

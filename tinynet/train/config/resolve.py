@@ -1,0 +1,380 @@
+"""From a tree of values to a checked config, with all mistakes reported at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tinynet.train.build.optimizers import LENGTHS
+from tinynet.train.checkpoint.sources import NO_STAND_INS, StandIns, of_stored_config
+from tinynet.train.config.bounds import not_sensible, not_usable
+from tinynet.train.config.coercion import (
+    MismatchError,
+    accepts_functions,
+    accepts_paths,
+    anchored,
+    coerce,
+    describe,
+    is_mapping,
+)
+from tinynet.train.config.components import FAMILIES, INSIDE, PART, Family
+from tinynet.train.config.document import Source, override
+from tinynet.train.config.inheritance import read_with_bases
+from tinynet.train.config.problems import (
+    Origin,
+    Problems,
+    did_you_mean,
+    nearest,
+    one_of,
+    sentence,
+)
+from tinynet.train.config.sections import (
+    LEFT_OUT,
+    NAMED,
+    SECTIONS,
+    Config,
+    RunSection,
+    field_docs,
+    settings,
+)
+from tinynet.train.config.signatures import Component, Parameter, Signature, signature_of
+from tinynet.train.config.toml_lines import KeyPath
+from tinynet.train.config.toml_text import dotted, toml_value
+from tinynet.train.config.user_code import GRAMMAR, Importer, NotFoundError
+
+
+def load_config(
+    path: str | Path,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
+    *,
+    out: str | Path | None = None,
+    stand_ins: StandIns | None = None,
+) -> Config:
+    """The config of a TOML file, checked against the signatures of everything it names.
+
+    Args:
+        path: the file.
+        overrides: ``"optimizer.lr=3e-4"`` strings, or a mapping from such paths to values.
+        out: overrides ``run.out``.
+        stand_ins: copies of the user's files that are imported in their place; by default, for the
+            config in a run folder, its copies of those that have changed since or are gone.
+
+    Raises:
+        ConfigError: with every mistake in it, and where it stands.
+
+    Example:
+        >>> from tinynet.train import load_config
+        >>> config = load_config("configs/digits_mlp.toml", {"run.epochs": 3})
+        >>> config.run.epochs, str(config.origin("run.epochs"))
+        (3, 'overrides')
+    """
+    if stand_ins is None:
+        stand_ins = of_stored_config(Path(path))
+    return resolve(read_with_bases(path), overrides, out=out, stand_ins=stand_ins)
+
+
+def resolve(
+    source: Source,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
+    *,
+    out: str | Path | None = None,
+    stand_ins: StandIns = NO_STAND_INS,
+) -> Config:
+    """The config of a tree of values; the arguments and errors are those of `load_config`."""
+    problems = Problems()
+    override(source, overrides, problems)
+    if out is not None:
+        override(source, {"run.out": str(out)}, problems)
+        source.origins["run", "out"] = Origin("command line")
+    return _Resolver(source, problems, stand_ins).config()
+
+
+class _Resolver:
+    """Goes through the sections of one source; each method returns None after a mistake."""
+
+    def __init__(self, source: Source, problems: Problems, stand_ins: StandIns) -> None:
+        self.source = source
+        self.problems = problems
+        self.stand_ins = stand_ins
+        self.folders = list(dict.fromkeys([source.folder, *source.folders.values()]))
+        self.importer = Importer(source.folder, [str(f) for f in self.folders], stand_ins)
+        self.meant: set[str | None] = set()  # by section names that do not exist
+
+    def config(self) -> Config:
+        tree = self.source.tree
+        for name in tree.keys() - SECTIONS.keys():
+            self.meant.add(nearest(name, SECTIONS))
+            hint = did_you_mean(name, SECTIONS) or self.placed(name) or "."
+            self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
+        run = self.section("run")
+        if isinstance(run, RunSection):  # modules may be in the folders that it names
+            searched = [*map(str, self.folders), *run.path]
+            self.importer = Importer(self.source.folder, searched, self.stand_ins)
+        sections = {name: self.section(name) for name in SECTIONS if name != "run"}
+        self.problems.raise_if_any()
+        assert isinstance(run, RunSection)
+        run = dataclasses.replace(run, name=run.name or Path(self.source.file).stem)
+        if run.init_from:
+            run = dataclasses.replace(run, init_from=str(Path(run.init_from).resolve()))
+        if self.importer.used_modules:
+            # So that the stored config finds them from wherever it is stored.
+            resolved = [str(folder.resolve()) for folder in self.folders]
+            copies = self.stand_ins.folders if self.stand_ins.renamed else []
+            paths = dict.fromkeys([*copies, *run.path, *resolved])
+            run = dataclasses.replace(run, path=tuple(paths))
+        origins = {dotted(path): o for path, o in self.source.origins.items()}
+        file, sources = self.source.file, self.importer.sources()
+        return Config(run=run, **sections, file=file, sources=sources, origins=origins)
+
+    def placed(self, key: str) -> str:
+        """Where a key that stands alone may belong, for a message."""
+        tables = {name: self.source.tree.get(name) for name in SECTIONS}
+        places = [
+            f"{name}.{key}"
+            for name, table in tables.items()
+            if key in settings(SECTIONS[name]) or (isinstance(table, dict) and key in table)
+        ]
+        return f"; did you mean {' or '.join(map(repr, places))}?" if places else ""
+
+    def section(self, name: str) -> Any:
+        """One section as an instance of its dataclass."""
+        cls, family = SECTIONS[name], FAMILIES.get(name)
+        if name not in self.source.tree:
+            return self.left_out(name)
+        table = self.source.tree[name]
+        if not isinstance(table, dict):
+            return self.problem((name,), f"must be a table [{name}], got {table!r}")
+        own = settings(cls)
+        values = {key: self.setting(cls, (name, key), table[key]) for key in own if key in table}
+        rest = {key: value for key, value in table.items() if key not in own}
+        has_tables = "type" not in table and any(isinstance(v, dict) for v in rest.values())
+        if name in NAMED and has_tables:
+            return self.named(name, rest, values)
+        if family is not None:
+            component = self.component((name,), rest, family, also=own)
+            return None if component is None else cls(component=component, **values)
+        for key in rest:
+            self.problem(
+                (name, key), f"unknown key{did_you_mean(key, own) or '.'} {_has(name, own)}"
+            )
+        return cls(**values)
+
+    def named(self, name: str, tables: dict[str, Any], shared: dict[str, Any]) -> Any:
+        """A section with a table per optimizer, and what holds for all of them."""
+        cls, family, named = SECTIONS[name], FAMILIES[name], {}
+        own = [key for key in settings(cls) if key != "accumulate"]
+        for key, table in tables.items():
+            path = (name, key)
+            if not isinstance(table, dict):
+                self.problem(path, f"unknown key beside tables of its own. {_has(name, own)}")
+                continue
+            values = {k: self.setting(cls, (*path, k), table[k]) for k in own if k in table}
+            rest = {k: value for k, value in table.items() if k not in own}
+            component = self.component(path, rest, family, also=own)
+            if component is not None:
+                named[key] = cls(component=component, **(shared | values))
+        return cls(component=None, named=named, **shared)
+
+    def left_out(self, name: str) -> Any:
+        if name in LEFT_OUT:
+            return LEFT_OUT[name]()
+        if name in self.meant:  # the mistyped name was told
+            return None
+        names = FAMILIES[name].some_names()
+        return self.problem((name,), f"section [{name}] is missing; its type can be: {names}")
+
+    def setting(self, cls: type, path: tuple[str, ...], given: Any) -> Any:
+        """A key that the section itself has."""
+        key = path[-1]
+        declared = typing.get_type_hints(cls)[key]
+        metadata, doc = settings(cls)[key].metadata, field_docs(cls)[key]
+        if "family" in metadata:
+            return self.listed(path, given, INSIDE[metadata["family"]], doc)
+        try:
+            value = coerce(given, declared, self.source.texts.get(path))
+        except MismatchError as mismatch:
+            return self.problem(path, f"{sentence(str(mismatch))} {doc}")
+        unusable = "" if key == "seed" else not_usable(value)
+        if unusable:
+            return self.problem(path, f"{unusable}, got {value!r}. {doc}")
+        if metadata and not metadata["holds"](value):
+            hint = _meant(value, metadata) or "."
+            return self.problem(path, f"must {metadata['must']}, got {value!r}{hint} {doc}")
+        return value
+
+    def listed(self, path: KeyPath, given: Any, family: Family, doc: str) -> Any:
+        """A list of tables with a ``type``."""
+        if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
+            return self.problem(path, f"must be a list of tables, got {given!r}. {doc}")
+        return tuple(self.component((*path, i), item, family) for i, item in enumerate(given))
+
+    def component(
+        self, path: KeyPath, table: dict[str, Any], family: Family, also: Iterable[str] = ()
+    ) -> Component | None:
+        """A table with a ``type``.
+
+        Args:
+            also: keys of the table that are not the component's, for suggestions.
+        """
+        found = self.target(path, table, family)
+        if found is None:
+            return None
+        target, name = found
+        try:
+            given = family.given_to(target)
+            signature = signature_of(target, given)
+        except ValueError as error:
+            return self.problem((*path, "type"), str(error))
+        takes = frozenset(signature.parameters)
+        known = {n: p for n, p in signature.parameters.items() if n not in family.hidden}
+        signature = Signature(known, signature.open)
+        arguments: dict[str, Any] = {}
+        written: dict[str, Any] = {"type": name}
+        before = len(self.problems)
+        for key in [key for key in table if key != "type"]:
+            if self.check_known((*path, key), key, signature, table["type"], family, also):
+                declared = known[key].declared if key in known else Any
+                inside = family if family.nests else PART
+                value = self.argument((*path, key), table[key], declared, inside)
+                arguments[key], written[key] = value
+                if key in known and family.rates and ":" not in name:
+                    self.check_sensible((*path, key), value[0], known[key])
+        for parameter in [p for p in known.values() if p.name not in table]:
+            if family is FAMILIES["schedule"] and parameter.name in LENGTHS:
+                written[parameter.name] = None if parameter.required else parameter.default
+                continue
+            self.use_default(path, parameter, table["type"], signature)
+            written[parameter.name] = parameter.default
+        if len(self.problems) > before:
+            return None
+        return Component(dotted(path), name, target, arguments, written, takes, given)
+
+    def check_sensible(self, path: KeyPath, value: Any, parameter: Parameter) -> None:
+        objection = not_sensible(value, parameter.default)
+        if objection:
+            self.problem(path, f"{objection}, got {value!r}")
+
+    def target(
+        self, path: KeyPath, table: dict[str, Any], family: Family
+    ) -> tuple[Any, str] | None:
+        """What the ``type`` of a table means, and its name to be stored."""
+        names = family.names()
+        name = table.get("type")
+        if name is None:
+            return self.problem(path, f"type is missing; it can be: {family.some_names()}")
+        if not isinstance(name, str):
+            return self.problem((*path, "type"), f"must be a string, got {name!r}")
+        if name in names:
+            return names[name], name
+        if name.endswith(".py"):
+            return self.problem(
+                (*path, "type"),
+                self.importer.without_a_name(name, self.source.folder_of(*path, "type")),
+            )
+        if ":" not in name:
+            hint = did_you_mean(name, names) or "."
+            text = f"there is no {name!r}{hint} There are: {family.some_names()} (or {GRAMMAR})"
+            return self.problem((*path, "type"), text)
+        try:
+            target, name = self.importer.find(name, self.source.folder_of(*path, "type"))
+        except NotFoundError as error:
+            return self.problem((*path, "type"), str(error))
+        if not callable(target):
+            return self.problem((*path, "type"), f"{name} is {target!r}, which cannot be called")
+        return target, name
+
+    def check_known(
+        self,
+        path: KeyPath,
+        key: str,
+        signature: Signature,
+        name: str,
+        family: Family,
+        also: Iterable[str],
+    ) -> bool:
+        if key in family.hidden:
+            self.problem(path, "is set by the trainer, not by the config")
+            return False
+        if key in signature.parameters or signature.open:
+            return True
+        hint = did_you_mean(key, [*signature.parameters, "type", *also])
+        self.problem(path, f"unknown key{hint or '.'} {_takes(name, signature)}")
+        return False
+
+    def use_default(
+        self, path: KeyPath, parameter: Parameter, name: str, signature: Signature
+    ) -> None:
+        if parameter.required:
+            must = f"is missing; it must be {describe(parameter.declared)}"
+            text = f"{sentence(must)} {_takes(name, signature)}"
+            origin = self.source.origin(*path)
+            self.problems.add(origin, dotted((*path, parameter.name)), text)
+
+    def argument(self, path: KeyPath, given: Any, declared: Any, family: Family) -> tuple[Any, Any]:
+        """An argument of a component, and the same as TOML can say it.
+
+        Args:
+            family: what tables with a ``type`` in it can be.
+        """
+        if isinstance(given, dict) and "type" in given and not is_mapping(declared):
+            component = self.component(path, given, family)
+            return component, {} if component is None else component.inline
+        if isinstance(given, list) and any(isinstance(g, dict) and "type" in g for g in given):
+            inside = (typing.get_args(declared) or (Any,))[0]
+            pairs = [
+                self.argument((*path, i), item, inside, family) for i, item in enumerate(given)
+            ]
+            return [value for value, _ in pairs], [written for _, written in pairs]
+        if accepts_functions(declared):
+            given, names = self.functions(path, given)
+            if names is not None:
+                return given, names
+        try:
+            value = coerce(given, declared, self.source.texts.get(path))
+        except MismatchError as mismatch:
+            return self.problem(path, str(mismatch)), None
+        if accepts_paths(declared):
+            folder = self.folder_for(path)
+            value, given = anchored(value, folder), anchored(given, folder)
+        return value, given if toml_value(value) is None else value
+
+    def functions(self, path: KeyPath, given: Any) -> tuple[Any, Any]:
+        """References to functions as what they mean, and with absolute paths; else None."""
+        listed = given if isinstance(given, list) else [given]
+        if not all(isinstance(name, str) and ":" in name for name in listed):
+            return given, None
+        folder = self.source.folder_of(*path)
+        try:
+            found = [self.importer.find(name, folder) for name in listed]
+        except NotFoundError as error:
+            return self.problem(path, str(error)), given
+        functions, names = [f for f, _ in found], [n for _, n in found]
+        return (functions, names) if isinstance(given, list) else (functions[0], names[0])
+
+    def folder_for(self, path: KeyPath) -> Path:
+        """What a relative path is relative to: the config's folder if it stands in the file."""
+        is_in_file = self.source.origin(*path).kind == "file"
+        return self.source.folder_of(*path) if is_in_file else Path()
+
+    def problem(self, path: KeyPath, text: str) -> Any:
+        """Note a mistake; the result is None, for callers that have nothing else to return."""
+        self.problems.add(self.source.origin(*path), dotted(path), text)
+        return None
+
+
+def _meant(value: Any, metadata: Mapping[str, Any]) -> str:
+    """The name that may be meant by the first one that is wrong, for a message."""
+    names = [value] if isinstance(value, str) else value if metadata["names"] else []
+    wrong = [n for n in names if not metadata["holds"](n if names[0] is value else (n,))]
+    return did_you_mean(wrong[0], metadata["names"]) if wrong else ""
+
+
+def _takes(name: str, signature: Signature) -> str:
+    return f"{name} takes: {signature}"
+
+
+def _has(name: str, keys: Iterable[str]) -> str:
+    return f"[{name}] has: {one_of(keys)}"

@@ -1,0 +1,119 @@
+"""What a model says about examples, in a form for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.dtypes import Array
+from tinynet.train.build.metrics import UnsuitableError, classes_of
+
+Row = dict[str, Any]
+"""``class`` and ``probability``, or ``classes`` (of a sequence), or ``output``; and ``target``,
+where it is known."""
+
+
+def are_classes(outputs: Any, targets: Any) -> bool:
+    """Whether each example has one output per class, and a class as its target; or many of both.
+
+    Example:
+        >>> are_classes(tn.zeros(4, 10), tn.zeros(4, dtype=tn.int64))
+        True
+        >>> are_classes(tn.zeros(4, 10, 7), tn.zeros(4, 7, dtype=tn.int64))
+        True
+        >>> are_classes(tn.zeros(4, 1), tn.zeros(4, 1))
+        False
+    """
+    if not (isinstance(outputs, Tensor) and isinstance(targets, Tensor)) or not targets.ndim:
+        return False
+    try:
+        classes_of(outputs.detach().numpy(), targets.numpy())
+    except UnsuitableError:
+        return False
+    return outputs.shape[1] > 1
+
+
+def rows_of(outputs: Any, targets: Any = None, *, classes: bool) -> list[Row]:
+    """One row per example of a batch.
+
+    Args:
+        outputs: what the model said.
+        targets: what it should have said, if that is known.
+        classes: whether each output stands for a class: then the largest counts, and its
+            probability (the softmax of the outputs). Of sequences only the classes are told.
+
+    Example:
+        >>> rows_of(tn.tensor([[0.0, 0.0], [1.0, 3.0]]), tn.tensor([0, 1]), classes=True)[1]
+        {'class': 1, 'probability': 0.8808, 'target': 1}
+    """
+    array = outputs.detach().numpy()
+    if classes:
+        rows = [_class_row(scores) for scores in array]
+    else:
+        rows = [{"output": _plain(value)} for value in array]
+    if targets is not None:
+        for row, target in zip(rows, targets, strict=True):
+            row["target"] = _plain(
+                target.detach().numpy() if isinstance(target, Tensor) else target
+            )
+    return rows
+
+
+def _class_row(scores: Array) -> Row:
+    if scores.ndim > 1:  # a sequence, or an image
+        return {"classes": scores.argmax(0).tolist()}
+    chosen = int(scores.argmax())
+    powers = np.exp((scores - scores.max()).astype(float))
+    return {"class": chosen, "probability": round(float(powers[chosen] / powers.sum()), 4)}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON knows it, with as many digits as float32 has."""
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return float(f"{value:.7g}") if isinstance(value, float) else value
+
+
+def sentence_of(row: Mapping[str, Any]) -> str:
+    """A row as a person reads it.
+
+    Example:
+        >>> sentence_of({"class": 1, "probability": 0.8808, "target": 3})
+        '1 (88.1 %), should be 3'
+        >>> sentence_of({"output": [0.5, 1.5], "target": [0.5, 1.0]})
+        '0.5 1.5, should be 0.5 1'
+    """
+    if "class" in row:
+        text = f"{row['class']} ({100 * row['probability']:.1f} %)"
+        wrong = row.get("target", row["class"]) != row["class"]
+        return f"{text}, should be {row['target']}" if wrong else text
+    text = _numbers(row["classes" if "classes" in row else "output"])
+    return f"{text}, should be {_numbers(row['target'])}" if "target" in row else text
+
+
+def table_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """The rows as a table in Markdown, which TensorBoard's Text tab shows."""
+    lines = ["| example | the model says |", "|---:|:---|"]
+    lines += [f"| {index} | {sentence_of(row)} |" for index, row in enumerate(rows)]
+    return "\n".join(lines)
+
+
+def confusion_table(counts: Array) -> str:
+    """How often an example of a class (row) was taken for a class (column), in Markdown."""
+    columns = range(len(counts))
+    lines = [f"| | {' | '.join(map(str, columns))} |", f"|---:|{'---:|' * len(counts)}"]
+    lines += [f"| **{i}** | {' | '.join(map(str, row))} |" for i, row in enumerate(counts.tolist())]
+    return "\n".join(lines)
+
+
+def _numbers(value: Any, most: int = 8) -> str:
+    if not isinstance(value, list):
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
+    flat = np.asarray(value).ravel().tolist()
+    shown = " ".join(_numbers(item) for item in flat[:most])
+    return f"{shown} ... ({len(flat)} numbers)" if len(flat) > most else shown

@@ -1,0 +1,1 @@
+"""A run: the loop and what goes on around it."""

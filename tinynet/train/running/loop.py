@@ -1,0 +1,255 @@
+"""Training and measuring, as a reader can hold them in the head."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+from tinynet import nn
+from tinynet.core.modes import no_grad
+from tinynet.optim import Optimizer
+from tinynet.train.build.method import Batch, Loss, Method, Schedule, Supervised, Task, Updater
+from tinynet.train.build.metrics import Totals
+from tinynet.train.build.seeds import isolated
+from tinynet.train.incidents.guard import Guard, Skip
+from tinynet.train.incidents.nonfinite import NonFiniteError as NonFiniteError
+from tinynet.train.incidents.nonfinite import Place
+
+
+class Batches(Protocol):
+    """What can be trained on: anything that yields pairs and knows how many, such as DataLoader."""
+
+    def __iter__(self) -> Iterator[Sequence[Any]]: ...
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one step of training did.
+
+    Example:
+        >>> model, xs = nn.Linear(1, 1), tn.ones(4, 1)
+        >>> sgd = optim.SGD(model.parameters(), lr=0.1)
+        >>> steps = [*fit(model, nn.MSELoss(), sgd, [(xs, 2 * xs)], epochs=2)]
+        >>> [(step.number, step.epoch, step.batch, step.lr) for step in steps]
+        [(0, 0, 0, 0.1), (1, 1, 0, 0.1)]
+    """
+
+    number: int
+    """Steps since the beginning, from 0."""
+
+    epoch: int
+    """The epoch, from 0."""
+
+    batch: int
+    """The place of its last batch in the epoch, from 0."""
+
+    ends_epoch: bool
+    """Whether it is the last of its epoch."""
+
+    batches: tuple[Batch, ...]
+    """Its batches: one, unless gradients are accumulated; none if the step was skipped."""
+
+    loss: float
+    """The mean of the losses of its batches; NaN if the step was skipped."""
+
+    rates: Mapping[str, float]
+    """The learning rate of each optimizer (of its first parameter group) that the step used."""
+
+    @property
+    def lr(self) -> float:
+        """The learning rate that the step used; of several optimizers, that of the first."""
+        return next(iter(self.rates.values()))
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """The means of the losses by name: ``{"loss": ...}`` where there is only one."""
+        names = self.batches[0].by_name if self.batches else ()
+        count = len(self.batches)
+        return {name: sum(batch.by_name[name] for batch in self.batches) / count for name in names}
+
+    @property
+    def inputs(self) -> Any:
+        """The inputs of its last batch."""
+        return self.batches[-1].inputs
+
+    @property
+    def targets(self) -> Any:
+        """The targets of its last batch."""
+        return self.batches[-1].targets
+
+    @property
+    def outputs(self) -> Any:
+        """The outputs for its last batch."""
+        return self.batches[-1].outputs
+
+
+def fit(
+    model: nn.Module,
+    loss: Loss,
+    optimizer: Optimizer | Mapping[str, Updater],
+    batches: Batches,
+    epochs: int | Iterable[int],
+    *,
+    schedule: Schedule | None = None,
+    per: Literal["epoch", "step"] = "epoch",
+    clip_norm: float | None = None,
+    clip_value: float | None = None,
+    accumulate: int = 1,
+    first_step: int = 0,
+    first_batch: int = 0,
+    method: Method | None = None,
+    skip: Skip | None = None,
+) -> Iterator[Step]:
+    """Train, one step per iteration: what else is to be done between steps is up to the caller.
+
+    Args:
+        model: is called with the inputs of a batch.
+        loss: is called with the model's outputs and the targets; its mean over the batch is 0-d.
+        optimizer: changes the parameters; or several by name, each with its own schedule and
+            clipping (an `Updater`), in the place of the arguments below.
+        batches: pairs (inputs, targets); iterated once per epoch.
+        epochs: how many, or their numbers (``range(3, 10)`` goes on after the third).
+        schedule: advances between two steps or epochs, according to `per`.
+        per: ``"epoch"`` or ``"step"``.
+        clip_norm: gradients are scaled down together when their total 2-norm is above this.
+        clip_value: before that, no element of a gradient may be further from 0 than this.
+        accumulate: so many batches make one step, with the mean of their gradients; the last step
+            of an epoch takes what is left.
+        first_step: the number of the first step, when going on.
+        first_batch: so many batches of the first epoch are done, when going on in its middle;
+            `batches` then begins with the one after them.
+        method: what one step does; `Supervised` learning if left out.
+        skip: is told of a NonFiniteError; if it returns True, the step is left out instead (a Step
+            without batches stands for it).
+
+    Raises:
+        NonFiniteError: before the weights are touched by a NaN or infinity. It names the operation
+            that made the first one, its module, the batch and the examples.
+
+    Example:
+        >>> model, xs = nn.Linear(1, 1), tn.linspace(-1, 1, 8).unsqueeze(1)
+        >>> sgd = optim.SGD(model.parameters(), lr=0.5)
+        >>> for step in fit(model, nn.MSELoss(), sgd, [(xs, 2 * xs + 1)], epochs=50):
+        ...     pass
+        >>> step.number, step.loss < 1e-3
+        (49, True)
+    """
+    if isinstance(optimizer, Optimizer):
+        optimizer = {"": Updater(optimizer, clip_norm, clip_value, schedule, per)}
+    method = Supervised() if method is None else method
+    number = first_step
+    guard = Guard(model, batches, skip)
+    for epoch in range(epochs) if isinstance(epochs, int) else epochs:
+        model.train()
+        guard.begin_epoch()
+        if number and not first_batch:
+            _advance(optimizer, "epoch")
+        for first, group in _groups(batches, accumulate, first_batch):
+            if number:
+                _advance(optimizer, "step")
+            where = Place(epoch, number, first, len(batches))
+            yield _taken(Task(model, loss, optimizer, group, where), method, guard)
+            number += 1
+        first_batch = 0
+
+
+def _taken(task: Task, method: Method, guard: Guard) -> Step:
+    """The step of a task, done."""
+    epoch, number, first, batches = task.place
+    rates = {name: updater.lr for name, updater in task.updaters.items()}
+    task.check_rates()
+    done: list[Batch] = []
+    again = functools.partial(method.step, replace(task, dry=True))
+    with guard.step(task.place, task.batches, again):
+        done = method.step(task)
+    mean = sum(batch.loss for batch in done) / len(done) if done else math.nan
+    index = first + len(task) - 1
+    return Step(number, epoch, index, index + 1 == batches, tuple(done), mean, rates)
+
+
+def _advance(updaters: Mapping[str, Updater], per: Literal["epoch", "step"]) -> None:
+    for updater in updaters.values():
+        updater.advance(per)
+
+
+def _groups(batches: Batches, size: int, begun: int) -> Iterator[tuple[int, list[Sequence[Any]]]]:
+    """So many batches at a time, with the place of the first; the last group may be smaller."""
+    source = iter(batches)
+    for first in itertools.count(begun, size):
+        group = list(itertools.islice(source, size))
+        if not group:
+            return
+        yield first, group
+
+
+def evaluate(
+    model: nn.Module,
+    loss: Loss,
+    batches: Iterable[Sequence[Any]],
+    *,
+    metrics: Sequence[str] | None = None,
+    seed: int = 0,
+    method: Method | None = None,
+) -> dict[str, float]:
+    """The mean loss and the metrics of a model in eval mode.
+
+    Neither the modes of the modules nor any random stream is different afterwards, so measuring
+    more often does not change how training goes on.
+
+    Args:
+        model: is called with the inputs of each batch, in eval mode and without a graph.
+        loss: is called with the outputs and targets of each batch.
+        batches: pairs (inputs, targets).
+        metrics: names from `tinynet.train.build.metrics`; left out, the accuracy (0 to 1) if the
+            targets are classes.
+        seed: what random numbers drawn meanwhile follow from.
+        method: what is measured; by default outputs, targets and their loss.
+
+    Raises:
+        ValueError: there is no such metric.
+
+    Example:
+        >>> always_first = nn.Linear(1, 2)
+        >>> with tn.no_grad():
+        ...     _ = always_first.weight.zero_(), always_first.bias.copy_(tn.tensor([1.0, 0.0]))
+        >>> pairs = [(tn.zeros(4, 1), tn.tensor([0, 0, 0, 1]))]
+        >>> evaluate(always_first, nn.CrossEntropyLoss(), pairs)["accuracy"]
+        0.75
+    """
+    totals = Totals(metrics)
+    measure(model, loss, batches, totals, seed, method)
+    return totals.figures()
+
+
+def measure(
+    model: nn.Module,
+    loss: Loss,
+    batches: Iterable[Sequence[Any]],
+    totals: Totals,
+    seed: int = 0,
+    method: Method | None = None,
+) -> None:
+    """Add all batches to the totals, as `evaluate` does."""
+    method = Supervised() if method is None else method
+    with as_evaluated(model, seed):
+        for batch in batches:
+            totals.add_batch(method.measure(model, loss, batch))
+
+
+@contextlib.contextmanager
+def as_evaluated(model: nn.Module, seed: int = 0) -> Iterator[None]:
+    """In eval mode, without a graph, and without a trace in any random stream."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        with no_grad(), isolated(seed):
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training

@@ -1,0 +1,174 @@
+"""Going on with a run: exactly as if it had never stopped, unless its config was changed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tinynet import numba_kernels
+from tinynet.invocation import command
+from tinynet.train.build.build import build
+from tinynet.train.build.trial import trial, try_schedules
+from tinynet.train.checkpoint.drift import Since
+from tinynet.train.checkpoint.run_folder import (
+    RunFolder,
+    StorageWarning,
+    cut_rows,
+    locked,
+    no_run,
+    write_text,
+)
+from tinynet.train.checkpoint.run_record import read_record, resumed_record, write_record
+from tinynet.train.checkpoint.storage import newest_checkpoint, sweep
+from tinynet.train.config.bounds import MOST
+from tinynet.train.config.document import parse
+from tinynet.train.config.problems import UsageError
+from tinynet.train.config.rendering import to_toml
+from tinynet.train.config.resolve import load_config, resolve
+from tinynet.train.config.sections import Config
+from tinynet.train.report.tokens import check_meanings
+from tinynet.train.running.config_changes import Wanted, changes_of, refuse
+from tinynet.train.running.interrupt import can_go_on
+from tinynet.train.running.runner import prepare, say_end
+from tinynet.train.running.training import Result, Show, Training
+
+
+def resume(
+    place: str | Path,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
+    *,
+    force: bool = False,
+    quiet: bool = False,
+    json: bool = False,
+) -> Result:
+    """Go on with a run that was stopped or killed, in its folder; its end is that of an
+    uninterrupted one, to the bit.
+
+    What the folder's config and the overrides say counts, also where the checkpoint has something
+    else; that is printed. A run that is complete goes on if ``run.epochs`` is more than before.
+
+    Args:
+        place: a run folder.
+        overrides: ``["run.epochs=20"]`` or ``{"run.epochs": 20}``.
+        force: go on although source files or the data have changed since.
+        quiet: print nothing and show no bar.
+        json: print one JSON object per epoch, and one about the run at its end.
+
+    Raises:
+        UsageError: it is no run folder, another process trains in it, a change is not possible, or
+            what it is made of has changed since.
+        TrainError: no checkpoint can be read, or the run could not go on.
+
+    Example:
+        >>> folder = getfixture("tmp_path")
+        >>> _ = (folder / "digits.toml").write_text('''
+        ...     run = {epochs = 1}
+        ...     data = {type = "Digits"}
+        ...     model = {type = "mlp", sizes = [64, 32, 10]}
+        ...     loss = {type = "CrossEntropyLoss"}
+        ...     optimizer = {type = "Adam", lr = 0.01}
+        ... ''')
+        >>> from tinynet.train import run
+        >>> first = run(folder / "digits.toml", out=folder, quiet=True)
+        >>> again = resume(first.folder, {"run.epochs": 2}, quiet=True)
+        >>> twice = run(folder / "digits.toml", {"run.epochs": 2}, out=folder, quiet=True)
+        >>> again.metrics == twice.metrics
+        True
+    """
+    folder = RunFolder(Path(place))
+    if not folder.config.is_file():
+        raise no_run(folder.path, folder.config.name)
+    since = Since(folder)
+    config = load_config(folder.config, overrides, stand_ins=since.stand_ins)
+    show: Show = "nothing" if quiet else "json" if json else "text"
+    with numba_kernels.used(config.run.numba), locked(folder):
+        sweep(folder)
+        with can_go_on("resume", folder.path):
+            result = _go_on(since, config, show, force)
+    say_end(result, show)
+    return result
+
+
+def _go_on(since: Since, config: Config, show: Show, force: bool) -> Result:
+    folder, record = since.folder, since.record
+    found = newest_checkpoint(folder)
+    if found is None:
+        since.warn_of_damage()
+        return _begin_anew(folder, config, show)
+    path, saved = found
+    now = to_toml(config)
+    changes = changes_of(_in_full(saved["config"], since), now)
+    refuse(changes)
+    if folder.config.name in since.damage:
+        edits = "; ".join(map(str, changes)) or "nothing that counts"
+        since.damage[folder.config.name] += f" (it says otherwise now: {edits})"
+    parts = build(config)
+    check_meanings(parts.train_set, folder, since.damage)
+    since.compare(parts)
+    since.refuse(force)
+    try_schedules(parts)
+    wanted = Wanted(parts, changes)
+    text = now if changes else folder.config.read_text(encoding="utf-8")
+    training = Training(parts, folder, text, show, saved)
+    wanted.apply()
+    _refuse_too_few_epochs(training)
+    where = f"epoch {saved['epoch']}, step {saved['step']}"
+    if training.is_over:
+        _say(show, f"the run is complete ({where}); --set run.epochs=N goes on with it")
+        write_record(folder, record | training.end("finished"))
+        return training.result()
+    if path != folder.checkpoint and folder.checkpoint.exists():  # it is damaged
+        folder.checkpoint.replace(folder.checkpoint.with_suffix(".damaged"))
+    if changes:
+        lines = [f"  {change}" for change in changes]
+        _say(show, "changed since the checkpoint; the new values count:", *lines)
+        write_text(folder.config, now)
+    sealed, epochs = "files" in record, training.start.epoch
+    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, sealed=sealed)
+    _say(show, f"going on after {where}")
+    changed = {change.key: [change.before, change.now] for change in changes}
+    record = record | {"data": since.data}
+    return training.train(resumed_record(config, folder, saved["step"], changed, record))
+
+
+def _refuse_too_few_epochs(training: Training) -> None:
+    """Refuse to end in the middle of an epoch: nothing is measured or saved there."""
+    start, run, batches = training.start, training.parts.config.run, training.parts.train_batches
+    if start.batch and start.epoch >= run.epochs:
+        raise UsageError(
+            f"run.epochs must be at least {start.epoch + 1} to go on with this run: {start.epoch} "
+            f"epochs and {start.batch} of {len(batches)} batches of the next are trained. "
+            f"Got {run.epochs} instead. "
+            f"`{command('eval', training.folder.path)}` measures it as it is"
+        )
+
+
+def _begin_anew(folder: RunFolder, config: Config, show: Show) -> Result:
+    """The run of a process that died before there was a checkpoint."""
+    parts = prepare(config)
+    trial(parts)
+    _say(show, f"{folder.path} has no checkpoint yet: the run begins anew")
+    rows = cut_rows(folder.metrics, MOST)
+    if len(rows) > 1:  # the first may be written before the first checkpoint
+        text = f"{folder.path} has figures of {len(rows)} epochs, but no checkpoint any more"
+        warnings.warn(f"{text}: the run begins anew", StorageWarning, stacklevel=4)
+    text = to_toml(config)
+    write_text(folder.config, text)
+    cut_rows(folder.metrics, 0)
+    record = read_record(folder)
+    anew = {key: value for key, value in record.items() if key not in ("sources", "data")}
+    return Training(parts, folder, text, show).train(resumed_record(config, folder, 0, {}, anew))
+
+
+def _in_full(text: Any, since: Since) -> str:
+    """A stored config with the keys that have been added to tinynet since."""
+    folder = since.folder
+    source = parse(str(text).encode(), file=str(folder.config), folder=folder.path)
+    return to_toml(resolve(source, stand_ins=since.stand_ins))
+
+
+def _say(show: Show, *lines: str) -> None:
+    if show == "text":
+        print(*lines, sep="\n", flush=True)

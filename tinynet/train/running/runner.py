@@ -1,0 +1,305 @@
+"""One run, from the config file to the folder that holds all that came of it, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+from tinynet import data, nn, numba_kernels
+from tinynet.invocation import command, is_wrapped, python, shown
+from tinynet.train.build.build import Parts, build, build_model
+from tinynet.train.build.data_check import check_data
+from tinynet.train.build.trial import trial
+from tinynet.train.checkpoint import files
+from tinynet.train.checkpoint.drift import Since, describe, recorded
+from tinynet.train.checkpoint.run_folder import (
+    RunFolder,
+    locked,
+    new_run_folder,
+    no_run,
+    write_text,
+)
+from tinynet.train.checkpoint.run_record import new_record
+from tinynet.train.checkpoint.storage import newest_checkpoint
+from tinynet.train.config.document import parse
+from tinynet.train.config.problems import ConfigError, Problem, UsageError
+from tinynet.train.config.rendering import to_toml
+from tinynet.train.config.resolve import load_config, resolve
+from tinynet.train.config.sections import Config
+from tinynet.train.report.progress import as_json, describe_figures
+from tinynet.train.report.tokens import check_meanings, stored_tokenizer
+from tinynet.train.running.interrupt import can_go_on
+from tinynet.train.running.loop import evaluate
+from tinynet.train.running.training import EARLY_STOPPING, Result, Show, Training
+
+
+def run(
+    config_path: str | Path,
+    overrides: Iterable[str] | Mapping[str, Any] = (),
+    *,
+    out: str | Path | None = None,
+    quiet: bool = False,
+    json: bool = False,
+) -> Result:
+    """Train what a config file describes; the result has the model and the run folder.
+
+    Args:
+        config_path: the TOML file.
+        overrides: ``["optimizer.lr=3e-4"]`` or ``{"optimizer.lr": 3e-4}``: in place of the file's.
+        out: where the run folder goes, in place of ``run.out``.
+        quiet: print nothing and show no bar.
+        json: print one JSON object per epoch, and one about the run at its end.
+
+    Raises:
+        ConfigError: with all mistakes in the config; nothing has been written.
+        TrainError: the run could not begin or go on.
+
+    Example:
+        >>> folder = getfixture("tmp_path")
+        >>> _ = (folder / "digits.toml").write_text('''
+        ...     data = {type = "Digits"}
+        ...     model = {type = "mlp", sizes = [64, 32, 10]}
+        ...     loss = {type = "CrossEntropyLoss"}
+        ...     optimizer = {type = "Adam", lr = 0.01}
+        ... ''')
+        >>> result = run(folder / "digits.toml", {"run.epochs": 3}, out=folder, quiet=True)
+        >>> result.metrics["accuracy"] > 0.9
+        True
+        >>> evaluate_run(result.folder, quiet=True).metrics == result.metrics
+        True
+    """
+    config = load_config(config_path, overrides, out=out)
+    show: Show = "nothing" if quiet else "json" if json else "text"
+    with numba_kernels.used(config.run.numba):
+        result = _trained(config, show)
+    say_end(result, show)
+    return result
+
+
+def _trained(config: Config, show: Show) -> Result:
+    parts = prepare(config)
+    looks = check_data(parts)
+    trial(parts)
+    folder = new_run_folder(config.run.out, config.run.name)
+    for name, look in looks.items():
+        if show == "text" and look.seen < look.examples:
+            print(f"data: looked at {look.extent} examples of the {name} set")
+    with locked(folder), can_go_on("resume", folder.path):
+        text = to_toml(config)
+        write_text(folder.config, text)
+        return Training(parts, folder, text, show).train(new_record(config, folder))
+
+
+def say_end(result: Result, show: Show) -> None:
+    """What came of a run, for people or for programs."""
+    if show == "text":
+        _say_result(result)
+    elif show == "json":
+        print(as_json(_summary(result)), flush=True)
+
+
+def prepare(config: Config) -> Parts:
+    """The objects of a config, the model with the weights that it begins with.
+
+    Raises:
+        ConfigError: something refuses its arguments, or the weights do not fit.
+        TrainError: the weights cannot be read.
+    """
+    parts = build(config)
+    if config.run.init_from:
+        _, saved = read_checkpoint(config.run.init_from)
+        try:
+            parts.model.load_state_dict(weights_of(saved))
+        except RuntimeError as error:
+            problem = Problem(config.origin("run.init_from"), "run.init_from", str(error))
+            raise ConfigError([problem]) from None
+    return parts
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A run that was read back: its parts are built, its model has the trained weights."""
+
+    parts: Parts
+    checkpoint: Path
+    saved: dict[str, Any]
+    changes: Sequence[str] = ()
+    """What has changed since the run, each in a sentence."""
+
+
+def load_run(place: str | Path, *, best: bool = False) -> Trained:
+    """The model of a run, with the data and all else that its config describes.
+
+    Args:
+        place: a run folder, or a checkpoint in one.
+        best: of a run folder, the best weights instead of the last.
+
+    Raises:
+        TrainError: there is no checkpoint there, it is damaged, its config is not possible now, or
+            its text is another one.
+
+    Example:
+        >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
+        >>> folder = run("configs/digits_mlp.toml", few, quiet=True).folder
+        >>> load_run(folder).parts.model(tn.zeros(5, 64)).shape
+        tinynet.Size([5, 10])
+    """
+    path, saved = read_checkpoint(place, best=best)
+    since = Since(RunFolder(path.parent))
+    parts = build(config_in(saved, path, since))
+    check_meanings(parts.train_set, since.folder, since.damage)
+    since.compare(parts)
+    since.warn(recorded(parts.config, saved))
+    _load_weights(parts.model, saved, path)
+    return Trained(parts, path, saved, since.changes)
+
+
+def load_language_model(
+    place: str | Path, *, best: bool = False
+) -> tuple[nn.Module, data.Tokenizer]:
+    """The model of a run on a text, and what makes tokens of a text; the text is not needed.
+
+    Args:
+        place: a run folder, or a checkpoint in one.
+        best: of a run folder, the best weights instead of the last.
+
+    Raises:
+        TrainError: as `load_run`; or the run was not on a text, or its tokenizer is damaged.
+    """
+    path, saved = read_checkpoint(place, best=best)
+    since = Since(RunFolder(path.parent))
+    tokenizer = stored_tokenizer(since.folder, since.damage)
+    config = config_in(saved, path, since)
+    since.warn(recorded(config, saved))
+    model = build_model(config)
+    _load_weights(model, saved, path)
+    return model, tokenizer
+
+
+def config_in(saved: Mapping[str, Any], path: Path, since: Since) -> Config:
+    """The config in a checkpoint."""
+    text = str(saved["config"]).encode()
+    file = str(RunFolder(path.parent).config)
+    return resolve(parse(text, file=file, folder=path.parent), stand_ins=since.stand_ins)
+
+
+def _load_weights(model: nn.Module, saved: Mapping[str, Any], path: Path) -> None:
+    try:
+        model.load_state_dict(weights_of(saved))
+    except RuntimeError as error:
+        raise UsageError(
+            f"{path} does not fit the model that its config describes: {error}"
+        ) from error
+
+
+def read_checkpoint(place: str | Path, *, best: bool = False) -> tuple[Path, dict[str, Any]]:
+    """The checkpoint of a run folder, or the one that is named itself; the errors of `load_run`."""
+    path = Path(place)
+    if not path.exists():
+        raise UsageError(f"there is no run folder {place}")
+    if path.suffix == ".toml":
+        raise UsageError(f"{place} is a config; name the folder of a run that was trained from it")
+    if path.is_dir():
+        folder = RunFolder(path)
+        found = None if best else newest_checkpoint(folder)
+        if found is not None:
+            return found
+        path = folder.best if best else folder.checkpoint
+        if not path.exists():
+            raise no_run(Path(place), path.name)
+    return path, files.load(path)
+
+
+def weights_of(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """The weights in a checkpoint that were measured: their moving average, if there is one."""
+    average = saved.get("ema")
+    weights: dict[str, Any] = saved["model"] if average is None else average["model"]
+    return weights
+
+
+def evaluate_run(
+    place: str | Path, *, best: bool = False, quiet: bool = False, json: bool = False
+) -> Result:
+    """Measure the model of a run on its test set again.
+
+    Args:
+        place: a run folder, or a checkpoint in one.
+        best: the best weights instead of the last.
+        quiet: print nothing.
+        json: print a JSON object.
+
+    Raises:
+        TrainError: there is no checkpoint there, it is damaged, or its config is not possible now.
+
+    Example:
+        >>> few = {"run.epochs": 1, "run.out": str(getfixture("tmp_path"))}
+        >>> folder = run("configs/digits_mlp.toml", few, quiet=True).folder
+        >>> sorted(evaluate_run(folder, quiet=True).metrics)
+        ['accuracy', 'loss']
+    """
+    trained = load_run(place, best=best)
+    parts, config = trained.parts, trained.parts.config
+    with numba_kernels.used(config.run.numba):
+        metrics = evaluate(
+            parts.model,
+            parts.loss,
+            parts.test_batches,
+            metrics=config.evaluation.metrics,
+            seed=config.run.seed,
+            method=parts.method,
+        )
+    epoch = trained.saved["epoch"]
+    then = recorded(config, trained.saved) if trained.changes else {}
+    if json:
+        content = {"checkpoint": str(trained.checkpoint), "epoch": epoch, "test": metrics}
+        print(as_json({**content, **({"recorded": then} if then else {})}))
+    elif not quiet:
+        print(f"{describe(metrics)} ({len(parts.test_set)} examples, epoch {epoch})")
+        if then:
+            print(f"{describe(then)} (recorded when it was trained)")
+    return Result(trained.checkpoint.parent, metrics, parts.model, config)
+
+
+def _say_result(result: Result, say: Callable[[str], object] = print) -> None:
+    """The last lines of a run: what came of it, where it is, and how to look at it."""
+    if not result.is_complete:
+        say("stopped early, after the step in progress; what was learned is saved. To go on:")
+        say(f"  {command('resume', result.folder)}")
+    if result.metrics:  # a run may be stopped before it is measured
+        say(describe(result.metrics) + _best_remark(result))
+    if result.stopped_by == EARLY_STOPPING and result.best:
+        watched = result.best.monitor(result.metrics)
+        say(
+            f"stopped early: test {watched} has not improved since epoch {result.best.epoch} "
+            f"(evaluation.patience = {result.config.evaluation.patience})"
+        )
+    say(f"run folder: {shown(result.folder)}")
+    out = Path(result.config.run.out)
+    runs = out if result.folder.is_relative_to(out) else result.folder  # it may have been moved
+    say(f"look at it: {command('board', runs)}")
+    if not is_wrapped() and util.find_spec("tensorboard") is None:  # run.py installs it by itself
+        say(f"  first, once: {python('-m', 'pip', 'install', 'tensorboard')}")
+
+
+def _best_remark(result: Result) -> str:
+    best = result.best
+    if best is None or not best.figures:
+        return ""
+    name = best.monitor(best.figures)
+    if best.figures[name] == result.metrics[name]:
+        return ""
+    figure = describe_figures({name: best.figures[name]})
+    return f" (best: {figure}, after epoch {best.epoch})"
+
+
+def _summary(result: Result) -> dict[str, Any]:
+    best = result.best
+    return {
+        "folder": str(result.folder),
+        "stopped_by": result.stopped_by,
+        "test": result.metrics,
+        "best": None if best is None else {"epoch": best.epoch, **best.figures},
+    }

@@ -1,3 +1,1 @@
 """Normalisation."""
-
-from tinynet.nn.functional.normalization.normalization import *

@@ -14,7 +14,7 @@ from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.nn.functional.lookup.embedding import embedding_rows, renormalise
+from tinynet.nn.functional.lookup.embeddings import embedding_rows, renormalise
 from tinynet.ops.creation.constructors import zeros
 from tinynet.ops.pointwise.arithmetic import where
 

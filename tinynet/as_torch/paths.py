@@ -86,7 +86,8 @@ PATHS: dict[str, str] = {
     "torch.nn.modules.channelshuffle": "nn.layers.images.shuffle",
     "torch.nn.modules.container": "nn.layers.container nn.layers.parameter_container",
     "torch.nn.modules.conv": (
-        "nn.layers.convolution.conv nn.layers.convolution.conv_transpose nn.layers.lazy_layers"
+        "nn.layers.convolution.conv nn.layers.convolution.conv_transpose "
+        "nn.layers.convolution.lazy"
     ),
     "torch.nn.modules.distance": "nn.layers.distance",
     "torch.nn.modules.flatten": "nn.layers.flatten",

@@ -86,13 +86,12 @@ PATHS: dict[str, str] = {
     "torch.nn.modules.channelshuffle": "nn.layers.images.shuffle",
     "torch.nn.modules.container": "nn.layers.container nn.layers.parameter_container",
     "torch.nn.modules.conv": (
-        "nn.layers.convolution.conv nn.layers.convolution.conv_transpose "
-        "nn.layers.convolution.lazy"
+        "nn.layers.convolution.conv nn.layers.convolution.conv_transpose nn.layers.convolution.lazy"
     ),
     "torch.nn.modules.distance": "nn.layers.distance",
     "torch.nn.modules.flatten": "nn.layers.flatten",
     "torch.nn.modules.fold": "nn.layers.convolution.fold",
-    "torch.nn.modules.linear": ("nn.layers.linear nn.layers.attention.multihead"),
+    "torch.nn.modules.linear": "nn.layers.linear nn.layers.attention.multihead",
     "torch.nn.modules.linear_cross_entropy": "nn.layers.losses.linear_cross_entropy",
     "torch.nn.modules.loss": (
         "nn.layers.losses.loss nn.layers.losses.likelihood nn.layers.losses.margin "

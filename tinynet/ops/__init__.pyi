@@ -586,7 +586,7 @@ def all(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
 def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Return whether all elements are close to each other; arguments are those of ``isclose``."""
+    """Return whether all elements are close to each other; see ``isclose`` for the arguments."""
 
 def amax(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
     """Return the maximum over the dimensions (all unless given)."""
@@ -639,7 +639,7 @@ def arctan(self: Tensor) -> Tensor:
     """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
 
 def arctan2(self: Tensor, other: Tensor) -> Tensor:
-    """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``."""
+    """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``."""
 
 def arctan_(self: Tensor) -> Tensor:
     """Write the result of ``atan`` to this tensor and return it."""
@@ -713,7 +713,7 @@ def atan(self: Tensor) -> Tensor:
     """Return the angle in [-pi/2, pi/2] whose tangent is the element."""
 
 def atan2(self: Tensor, other: Tensor) -> Tensor:
-    """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``."""
+    """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``."""
 
 def atan_(self: Tensor) -> Tensor:
     """Write the result of ``atan`` to this tensor and return it."""
@@ -750,22 +750,22 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     """Return how many of ``count`` attempts succeed, each with probability ``prob``."""
 
 def bitwise_and(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return the bitwise (for booleans: logical) and."""
+    """Return the bitwise AND; the logical one for booleans."""
 
 def bitwise_left_shift(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return whole numbers with their bits moved to the left: times ``2 ** other``."""
+    """Shift the bits of integers to the left: multiply by ``2 ** other``."""
 
 def bitwise_not(self: Tensor) -> Tensor:
-    """Return the bitwise (for booleans: logical) complement."""
+    """Return the bitwise NOT; the logical one for booleans."""
 
 def bitwise_or(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return the bitwise (for booleans: logical) or."""
+    """Return the bitwise OR; the logical one for booleans."""
 
 def bitwise_right_shift(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return whole numbers with their bits moved to the right; the sign stays."""
+    """Shift the bits of integers to the right; the sign stays."""
 
 def bitwise_xor(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return the bitwise (for booleans: logical) exclusive or."""
+    """Return the bitwise XOR; the logical one for booleans."""
 
 def block_diag(*tensors: Tensor) -> Tensor:
     """Return the matrix that has matrices along its diagonal, and zeros elsewhere."""
@@ -802,7 +802,7 @@ def cdist(
     """Return the distances between all rows of one matrix and all rows of another."""
 
 def ceil(self: Tensor) -> Tensor:
-    """Return the smallest whole number above or equal."""
+    """Return the smallest integer greater than or equal to each element."""
 
 def ceil_(self: Tensor) -> Tensor:
     """Write the result of ``ceil`` to this tensor and return it."""
@@ -823,28 +823,28 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most ``chunks`` views of equal size (the last may be smaller)."""
 
 def clamp(input: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
-    """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor."""
+    """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None."""
 
 def clamp_(input: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
-    """Move the elements of this tensor into ``[min, max]`` and return it."""
+    """Clamp this tensor to ``[min, max]`` in place and return it."""
 
 def clamp_max(self: Tensor, max: Tensor | float) -> Tensor:
-    """Return the elements, at most ``max`` (a number or a tensor)."""
+    """Return the elements, lowered to at most ``max`` (a number or a tensor)."""
 
 def clamp_max_(self: Tensor, max: Tensor | float) -> Tensor:
     """Write the result of ``clamp_max`` to this tensor and return it."""
 
 def clamp_min(self: Tensor, min: Tensor | float) -> Tensor:
-    """Return the elements, at least ``min`` (a number or a tensor)."""
+    """Return the elements, raised to at least ``min`` (a number or a tensor)."""
 
 def clamp_min_(self: Tensor, min: Tensor | float) -> Tensor:
     """Write the result of ``clamp_min`` to this tensor and return it."""
 
 def clip(input: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
-    """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor."""
+    """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None."""
 
 def clip_(input: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
-    """Move the elements of this tensor into ``[min, max]`` and return it."""
+    """Clamp this tensor to ``[min, max]`` in place and return it."""
 
 def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """Return a copy with the same history."""
@@ -865,7 +865,7 @@ def conj(input: Tensor) -> Tensor:
     """Return the tensor itself: real numbers are their own conjugates."""
 
 def copysign(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return the size of ``self`` with the sign of ``other`` (-0.0 counts as negative)."""
+    """Return the absolute value of ``self`` with the sign of ``other`` (-0.0 is negative)."""
 
 def corrcoef(input: Tensor) -> Tensor:
     """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
@@ -915,7 +915,7 @@ def cumulative_trapezoid(
     """Return the integrals up to each point but the first, by the trapezoidal rule."""
 
 def deg2rad(self: Tensor) -> Tensor:
-    """Return angles in degrees as radians."""
+    """Convert degrees to radians."""
 
 def deg2rad_(self: Tensor) -> Tensor:
     """Write the result of ``deg2rad`` to this tensor and return it."""
@@ -968,10 +968,10 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the p-norm of the difference of two tensors."""
 
 def div(input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
-    """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
+    """Divide elementwise; optionally round towards zero (``"trunc"``) or down (``"floor"``)."""
 
 def divide(input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
-    """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
+    """Divide elementwise; optionally round towards zero (``"trunc"``) or down (``"floor"``)."""
 
 def dot(self: Tensor, tensor: Tensor) -> Tensor:
     """Return the inner product of two vectors."""
@@ -1026,10 +1026,10 @@ def empty_strided(
     """Return a tensor with unspecified values, and strides (in elements) of your own."""
 
 def eq(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where the elements are equal."""
+    """Return True where ``self`` equals ``other``."""
 
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Return whether two tensors have the same shape and elements (NaN equals nothing)."""
+    """Return whether two tensors have the same shape and elements; NaN equals nothing."""
 
 def erf(self: Tensor) -> Tensor:
     """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x."""
@@ -1038,7 +1038,7 @@ def erf_(self: Tensor) -> Tensor:
     """Write the result of ``erf`` to this tensor and return it."""
 
 def erfc(self: Tensor) -> Tensor:
-    """Return ``1 - erf(x)``, exact also where erf is close to 1."""
+    """Return ``1 - erf(x)``, accurate even where erf is close to 1."""
 
 def erfc_(self: Tensor) -> Tensor:
     """Write the result of ``erfc`` to this tensor and return it."""
@@ -1062,7 +1062,7 @@ def expand_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Return what ``expand`` returns, in memory of its own."""
 
 def expm1(self: Tensor) -> Tensor:
-    """Return ``exp(x) - 1``, exact for small x."""
+    """Return ``exp(x) - 1``, accurate for small x."""
 
 def expm1_(self: Tensor) -> Tensor:
     """Write the result of ``expm1`` to this tensor and return it."""
@@ -1084,7 +1084,7 @@ def fill_(input: Tensor, value: Tensor | float) -> Tensor:
     """Write one value to this tensor and return it."""
 
 def fix(self: Tensor) -> Tensor:
-    """Return the whole part."""
+    """Return the integer part."""
 
 def fix_(self: Tensor) -> Tensor:
     """Write the result of ``trunc`` to this tensor and return it."""
@@ -1102,34 +1102,34 @@ def flipud(input: Tensor) -> Tensor:
     """Return a copy with the order along the first dimension reversed."""
 
 def float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """Return ``self`` to the power of ``exponent``, computed and returned as float64."""
+    """Raise ``self`` to the power of ``exponent``, in float64."""
 
 def floor(self: Tensor) -> Tensor:
-    """Return the largest whole number below or equal."""
+    """Return the largest integer less than or equal to each element."""
 
 def floor_(self: Tensor) -> Tensor:
     """Write the result of ``floor`` to this tensor and return it."""
 
 def floor_divide(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return the quotient rounded down; it has no derivative."""
+    """Divide and round down; without derivative."""
 
 def fmax(self: Tensor, other: Tensor) -> Tensor:
-    """Return the elementwise maximum; NaN only where both are NaN."""
+    """Return the elementwise maximum; NaN only if both are NaN."""
 
 def fmin(self: Tensor, other: Tensor) -> Tensor:
-    """Return the elementwise minimum; NaN only where both are NaN."""
+    """Return the elementwise minimum; NaN only if both are NaN."""
 
 def fmod(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return the remainder with the sign of ``self``: ``self - other * trunc(self / other)``."""
+    """Return the remainder, with the sign of ``self``: ``self - other * trunc(self / other)``."""
 
 def frac(self: Tensor) -> Tensor:
-    """Return what ``trunc`` leaves: the fraction, with the sign of the element."""
+    """Return the fractional part, with the sign of the element."""
 
 def frac_(self: Tensor) -> Tensor:
     """Write the result of ``frac`` to this tensor and return it."""
 
 def frexp(self: Tensor) -> Frexp:
-    """Return mantissas of sizes in [0.5, 1), and whole exponents of 2."""
+    """Return mantissas of sizes in [0.5, 1) and integer exponents of 2."""
 
 def from_numpy(array: Array) -> Tensor:
     """Return a tensor that shares the memory of a numpy array."""
@@ -1171,13 +1171,13 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     """Return the elements that ``index`` chooses along a dimension."""
 
 def gcd(self: Tensor, other: Tensor) -> Tensor:
-    """Return the greatest common divisor of whole numbers, at least 0."""
+    """Return the greatest common divisor of integers, at least 0."""
 
 def gcd_(self: Tensor, other: Tensor) -> Tensor:
     """Write the result of ``gcd`` to this tensor and return it."""
 
 def ge(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where ``self`` is greater or equal."""
+    """Return True where ``self`` is greater than or equal to ``other``."""
 
 def geqrf(input: Tensor) -> Any:
     """Return a QR decomposition as LAPACK packs it; it has no gradient."""
@@ -1198,16 +1198,16 @@ def gradient(
     """Return the slopes of sampled values along each dimension: central differences inside."""
 
 def greater(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where ``self`` is greater."""
+    """Return True where ``self`` is greater than ``other``."""
 
 def greater_equal(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where ``self`` is greater or equal."""
+    """Return True where ``self`` is greater than or equal to ``other``."""
 
 def gt(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where ``self`` is greater."""
+    """Return True where ``self`` is greater than ``other``."""
 
 def heaviside(self: Tensor, values: Tensor) -> Tensor:
-    """Return 0 below zero, 1 above, and the element of ``values`` at zero; no derivative."""
+    """Return 0 below zero, 1 above, and the element of ``values`` at zero; without derivative."""
 
 def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Return the counts of the elements in ``bins`` equal intervals from ``min`` to ``max``."""
@@ -1304,7 +1304,7 @@ def is_conj(input: Tensor) -> bool:
     """Return False: there are no complex tensors."""
 
 def is_floating_point(input: Tensor) -> bool:
-    """Return True if the elements are floating-point numbers."""
+    """Return True if the dtype is a floating-point one."""
 
 def is_neg(input: Tensor) -> bool:
     """Return False: negatives are computed, not marked."""
@@ -1345,10 +1345,10 @@ def isnan(self: Tensor) -> Tensor:
     """Return True where the element is NaN."""
 
 def isneginf(self: Tensor) -> Tensor:
-    """Return True where the element is infinite and negative."""
+    """Return True where the element is negative infinity."""
 
 def isposinf(self: Tensor) -> Tensor:
-    """Return True where the element is infinite and positive."""
+    """Return True where the element is positive infinity."""
 
 def isreal(self: Tensor) -> Tensor:
     """Return True everywhere: there are no complex numbers."""
@@ -1360,7 +1360,7 @@ def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Valu
     """Return the ``k``-th smallest elements along a dimension (1: the smallest); their indices."""
 
 def lcm(self: Tensor, other: Tensor) -> Tensor:
-    """Return the least common multiple of whole numbers, at least 0."""
+    """Return the least common multiple of integers, at least 0."""
 
 def lcm_(self: Tensor, other: Tensor) -> Tensor:
     """Write the result of ``lcm`` to this tensor and return it."""
@@ -1372,19 +1372,19 @@ def ldexp_(self: Tensor, other: Tensor) -> Tensor:
     """Write the result of ``ldexp`` to this tensor and return it."""
 
 def le(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where ``self`` is less or equal."""
+    """Return True where ``self`` is less than or equal to ``other``."""
 
 def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
-    """Return ``self + weight * (end - self)``: the points between two tensors."""
+    """Interpolate linearly between two tensors: ``self + weight * (end - self)``."""
 
 def less(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where ``self`` is less."""
+    """Return True where ``self`` is less than ``other``."""
 
 def less_equal(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where ``self`` is less or equal."""
+    """Return True where ``self`` is less than or equal to ``other``."""
 
 def lgamma(self: Tensor) -> Tensor:
-    """Return the logarithm of the size of the gamma function."""
+    """Return the logarithm of the absolute value of the gamma function."""
 
 def linspace(
     start: Tensor | float,
@@ -1407,7 +1407,7 @@ def log10_(self: Tensor) -> Tensor:
     """Write the result of ``log10`` to this tensor and return it."""
 
 def log1p(self: Tensor) -> Tensor:
-    """Return ``log(1 + x)``, exact for small x."""
+    """Return ``log(1 + x)``, accurate for small x."""
 
 def log1p_(self: Tensor) -> Tensor:
     """Write the result of ``log1p`` to this tensor and return it."""
@@ -1437,16 +1437,16 @@ def logdet(input: Tensor) -> Tensor:
     """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
 
 def logical_and(self: Tensor, other: Tensor) -> Tensor:
-    """Return True where both are nonzero."""
+    """Return True where both elements are nonzero."""
 
 def logical_not(self: Tensor) -> Tensor:
     """Return True where the element is zero."""
 
 def logical_or(self: Tensor, other: Tensor) -> Tensor:
-    """Return True where either is nonzero."""
+    """Return True where either element is nonzero."""
 
 def logical_xor(self: Tensor, other: Tensor) -> Tensor:
-    """Return True where exactly one is nonzero."""
+    """Return True where exactly one element is nonzero."""
 
 def logit(self: Tensor, eps: float | None = None) -> Tensor:
     """Return ``log(x / (1 - x))``, the inverse of sigmoid."""
@@ -1470,7 +1470,7 @@ def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Return the logarithm of the sum of the exponentials over the dimensions, without overflow."""
 
 def lt(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where ``self`` is less."""
+    """Return True where ``self`` is less than ``other``."""
 
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """Return the packed factors and pivots (and infos); prefer ``linalg.lu_factor``."""
@@ -1505,7 +1505,7 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
     """Return the maximum of all elements, along a dimension, or of tensors."""
 
 def maximum(self: Tensor, other: Tensor) -> Tensor:
-    """Return the elementwise maximum; NaN where either is NaN."""
+    """Return the elementwise maximum; NaN if either is NaN."""
 
 def mean(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
@@ -1523,7 +1523,7 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
     """Return the minimum of all elements, along a dimension, or of tensors."""
 
 def minimum(self: Tensor, other: Tensor) -> Tensor:
-    """Return the elementwise minimum; NaN where either is NaN."""
+    """Return the elementwise minimum; NaN if either is NaN."""
 
 def mm(self: Tensor, mat2: Tensor) -> Tensor:
     """Return the product of two matrices."""
@@ -1564,7 +1564,7 @@ def mvlgamma(self: Tensor, p: int) -> Tensor:
 def nan_to_num(
     self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """Return the elements with numbers in the place of NaN and infinities."""
+    """Replace NaN and infinities by finite numbers."""
 
 def nan_to_num_(
     self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
@@ -1601,7 +1601,7 @@ def narrow_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Return what ``narrow`` returns, in memory of its own."""
 
 def ne(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where the elements differ."""
+    """Return True where ``self`` differs from ``other``."""
 
 def neg(self: Tensor) -> Tensor:
     """Return the negative."""
@@ -1616,7 +1616,7 @@ def negative_(self: Tensor) -> Tensor:
     """Write the result of ``neg`` to this tensor and return it."""
 
 def nextafter(self: Tensor, other: Tensor) -> Tensor:
-    """Return the next number that the dtype has after ``self`` in the direction of ``other``."""
+    """Return the next number of the dtype after ``self`` in the direction of ``other``."""
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
@@ -1642,7 +1642,7 @@ def normal(
     """Return normal numbers with given means and standard deviations (numbers or tensors)."""
 
 def not_equal(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return True where the elements differ."""
+    """Return True where ``self`` differs from ``other``."""
 
 def numel(input: Tensor) -> int:
     """Return the number of elements."""
@@ -1695,7 +1695,7 @@ def positive(input: Tensor) -> Tensor:
     """Return the tensor itself: ``+x``."""
 
 def pow(input: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
+    """Raise each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
 
 def prod(
     input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
@@ -1719,7 +1719,7 @@ def quantile(
     """Return the values below which shares ``q`` of the elements lie; NaN where any element is."""
 
 def rad2deg(self: Tensor) -> Tensor:
-    """Return angles in radians as degrees."""
+    """Convert radians to degrees."""
 
 def rad2deg_(self: Tensor) -> Tensor:
     """Write the result of ``rad2deg`` to this tensor and return it."""
@@ -1820,7 +1820,7 @@ def real(input: Tensor) -> Tensor:
     """Return the tensor itself: there are no complex tensors."""
 
 def reciprocal(self: Tensor) -> Tensor:
-    """Return one over each element."""
+    """Return the reciprocal."""
 
 def reciprocal_(self: Tensor) -> Tensor:
     """Write the result of ``reciprocal`` to this tensor and return it."""
@@ -1832,7 +1832,8 @@ def relu_(self: Tensor) -> Tensor:
     """Write the result of ``relu`` to this tensor and return it."""
 
 def remainder(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``."""
+    """Return the remainder, with the sign of the divisor: ``self - other * floor(self /
+    other)``."""
 
 def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``."""
@@ -1861,7 +1862,7 @@ def resolve_neg(input: Tensor) -> Tensor:
     """Return the tensor itself: no negative is pending."""
 
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
-    """Return the dtype of an operation on two tensors or numbers."""
+    """Return the dtype that an operation on two tensors or numbers would give."""
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Return a copy with the elements moved along the dimensions; what leaves enters again."""
@@ -1870,7 +1871,7 @@ def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Return a copy, turned ``k`` times by 90 degrees in the plane of two dimensions."""
 
 def round(self: Tensor, *, decimals: int = 0) -> Tensor:
-    """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
+    """Round to the nearest integer (halves to even), or to ``decimals`` places."""
 
 def round_(self: Tensor, *, decimals: int = 0) -> Tensor:
     """Write the result of ``round`` to this tensor and return it."""
@@ -1879,7 +1880,7 @@ def row_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors one below the other: ``vstack``."""
 
 def rsqrt(self: Tensor) -> Tensor:
-    """Return one over the square root."""
+    """Return the reciprocal of the square root."""
 
 def rsqrt_(self: Tensor) -> Tensor:
     """Write the result of ``rsqrt`` to this tensor and return it."""
@@ -1945,14 +1946,13 @@ def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """Return a copy with ``src`` in the place of one slice."""
 
 def set_default_tensor_type(t: Any) -> None:
-    """Set the dtype that Python floats become, by a tensor type; ``set_default_dtype`` is
-    clearer."""
+    """Set the default floating-point dtype by tensor type; prefer ``set_default_dtype``."""
 
 def sgn(self: Tensor) -> Tensor:
-    """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers."""
+    """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers."""
 
 def sigmoid(self: Tensor) -> Tensor:
-    """Return ``1 / (1 + exp(-x))``."""
+    """Return the logistic function ``1 / (1 + exp(-x))``."""
 
 def sigmoid_(self: Tensor) -> Tensor:
     """Write the result of ``sigmoid`` to this tensor and return it."""
@@ -1961,7 +1961,7 @@ def sign(self: Tensor) -> Tensor:
     """Return the sign of the element, ``(x > 0) - (x < 0)``: 0 for 0 and NaN."""
 
 def signbit(self: Tensor) -> Tensor:
-    """Return True where the sign bit is set: below zero, and for -0.0."""
+    """Return True where the sign bit is set: for negative numbers and -0.0."""
 
 def sin(self: Tensor) -> Tensor:
     """Return the sine of angles in radians."""
@@ -2174,10 +2174,10 @@ def triu_indices(
 def true_divide(
     input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None
 ) -> Tensor:
-    """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked."""
+    """Divide elementwise; optionally round towards zero (``"trunc"``) or down (``"floor"``)."""
 
 def trunc(self: Tensor) -> Tensor:
-    """Return the whole part."""
+    """Return the integer part."""
 
 def trunc_(self: Tensor) -> Tensor:
     """Write the result of ``trunc`` to this tensor and return it."""
@@ -2270,10 +2270,10 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Return the tensors one below the other: joined along the first dimension, vectors as rows."""
 
 def where(condition: Tensor, self: Any = ..., other: Any = ...) -> Any:
-    """Return ``self`` where the condition holds and ``other`` elsewhere."""
+    """Return ``self`` where the condition is True and ``other`` elsewhere."""
 
 def xlogy(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return ``self * log(other)``, which is 0 where ``self`` is."""
+    """Return ``self * log(other)``, or 0 where ``self`` is 0."""
 
 def xlogy_(self: Tensor, other: Tensor | float) -> Tensor:
     """Write the result of ``xlogy`` to this tensor and return it."""

@@ -302,48 +302,48 @@ class TensorMethods:
         """Add elements of ``src`` where ``index`` points to along a dimension; return the
         tensor."""
     def floor_divide(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the quotient rounded down; it has no derivative."""
+        """Divide and round down; without derivative."""
     def __floordiv__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the quotient rounded down; it has no derivative."""
+        """Divide and round down; without derivative."""
     def __rfloordiv__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __ifloordiv__(self, other: Tensor | builtins.float) -> Self: ...
     def floor_divide_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``floor_divide`` to this tensor and return it."""
     def remainder(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the remainder with the sign of the divisor: ``self - other * floor(self /
+        """Return the remainder, with the sign of the divisor: ``self - other * floor(self /
         other)``."""
     def __mod__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the remainder with the sign of the divisor: ``self - other * floor(self /
+        """Return the remainder, with the sign of the divisor: ``self - other * floor(self /
         other)``."""
     def __rmod__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __imod__(self, other: Tensor | builtins.float) -> Self: ...
     def remainder_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``remainder`` to this tensor and return it."""
     def fmod(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the remainder with the sign of ``self``: ``self - other * trunc(self /
+        """Return the remainder, with the sign of ``self``: ``self - other * trunc(self /
         other)``."""
     def fmod_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``fmod`` to this tensor and return it."""
     def gcd(self, other: Tensor) -> Tensor:
-        """Return the greatest common divisor of whole numbers, at least 0."""
+        """Return the greatest common divisor of integers, at least 0."""
     def gcd_(self, other: Tensor) -> Self:
         """Write the result of ``gcd`` to this tensor and return it."""
     def lcm(self, other: Tensor) -> Tensor:
-        """Return the least common multiple of whole numbers, at least 0."""
+        """Return the least common multiple of integers, at least 0."""
     def lcm_(self, other: Tensor) -> Self:
         """Write the result of ``lcm`` to this tensor and return it."""
     def bitwise_left_shift(self, other: Tensor | builtins.float) -> Tensor:
-        """Return whole numbers with their bits moved to the left: times ``2 ** other``."""
+        """Shift the bits of integers to the left: multiply by ``2 ** other``."""
     def __lshift__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return whole numbers with their bits moved to the left: times ``2 ** other``."""
+        """Shift the bits of integers to the left: multiply by ``2 ** other``."""
     def __rlshift__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __ilshift__(self, other: Tensor | builtins.float) -> Self: ...
     def bitwise_left_shift_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``bitwise_left_shift`` to this tensor and return it."""
     def bitwise_right_shift(self, other: Tensor | builtins.float) -> Tensor:
-        """Return whole numbers with their bits moved to the right; the sign stays."""
+        """Shift the bits of integers to the right; the sign stays."""
     def __rshift__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return whole numbers with their bits moved to the right; the sign stays."""
+        """Shift the bits of integers to the right; the sign stays."""
     def __rrshift__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __irshift__(self, other: Tensor | builtins.float) -> Self: ...
     def bitwise_right_shift_(self, other: Tensor | builtins.float) -> Self:
@@ -357,7 +357,7 @@ class TensorMethods:
     def exp2_(self) -> Self:
         """Write the result of ``exp2`` to this tensor and return it."""
     def expm1(self) -> Tensor:
-        """Return ``exp(x) - 1``, exact for small x."""
+        """Return ``exp(x) - 1``, accurate for small x."""
     def expm1_(self) -> Self:
         """Write the result of ``expm1`` to this tensor and return it."""
     def log(self) -> Tensor:
@@ -365,7 +365,7 @@ class TensorMethods:
     def log_(self) -> Self:
         """Write the result of ``log`` to this tensor and return it."""
     def log1p(self) -> Tensor:
-        """Return ``log(1 + x)``, exact for small x."""
+        """Return ``log(1 + x)``, accurate for small x."""
     def log1p_(self) -> Self:
         """Write the result of ``log1p`` to this tensor and return it."""
     def log2(self) -> Tensor:
@@ -381,11 +381,11 @@ class TensorMethods:
     def sqrt_(self) -> Self:
         """Write the result of ``sqrt`` to this tensor and return it."""
     def rsqrt(self) -> Tensor:
-        """Return one over the square root."""
+        """Return the reciprocal of the square root."""
     def rsqrt_(self) -> Self:
         """Write the result of ``rsqrt`` to this tensor and return it."""
     def reciprocal(self) -> Tensor:
-        """Return one over each element."""
+        """Return the reciprocal."""
     def reciprocal_(self) -> Self:
         """Write the result of ``reciprocal`` to this tensor and return it."""
     def square(self) -> Tensor:
@@ -415,7 +415,7 @@ class TensorMethods:
     def tanh_(self) -> Self:
         """Write the result of ``tanh`` to this tensor and return it."""
     def sigmoid(self) -> Tensor:
-        """Return ``1 / (1 + exp(-x))``."""
+        """Return the logistic function ``1 / (1 + exp(-x))``."""
     def sigmoid_(self) -> Self:
         """Write the result of ``sigmoid`` to this tensor and return it."""
     def relu(self) -> Tensor:
@@ -454,12 +454,11 @@ class TensorMethods:
     def sub(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
         """Return ``self - alpha * other``."""
     def div(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
-        """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
-        asked."""
+        """Divide elementwise; optionally round towards zero (``"trunc"``) or down (``"floor"``)."""
     def div_(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Self:
-        """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+        """Divide this tensor in place and return it; see ``div`` for the arguments."""
     def where(self, condition: Tensor, other: Tensor | builtins.float) -> Tensor:
-        """Return this tensor where the condition holds and ``other`` elsewhere."""
+        """Return this tensor where the condition is True and ``other`` elsewhere."""
     def index_select(self, dim: builtins.int, index: Tensor) -> Tensor:
         """Return the slices along a dimension that a vector of indices names, as a copy."""
     def index_add(
@@ -635,14 +634,14 @@ class TensorMethods:
     def __array_wrap__(
         self, array: Array, context: Any = None, return_scalar: builtins.bool = False
     ) -> Tensor:
-        """Return what a numpy function such as ``np.sin(tensor)`` computed as a tensor."""
+        """Wrap what a numpy function such as ``np.sin(tensor)`` computed in a tensor."""
     def cuda(
         self,
         device: DeviceLike = None,
         non_blocking: builtins.bool = False,
         memory_format: Any = None,
     ) -> Tensor:
-        """Refuse: tinynet runs on the cpu only."""
+        """Raise an error: tinynet runs on the CPU only."""
     def to(
         self,
         *args: Any,
@@ -653,53 +652,53 @@ class TensorMethods:
         memory_format: Any = None,
         other: Tensor | None = None,
     ) -> Tensor:
-        """Return the tensor in another dtype, or in that of another tensor; itself if nothing
+        """Convert to another dtype, or that of another tensor; return ``self`` if nothing
         changes."""
     def type_as(self, other: Tensor) -> Tensor:
-        """Return the tensor in the dtype of another one."""
+        """Convert the tensor to the dtype of another one."""
     def type(
         self,
         dtype: dtypes.dtype | TensorKind | str | None = None,
         non_blocking: builtins.bool = False,
     ) -> Any:
-        """Return the name of the tensor's type, or the tensor in another dtype."""
+        """Return the name of the tensor's type, or convert the tensor to another dtype."""
     def cpu(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor itself, as it always is on the cpu; or a copy in a memory format."""
+        """Return the tensor itself, or a copy in another memory format."""
     def bfloat16(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor as bfloat16; itself if it is that already."""
+        """Convert the tensor to bfloat16; return ``self`` if it already is."""
     def float(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor as float32; itself if it is that already."""
+        """Convert the tensor to float32; return ``self`` if it already is."""
     def double(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor as float64; itself if it is that already."""
+        """Convert the tensor to float64; return ``self`` if it already is."""
     def half(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor as float16; itself if it is that already."""
+        """Convert the tensor to float16; return ``self`` if it already is."""
     def long(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor as int64; itself if it is that already."""
+        """Convert the tensor to int64; return ``self`` if it already is."""
     def int(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor as int32; itself if it is that already."""
+        """Convert the tensor to int32; return ``self`` if it already is."""
     def short(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor as int16; itself if it is that already."""
+        """Convert the tensor to int16; return ``self`` if it already is."""
     def bool(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor as bool; itself if it is that already."""
+        """Convert the tensor to bool; return ``self`` if it already is."""
     def char(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor as int8; itself if it is that already."""
+        """Convert the tensor to int8; return ``self`` if it already is."""
     def byte(self, memory_format: Any = None) -> Tensor:
-        """Return the tensor as uint8; itself if it is that already."""
+        """Convert the tensor to uint8; return ``self`` if it already is."""
     def maximum(self, other: Tensor) -> Tensor:
-        """Return the elementwise maximum; NaN where either is NaN."""
+        """Return the elementwise maximum; NaN if either is NaN."""
     def minimum(self, other: Tensor) -> Tensor:
-        """Return the elementwise minimum; NaN where either is NaN."""
+        """Return the elementwise minimum; NaN if either is NaN."""
     def fmax(self, other: Tensor) -> Tensor:
-        """Return the elementwise maximum; NaN only where both are NaN."""
+        """Return the elementwise maximum; NaN only if both are NaN."""
     def fmin(self, other: Tensor) -> Tensor:
-        """Return the elementwise minimum; NaN only where both are NaN."""
+        """Return the elementwise minimum; NaN only if both are NaN."""
     def nan_to_num(
         self,
         nan: builtins.float | None = None,
         posinf: builtins.float | None = None,
         neginf: builtins.float | None = None,
     ) -> Tensor:
-        """Return the elements with numbers in the place of NaN and infinities."""
+        """Replace NaN and infinities by finite numbers."""
     def nan_to_num_(
         self,
         nan: builtins.float | None = None,
@@ -708,16 +707,15 @@ class TensorMethods:
     ) -> Self:
         """Write the result of ``nan_to_num`` to this tensor and return it."""
     def clamp(self, min: Bound = None, max: Bound = None) -> Tensor:
-        """Return the elements moved into ``[min, max]``; either bound may be left out, or a
-        tensor."""
+        """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None."""
     def clamp_(self, min: Bound = None, max: Bound = None) -> Self:
-        """Move the elements of this tensor into ``[min, max]`` and return it."""
+        """Clamp this tensor to ``[min, max]`` in place and return it."""
     def clamp_min(self, min: Tensor | builtins.float) -> Tensor:
-        """Return the elements, at least ``min`` (a number or a tensor)."""
+        """Return the elements, raised to at least ``min`` (a number or a tensor)."""
     def clamp_min_(self, min: Tensor | builtins.float) -> Self:
         """Write the result of ``clamp_min`` to this tensor and return it."""
     def clamp_max(self, max: Tensor | builtins.float) -> Tensor:
-        """Return the elements, at most ``max`` (a number or a tensor)."""
+        """Return the elements, lowered to at most ``max`` (a number or a tensor)."""
     def clamp_max_(self, max: Tensor | builtins.float) -> Self:
         """Write the result of ``clamp_max`` to this tensor and return it."""
     def amax(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
@@ -766,21 +764,21 @@ class TensorMethods:
     def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
     def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
     def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
-        """Write each element to the power of ``exponent`` to this tensor and return it."""
+        """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
     def pow(self, exponent: Tensor | builtins.float) -> Tensor:
-        """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
+        """Raise each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
     def pow_(self, exponent: Tensor | builtins.float) -> Self:
-        """Write each element to the power of ``exponent`` to this tensor and return it."""
+        """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
     def float_power(self, exponent: Tensor | builtins.float) -> Tensor:
-        """Return ``self`` to the power of ``exponent``, computed and returned as float64."""
+        """Raise ``self`` to the power of ``exponent``, in float64."""
     def float_power_(self, exponent: Tensor | builtins.float) -> Self:
-        """Write ``self`` to the power of ``exponent`` to this float64 tensor and return it."""
+        """Raise this float64 tensor to the power of ``exponent`` in place and return it."""
     def ldexp(self, other: Tensor) -> Tensor:
         """Return ``self * 2 ** other``."""
     def ldexp_(self, other: Tensor) -> Self:
         """Write the result of ``ldexp`` to this tensor and return it."""
     def frexp(self) -> Frexp:
-        """Return mantissas of sizes in [0.5, 1), and whole exponents of 2."""
+        """Return mantissas of sizes in [0.5, 1) and integer exponents of 2."""
     def cross(self, other: Tensor, dim: builtins.int | None = None) -> Tensor:
         """Return the cross products of vectors of three elements."""
     def ormqr(
@@ -804,7 +802,7 @@ class TensorMethods:
     def erf_(self) -> Self:
         """Write the result of ``erf`` to this tensor and return it."""
     def erfc(self) -> Tensor:
-        """Return ``1 - erf(x)``, exact also where erf is close to 1."""
+        """Return ``1 - erf(x)``, accurate even where erf is close to 1."""
     def erfc_(self) -> Self:
         """Write the result of ``erfc`` to this tensor and return it."""
     def erfinv(self) -> Tensor:
@@ -812,7 +810,7 @@ class TensorMethods:
     def erfinv_(self) -> Self:
         """Write the result of ``erfinv`` to this tensor and return it."""
     def lgamma(self) -> Tensor:
-        """Return the logarithm of the size of the gamma function."""
+        """Return the logarithm of the absolute value of the gamma function."""
     def lgamma_(self) -> Self:
         """Write the result of ``lgamma`` to this tensor and return it."""
     def digamma(self) -> Tensor:
@@ -832,7 +830,7 @@ class TensorMethods:
     def logaddexp2(self, other: Tensor) -> Tensor:
         """Return ``log2(2 ** self + 2 ** other)``, without overflow."""
     def xlogy(self, other: Tensor | builtins.float) -> Tensor:
-        """Return ``self * log(other)``, which is 0 where ``self`` is."""
+        """Return ``self * log(other)``, or 0 where ``self`` is 0."""
     def xlogy_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``xlogy`` to this tensor and return it."""
     def logit(self, eps: builtins.float | None = None) -> Tensor:
@@ -840,42 +838,42 @@ class TensorMethods:
     def logit_(self, eps: builtins.float | None = None) -> Self:
         """Write the result of ``logit`` to this tensor and return it."""
     def floor(self) -> Tensor:
-        """Return the largest whole number below or equal."""
+        """Return the largest integer less than or equal to each element."""
     def floor_(self) -> Self:
         """Write the result of ``floor`` to this tensor and return it."""
     def ceil(self) -> Tensor:
-        """Return the smallest whole number above or equal."""
+        """Return the smallest integer greater than or equal to each element."""
     def ceil_(self) -> Self:
         """Write the result of ``ceil`` to this tensor and return it."""
     def trunc(self) -> Tensor:
-        """Return the whole part."""
+        """Return the integer part."""
     def trunc_(self) -> Self:
         """Write the result of ``trunc`` to this tensor and return it."""
     def round(self, *, decimals: builtins.int = 0) -> Tensor:
-        """Return the nearest whole number (halves to even), or round to ``decimals`` places."""
+        """Round to the nearest integer (halves to even), or to ``decimals`` places."""
     def round_(self, *, decimals: builtins.int = 0) -> Self:
         """Write the result of ``round`` to this tensor and return it."""
     def frac(self) -> Tensor:
-        """Return what ``trunc`` leaves: the fraction, with the sign of the element."""
+        """Return the fractional part, with the sign of the element."""
     def frac_(self) -> Self:
         """Write the result of ``frac`` to this tensor and return it."""
     def signbit(self) -> Tensor:
-        """Return True where the sign bit is set: below zero, and for -0.0."""
+        """Return True where the sign bit is set: for negative numbers and -0.0."""
     def sgn(self) -> Tensor:
-        """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers."""
+        """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers."""
     def sgn_(self) -> Self:
         """Write the result of ``sgn`` to this tensor and return it."""
     def copysign(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the size of ``self`` with the sign of ``other`` (-0.0 counts as negative)."""
+        """Return the absolute value of ``self`` with the sign of ``other`` (-0.0 is negative)."""
     def copysign_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``copysign`` to this tensor and return it."""
     def heaviside(self, values: Tensor) -> Tensor:
-        """Return 0 below zero, 1 above, and the element of ``values`` at zero; no derivative."""
+        """Return 0 below zero, 1 above, and the element of ``values`` at zero; without
+        derivative."""
     def heaviside_(self, values: Tensor) -> Self:
         """Write the result of ``heaviside`` to this tensor and return it."""
     def nextafter(self, other: Tensor) -> Tensor:
-        """Return the next number that the dtype has after ``self`` in the direction of
-        ``other``."""
+        """Return the next number of the dtype after ``self`` in the direction of ``other``."""
     def nextafter_(self, other: Tensor) -> Self:
         """Write the result of ``nextafter`` to this tensor and return it."""
     def sin(self) -> Tensor:
@@ -903,7 +901,7 @@ class TensorMethods:
     def atan_(self) -> Self:
         """Write the result of ``atan`` to this tensor and return it."""
     def atan2(self, other: Tensor) -> Tensor:
-        """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``."""
+        """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``."""
     def atan2_(self, other: Tensor) -> Self:
         """Write the result of ``atan2`` to this tensor and return it."""
     def hypot(self, other: Tensor) -> Tensor:
@@ -931,11 +929,11 @@ class TensorMethods:
     def atanh_(self) -> Self:
         """Write the result of ``atanh`` to this tensor and return it."""
     def deg2rad(self) -> Tensor:
-        """Return angles in degrees as radians."""
+        """Convert degrees to radians."""
     def deg2rad_(self) -> Self:
         """Write the result of ``deg2rad`` to this tensor and return it."""
     def rad2deg(self) -> Tensor:
-        """Return angles in radians as degrees."""
+        """Convert radians to degrees."""
     def rad2deg_(self) -> Self:
         """Write the result of ``rad2deg`` to this tensor and return it."""
     def sinc(self) -> Tensor:
@@ -1253,61 +1251,61 @@ class TensorMethods:
     def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: builtins.float = 1) -> Self:
         """Write the result of ``addcdiv`` to this tensor and return it."""
     def lerp(self, end: Tensor, weight: Tensor | builtins.float) -> Tensor:
-        """Return ``self + weight * (end - self)``: the points between two tensors."""
+        """Interpolate linearly between two tensors: ``self + weight * (end - self)``."""
     def lerp_(self, end: Tensor, weight: Tensor | builtins.float) -> Self:
         """Write ``self + weight * (end - self)`` to this tensor and return it."""
     def apply_(self, callable: Callable[[Any], Any]) -> Self:
-        """Replace each element by what a Python function makes of it; slow. Returns the tensor."""
+        """Apply a Python function to each element in place, and return the tensor; slow."""
     def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Self:
-        """Replace each element by what a Python function makes of it and that of another tensor."""
+        """Apply a Python function to the elements of this tensor and another one, in place."""
     def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Self:
-        """Replace each element by what a Python function makes of it and those of two tensors."""
+        """Apply a Python function to the elements of this tensor and two others, in place."""
     def eq(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where the elements are equal."""
+        """Return True where ``self`` equals ``other``."""
     def __eq__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
-        """Return True where the elements are equal."""
+        """Return True where ``self`` equals ``other``."""
     def eq_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``eq`` to this tensor and return it."""
     def ne(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where the elements differ."""
+        """Return True where ``self`` differs from ``other``."""
     def __ne__(self, other: Tensor | builtins.float) -> Tensor:  # type: ignore[override]
-        """Return True where the elements differ."""
+        """Return True where ``self`` differs from ``other``."""
     def ne_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``ne`` to this tensor and return it."""
     def lt(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less."""
+        """Return True where ``self`` is less than ``other``."""
     def __lt__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less."""
+        """Return True where ``self`` is less than ``other``."""
     def lt_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``lt`` to this tensor and return it."""
     def le(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less or equal."""
+        """Return True where ``self`` is less than or equal to ``other``."""
     def __le__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less or equal."""
+        """Return True where ``self`` is less than or equal to ``other``."""
     def le_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``le`` to this tensor and return it."""
     def gt(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater."""
+        """Return True where ``self`` is greater than ``other``."""
     def __gt__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater."""
+        """Return True where ``self`` is greater than ``other``."""
     def gt_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``gt`` to this tensor and return it."""
     def ge(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater or equal."""
+        """Return True where ``self`` is greater than or equal to ``other``."""
     def __ge__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater or equal."""
+        """Return True where ``self`` is greater than or equal to ``other``."""
     def ge_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``ge`` to this tensor and return it."""
     def logical_and(self, other: Tensor) -> Tensor:
-        """Return True where both are nonzero."""
+        """Return True where both elements are nonzero."""
     def logical_and_(self, other: Tensor) -> Self:
         """Write the result of ``logical_and`` to this tensor and return it."""
     def logical_or(self, other: Tensor) -> Tensor:
-        """Return True where either is nonzero."""
+        """Return True where either element is nonzero."""
     def logical_or_(self, other: Tensor) -> Self:
         """Write the result of ``logical_or`` to this tensor and return it."""
     def logical_xor(self, other: Tensor) -> Tensor:
-        """Return True where exactly one is nonzero."""
+        """Return True where exactly one element is nonzero."""
     def logical_xor_(self, other: Tensor) -> Self:
         """Write the result of ``logical_xor`` to this tensor and return it."""
     def logical_not(self) -> Tensor:
@@ -1315,36 +1313,36 @@ class TensorMethods:
     def logical_not_(self) -> Self:
         """Write the result of ``logical_not`` to this tensor and return it."""
     def bitwise_and(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) and."""
+        """Return the bitwise AND; the logical one for booleans."""
     def __and__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) and."""
+        """Return the bitwise AND; the logical one for booleans."""
     def __rand__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) and."""
+        """Return the bitwise AND; the logical one for booleans."""
     def __iand__(self, other: Tensor | builtins.float) -> Self: ...
     def bitwise_and_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``bitwise_and`` to this tensor and return it."""
     def bitwise_or(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) or."""
+        """Return the bitwise OR; the logical one for booleans."""
     def __or__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) or."""
+        """Return the bitwise OR; the logical one for booleans."""
     def __ror__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) or."""
+        """Return the bitwise OR; the logical one for booleans."""
     def __ior__(self, other: Tensor | builtins.float) -> Self: ...
     def bitwise_or_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``bitwise_or`` to this tensor and return it."""
     def bitwise_xor(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) exclusive or."""
+        """Return the bitwise XOR; the logical one for booleans."""
     def __xor__(self, other: Tensor | builtins.float) -> Self:
-        """Return the bitwise (for booleans: logical) exclusive or."""
+        """Return the bitwise XOR; the logical one for booleans."""
     def __rxor__(self, other: Tensor | builtins.float) -> Tensor:
-        """Return the bitwise (for booleans: logical) exclusive or."""
+        """Return the bitwise XOR; the logical one for booleans."""
     def __ixor__(self, other: Tensor | builtins.float) -> Self: ...
     def bitwise_xor_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``bitwise_xor`` to this tensor and return it."""
     def bitwise_not(self) -> Tensor:
-        """Return the bitwise (for booleans: logical) complement."""
+        """Return the bitwise NOT; the logical one for booleans."""
     def __invert__(self) -> Tensor:
-        """Return the bitwise (for booleans: logical) complement."""
+        """Return the bitwise NOT; the logical one for booleans."""
     def bitwise_not_(self) -> Self:
         """Write the result of ``bitwise_not`` to this tensor and return it."""
     def isnan(self) -> Tensor:
@@ -1354,9 +1352,9 @@ class TensorMethods:
     def isfinite(self) -> Tensor:
         """Return True where the element is neither infinite nor NaN."""
     def isposinf(self) -> Tensor:
-        """Return True where the element is infinite and positive."""
+        """Return True where the element is positive infinity."""
     def isneginf(self) -> Tensor:
-        """Return True where the element is infinite and negative."""
+        """Return True where the element is negative infinity."""
     def isreal(self) -> Tensor:
         """Return True everywhere: there are no complex numbers."""
     def isclose(
@@ -1374,10 +1372,10 @@ class TensorMethods:
         atol: builtins.float = 1e-08,
         equal_nan: builtins.bool = False,
     ) -> builtins.bool:
-        """Return whether all elements are close to each other; arguments are those of
-        ``isclose``."""
+        """Return whether all elements are close to each other; see ``isclose`` for the
+        arguments."""
     def equal(self, other: Tensor) -> builtins.bool:
-        """Return whether two tensors have the same shape and elements (NaN equals nothing)."""
+        """Return whether two tensors have the same shape and elements; NaN equals nothing."""
     def dist(self, other: Tensor, p: builtins.float = 2) -> Tensor:
         """Return the p-norm of the difference of two tensors."""
     def renorm(self, p: builtins.float, dim: builtins.int, maxnorm: builtins.float) -> Tensor:
@@ -1538,7 +1536,7 @@ class TensorMethods:
     def arctan_(self) -> Self:
         """Write the result of ``atan`` to this tensor and return it."""
     def arctan2(self, other: Tensor) -> Tensor:
-        """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``."""
+        """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``."""
     def arctan2_(self, other: Tensor) -> Self:
         """Write the result of ``atan2`` to this tensor and return it."""
     def arctanh(self) -> Tensor:
@@ -1546,33 +1544,31 @@ class TensorMethods:
     def arctanh_(self) -> Self:
         """Write the result of ``atanh`` to this tensor and return it."""
     def clip(self, min: Bound = None, max: Bound = None) -> Tensor:
-        """Return the elements moved into ``[min, max]``; either bound may be left out, or a
-        tensor."""
+        """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None."""
     def clip_(self, min: Bound = None, max: Bound = None) -> Self:
-        """Move the elements of this tensor into ``[min, max]`` and return it."""
+        """Clamp this tensor to ``[min, max]`` in place and return it."""
     def divide(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Tensor:
-        """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
-        asked."""
+        """Divide elementwise; optionally round towards zero (``"trunc"``) or down (``"floor"``)."""
     def divide_(self, other: Tensor | builtins.float, *, rounding_mode: str | None = None) -> Self:
-        """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+        """Divide this tensor in place and return it; see ``div`` for the arguments."""
     def fix(self) -> Tensor:
-        """Return the whole part."""
+        """Return the integer part."""
     def fix_(self) -> Self:
         """Write the result of ``trunc`` to this tensor and return it."""
     def greater(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater."""
+        """Return True where ``self`` is greater than ``other``."""
     def greater_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``gt`` to this tensor and return it."""
     def greater_equal(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is greater or equal."""
+        """Return True where ``self`` is greater than or equal to ``other``."""
     def greater_equal_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``ge`` to this tensor and return it."""
     def less(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less."""
+        """Return True where ``self`` is less than ``other``."""
     def less_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``lt`` to this tensor and return it."""
     def less_equal(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where ``self`` is less or equal."""
+        """Return True where ``self`` is less than or equal to ``other``."""
     def less_equal_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``le`` to this tensor and return it."""
     def moveaxis(self, source: Ints, destination: Ints) -> Tensor:
@@ -1586,7 +1582,7 @@ class TensorMethods:
     def negative_(self) -> Self:
         """Write the result of ``neg`` to this tensor and return it."""
     def not_equal(self, other: Tensor | builtins.float) -> Tensor:
-        """Return True where the elements differ."""
+        """Return True where ``self`` differs from ``other``."""
     def not_equal_(self, other: Tensor | builtins.float) -> Self:
         """Write the result of ``ne`` to this tensor and return it."""
     def subtract(self, other: Tensor | builtins.float, *, alpha: builtins.float = 1) -> Tensor:
@@ -1598,12 +1594,11 @@ class TensorMethods:
     def true_divide(
         self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
     ) -> Tensor:
-        """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if
-        asked."""
+        """Divide elementwise; optionally round towards zero (``"trunc"``) or down (``"floor"``)."""
     def true_divide_(
         self, other: Tensor | builtins.float, *, rounding_mode: str | None = None
     ) -> Self:
-        """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+        """Divide this tensor in place and return it; see ``div`` for the arguments."""
     def unsafe_chunk(self, chunks: builtins.int, dim: builtins.int = 0) -> tuple[Tensor, ...]:
         """Return at most ``chunks`` views of equal size (the last may be smaller)."""
     def unsafe_split(

@@ -1,1 +1,1 @@
-"""Operations that compute each element by itself."""
+"""Elementwise operations."""

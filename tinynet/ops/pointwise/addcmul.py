@@ -1,4 +1,4 @@
-"""Elementwise formulas of three operands in one operation: addcmul, addcdiv, lerp."""
+"""Elementwise operations on three operands: addcmul, addcdiv, lerp."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1)
     """Return ``self + value * tensor1 / tensor2``.
 
     Raises:
-        RuntimeError: whole numbers.
+        RuntimeError: the inputs are integers.
 
     Example:
         >>> tn.addcdiv(tn.ones(2), tn.tensor([1.0, 2.0]), tn.tensor([4.0, 4.0]), value=2)
@@ -77,7 +77,7 @@ addcdiv.grad(
 
 
 def _between(self: Array, end: Array, weight: Any) -> Array:
-    """Interpolate from the nearer end, so that both ends are met exactly."""
+    """Interpolate from the nearer end, so that both ends are reached exactly."""
     if self.dtype.kind != "f":
         raise NotImplementedError(f"\"lerp_kernel\" not implemented for '{name_of(self)}'")
     way = end - self
@@ -88,7 +88,7 @@ def _between(self: Array, end: Array, weight: Any) -> Array:
 
 @pointwise(methods=False, node="LerpBackward0")
 def lerp_number(self: Array, end: Array, /, weight: float) -> Array:
-    """Return the point that lies a number of the way from ``self`` to ``end``."""
+    """Interpolate linearly between ``self`` and ``end`` with a number as weight."""
     if self.dtype is HALF:
         return in_single(lerp_number, self, end, weight)
     return _between(self, end, number_as(weight, self.dtype))
@@ -101,7 +101,7 @@ lerp_number.grad(
 
 @pointwise(methods=False, node="LerpBackward1")
 def lerp_tensor(self: Array, end: Array, weight: Array, /) -> Array:
-    """Return the points that lie a tensor of the way from ``self`` to ``end``."""
+    """Interpolate linearly between ``self`` and ``end`` with a tensor of weights."""
     if self.dtype is HALF:
         return in_single(lerp_tensor, self, end, weight)
     return _between(self, end, weight)
@@ -115,7 +115,7 @@ lerp_tensor.grad(
 
 
 def _weighted(name: str, self: Any, end: Any, weight: Any) -> Any:
-    """Return the operation that a call of lerp means; refuse different dtypes."""
+    """Return the operation for this kind of weight; refuse different dtypes."""
     refuse_others(name, self=self, end=end)
     tensors = {"end": end, **({"weight": weight} if isinstance(weight, Tensor) else {})}
     if not isinstance(weight, (Tensor, int, float)):
@@ -131,15 +131,15 @@ def _weighted(name: str, self: Any, end: Any, weight: Any) -> Any:
 
 @public(out=True)
 def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
-    """Return ``self + weight * (end - self)``: the points between two tensors.
+    """Interpolate linearly between two tensors: ``self + weight * (end - self)``.
 
     Args:
-        self: where ``weight`` 0 lies.
-        end: where ``weight`` 1 lies.
+        self: the result where ``weight`` is 0.
+        end: the result where ``weight`` is 1.
         weight: a number, or a tensor that broadcasts with the others.
 
     Raises:
-        RuntimeError: different dtypes.
+        RuntimeError: the dtypes differ.
 
     Example:
         >>> tn.lerp(tn.zeros(3), tn.ones(3), tn.tensor([0.0, 0.5, 2.0]))

@@ -1,4 +1,4 @@
-"""Python functions, element by element."""
+"""Python functions applied element by element."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def _each(self: Tensor, name: str, others: tuple[Any, ...], call: Callable[..., 
 
 @method
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Replace each element by what a Python function makes of it; slow. Returns the tensor.
+    """Apply a Python function to each element in place, and return the tensor; slow.
 
     Args:
-        callable: gets and returns a Python number.
+        callable: takes and returns a Python number.
 
     Raises:
         RuntimeError: the tensor requires grad.
@@ -54,11 +54,11 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 
 @method
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
-    """Replace each element by what a Python function makes of it and that of another tensor.
+    """Apply a Python function to the elements of this tensor and another one, in place.
 
     Args:
-        tensor: broadcast to this one.
-        callable: gets a number of this tensor and one of the other; returns the new one.
+        tensor: the other tensor, broadcast to this one.
+        callable: takes one number of each tensor and returns the new one.
 
     Raises:
         RuntimeError: the tensor requires grad.
@@ -73,11 +73,11 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
 
 @method
 def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
-    """Replace each element by what a Python function makes of it and those of two tensors.
+    """Apply a Python function to the elements of this tensor and two others, in place.
 
     Args:
-        x, y: broadcast to this tensor.
-        callable: gets a number of each of the three tensors; returns the new one.
+        x, y: the other tensors, broadcast to this one.
+        callable: takes one number of each tensor and returns the new one.
 
     Raises:
         RuntimeError: the tensor requires grad.

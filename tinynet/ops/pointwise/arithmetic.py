@@ -97,12 +97,12 @@ mul.number_node, div.number_node = "MulBackward1", "DivBackward1"
 for _op in (mul, div, floor_divide, quotient_rounded):
     _op.opmath = True
 
-# ---- choice --------------------------------------------------------------------------------------
+# ---- where --------------------------------------------------------------------------------------
 
 
 @pointwise(pick, exempt=("condition",), methods=False)
 def where(condition: Array, self: Array, other: Array, /) -> Array:
-    """Return ``self`` where the condition holds and ``other`` elsewhere."""
+    """Return ``self`` where the condition is True and ``other`` elsewhere."""
 
 
 where.grad(
@@ -125,12 +125,12 @@ def number_minus(self: Array, /, number: float) -> Array:
 
 number_minus.grad(self=lambda g: -g)
 
-# ---- the public faces that take more than the operation -----------------------------------------
+# ---- public functions with more arguments -------------------------------------------------------
 
 
 @operation(node="MulBackward0", methods=False)
 def scaled(self: Array, /, alpha: float) -> Array:
-    """Return the product with a number that is not saved: the ``alpha`` of add and sub."""
+    """Multiply by a number without saving it: the ``alpha`` of add and sub."""
     kind = dtypes.result_type((self, alpha))
     return self.astype(kind, copy=False) * dtypes.representable(alpha, kind)
 
@@ -152,12 +152,12 @@ def _number_times(self: Any, other: Any, alpha: Any) -> Any:
     if isinstance(other, Tensor):
         return scaled.function(other, alpha)
     if isinstance(self, Tensor):
-        dtypes.representable(alpha, self._array.dtype)  # refuses what is too large
+        dtypes.representable(alpha, self._array.dtype)  # refuses numbers that are too large
     return other * alpha
 
 
 def reflected(by_number: Any, op: Any) -> Any:
-    """Return the reflected operator: its own operation for a number on the left."""
+    """Return the reflected operator; numbers on the left have an operation of their own."""
 
     def operator(self: Tensor, other: Tensor | float) -> Tensor:
         if type(other) in (int, float, bool):
@@ -173,7 +173,7 @@ for _name in ("__rtruediv__", "__rdiv__"):
 
 
 def _with_alpha(name: str, op: Any) -> Any:
-    """Make the public function with ``alpha``, and its in-place form, of add or sub."""
+    """Build the public function with ``alpha``, and its in-place form, for add or sub."""
 
     def function(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         return op.function(self, _number_times(self, other, alpha))
@@ -181,7 +181,7 @@ def _with_alpha(name: str, op: Any) -> Any:
     def inplace(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         if alpha == 1:
             return direct(self, other)
-        refuse_partial_overlap(self, (other,))  # of the product with alpha nobody could tell
+        refuse_partial_overlap(self, (other,))  # the product with alpha would hide the overlap
         return run_inplace(op, self, (_number_times(self, other, alpha),), {})
 
     direct = lazy_inplace(op, f"{name}_", operator=False)
@@ -192,10 +192,10 @@ def _with_alpha(name: str, op: Any) -> Any:
 
     Args:
         other: a tensor (the two broadcast), or a number.
-        alpha: a factor.
+        alpha: the factor of ``other``.
 
     Raises:
-        RuntimeError: the shapes do not broadcast; integers and a fraction as ``alpha``.
+        RuntimeError: the shapes do not broadcast; ``alpha`` is a fraction, the tensors integers.
 
     Example:
         >>> tn.{name}(tn.tensor([3.0, 4.0]), tn.tensor([2.0, 3.0]), alpha=2)
@@ -212,15 +212,15 @@ tensor_sub = subtract = _with_alpha("sub", sub)
 
 
 def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
-    """Return the quotient, rounded towards zero (``"trunc"``) or down (``"floor"``) if asked.
+    """Divide elementwise; optionally round towards zero (``"trunc"``) or down (``"floor"``).
 
     ``self / other``; integers give floating-point numbers unless rounded.
 
     Args:
-        rounding_mode: ``"floor"`` rounds down, ``"trunc"`` towards 0; None does not round.
+        rounding_mode: ``"floor"`` rounds down, ``"trunc"`` towards zero; None does not round.
 
     Raises:
-        RuntimeError: another mode.
+        RuntimeError: an unknown mode.
 
     Example:
         >>> tn.div(tn.tensor([-7.0, 7.0]), 2, rounding_mode="floor")
@@ -236,8 +236,8 @@ def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``other - alpha * self``.
 
     Raises:
-        TypeError: the first argument is no tensor.
-        RuntimeError: the shapes do not broadcast, or both are of bools.
+        TypeError: the first argument is not a tensor.
+        RuntimeError: the shapes do not broadcast, or both tensors are boolean.
 
     Example:
         >>> tn.rsub(tn.tensor([1.0, 2.0]), 3)
@@ -266,7 +266,7 @@ public(tensor_div, out=True)
 
 @public
 def div_(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
-    """Write the quotient to this tensor and return it; arguments are those of ``div``."""
+    """Divide this tensor in place and return it; see ``div`` for the arguments."""
     if rounding_mode is None:
         return run_inplace(div, self, (other,), {}, what="div_")
     _check_rounding(rounding_mode)
@@ -278,11 +278,11 @@ _MISSING = object()
 
 @with_out
 def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> Any:
-    """Return ``self`` where the condition holds and ``other`` elsewhere.
+    """Return ``self`` where the condition is True and ``other`` elsewhere.
 
-    With three: ``result[i] = self[i] if condition[i] else other[i]``, where the shapes broadcast.
+    With three arguments: ``result[i] = self[i] if condition[i] else other[i]``, broadcast.
 
-    With the condition alone: the indices where it holds, one tensor per dimension.
+    With the condition alone: the indices of its True elements, one tensor per dimension.
 
     Raises:
         RuntimeError: the condition is not boolean.
@@ -313,12 +313,12 @@ def choose(condition: Tensor, self: Any = _MISSING, other: Any = _MISSING) -> An
         values = [x._array if isinstance(x, Tensor) else x for x in (self, other)]
         kind = dtypes.result_type(values)
         for number in numbers if kind.itemsize != 2 or not dtypes.is_floating(kind) else ():
-            dtypes.representable(number, kind)  # refuses what is too large
+            dtypes.representable(number, kind)  # refuses numbers that are too large
     return where.function(condition, self, other)
 
 
 def _chosen(self: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
-    """Return this tensor where the condition holds and ``other`` elsewhere."""
+    """Return this tensor where the condition is True and ``other`` elsewhere."""
     return choose(condition, self, other)
 
 

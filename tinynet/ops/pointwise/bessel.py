@@ -1,12 +1,12 @@
-"""Bessel functions of orders 0 and 1, plain, modified and scaled, and Airy's function.
+"""Bessel functions of orders 0 and 1 (plain, modified, scaled) and the Airy function.
 
-I: up to 25 by the power series, whose terms are all positive; beyond by the asymptotic series,
-whose smallest term is then below rounding (Abramowitz and Stegun, 9.6.10 and 9.7.1).
+I: the power series up to 25 (all terms are positive), then the asymptotic series, whose smallest
+term is below rounding there (Abramowitz and Stegun, 9.6.10 and 9.7.1).
 
-J, Y, K and Ai: near 0 by power series (DLMF 10.2.2, 10.8.1, 10.31.1, 9.4.1); farther out all from
-one integral of K over the complex numbers (DLMF 10.32.9), by the trapezoidal rule, which converges
-exponentially there (Trefethen and Weideman, "The exponentially convergent trapezoidal rule", 2014).
-As in PyTorch, these have no derivatives.
+J, Y, K and Ai: power series near 0 (DLMF 10.2.2, 10.8.1, 10.31.1, 9.4.1); farther out, one integral
+of K over the complex numbers (DLMF 10.32.9). The trapezoidal rule converges exponentially there
+(Trefethen and Weideman, "The exponentially convergent trapezoidal rule", 2014).
+As in PyTorch, these functions have no derivatives.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import sign
 
 _NEAR = 25.0
-_SERIES = 2.0  # J, Y, K: by power series up to here
-_AIRY_SERIES = 2.1  # two thirds of its power 3/2 are above 2
+_SERIES = 2.0  # J, Y and K use the power series up to here
+_AIRY_SERIES = 2.1  # 2/3 * 2.1 ** 1.5 exceeds 2
 _STEP, _LAST = 0.2, 6.4  # exp(-6.4 ** 2) is below rounding
 
 
 def _scaled(x: Array, order: int) -> Array:
-    """Return ``exp(-x) * I(x)`` for x from 0 on."""
+    """Return ``exp(-x) * I(x)`` for x >= 0."""
     near = np.minimum(x, _NEAR)
     square = np.square(near / 2)
     term = total = near / 2 if order else np.ones_like(near)
@@ -99,7 +99,7 @@ def i1e(self: Array, /) -> Array:
 
 
 def _over(result: Any, x: Any) -> Any:
-    """Return ``result / x``, and its limit 1/2 at 0."""
+    """Return ``result / x``, or its limit 1/2 at 0."""
     return where(x == 0, 0.5, result / where(x == 0, 1.0, x))
 
 
@@ -112,13 +112,13 @@ i1e.grad(self=lambda g, self, result: g * (i0e(self) - result * sign(self) - _ov
 
 
 def _macdonald(z: Array, order: float) -> Array:
-    """Return ``exp(z) * K(z)`` of complex or real z from 2 on, whose real part is not negative.
+    """Return ``exp(z) * K(z)`` for complex or real z of size 2 or more and nonnegative real part.
 
-    The integral of ``exp(z - z * cosh(t)) * cosh(order * t)`` over t from 0 on, with
-    ``u = sqrt(2 z) * sinh(t / 2)`` in the place of t.
+    Integrates ``exp(z - z * cosh(t)) * cosh(order * t)`` over t >= 0, substituting
+    ``u = sqrt(2 z) * sinh(t / 2)``.
     """
     root = np.sqrt(2 * z)
-    total = 0.5 / root  # u = 0, which counts half
+    total = 0.5 / root  # the term of u = 0 has half the weight
     for u in np.arange(_STEP, _LAST, _STEP):
         t = 2 * np.arcsinh(u / root)
         total = total + math.exp(-u * u) * np.cosh(order * t) / np.sqrt(2 * z + u * u)
@@ -126,7 +126,7 @@ def _macdonald(z: Array, order: float) -> Array:
 
 
 def _near(x: Array, order: int, sign: int) -> tuple[Array, Array]:
-    """Return the functions of the first and of the second kind, from their power series.
+    """Return the functions of the first and second kind by their power series.
 
     Args:
         x: from 0 to 2.
@@ -135,7 +135,7 @@ def _near(x: Array, order: int, sign: int) -> tuple[Array, Array]:
     """
     q = sign * np.square(x / 2)
     term = total = np.ones_like(x)
-    harmonic = float(order)  # of k, or of k and of k + 1 together
+    harmonic = float(order)  # harmonic number of k, or the sum of those of k and k + 1
     logarithmic = harmonic * term
     for k in range(1, 16):
         term = term * q / (k * (k + order))
@@ -185,7 +185,7 @@ def _function(name: str, what: str, example: str, values: Callable[[Array], Arra
     kernel.__doc__ = f"""Return {what}.
 
     Raises:
-        NotImplementedError: numbers of half precision.
+        NotImplementedError: half-precision inputs.
 
     Example:
         >>> tn.special.{name}(tn.tensor([0.5, 3.0]))
@@ -269,11 +269,11 @@ spherical_bessel_j0 = _function(
     _spherical,
 )
 
-# ---- Airy's function ----------------------------------------------------------------------------
+# ---- Airy function ------------------------------------------------------------------------------
 
 
 def _airy_series(x: Array) -> Array:
-    """Return the power series of Ai, for x near 0."""
+    """Return Ai by its power series, for x near 0."""
     cube = x**3
     even, odd = np.ones_like(x), x
     first, second = even, odd
@@ -289,7 +289,7 @@ def _airy(x: Array) -> Array:
     z = x.astype(np.float64)
     far = np.maximum(np.abs(z), _AIRY_SERIES)
     zeta = 2 / 3 * far * np.sqrt(far)
-    # DLMF 9.6.2, and with 9.2.14 for numbers below zero: z and zeta turn by 60 and 90 degrees.
+    # DLMF 9.6.2, and 9.2.14 for negative numbers: z and zeta turn by 60 and 90 degrees.
     above = np.sqrt(far / 3) / math.pi * np.exp(-zeta) * _macdonald(zeta, 1 / 3)
     turn = 1j * (np.cos(zeta) - 1j * np.sin(zeta))
     below = 2 / math.pi * (np.sqrt(far / 3) * turn * _macdonald(1j * zeta, 1 / 3)).real

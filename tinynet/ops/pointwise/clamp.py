@@ -1,4 +1,4 @@
-"""The larger or smaller of two tensors, and clamping between limits."""
+"""Elementwise maximum and minimum, and clamping to a range."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tinynet.ops.pointwise.arithmetic import where
 
 @pointwise(np.maximum, numbers=False)
 def maximum(self: Array, other: Array, /) -> Array:
-    """Return the elementwise maximum; NaN where either is NaN.
+    """Return the elementwise maximum; NaN if either is NaN.
 
     Example:
         >>> tn.maximum(tn.tensor([1.0, 5.0]), tn.tensor([2.0, 2.0]))
@@ -29,7 +29,7 @@ def maximum(self: Array, other: Array, /) -> Array:
 
 
 def _halved(g: Any, x: Any, y: Any) -> Any:
-    """Return half of a gradient where two are equal; where one is NaN, both get all of it."""
+    """Halve the gradient between equal elements; where one is NaN, both get all of it."""
     return where(x == y, g * 0.5, g)
 
 
@@ -41,7 +41,7 @@ maximum.grad(
 
 @pointwise(np.minimum, numbers=False)
 def minimum(self: Array, other: Array, /) -> Array:
-    """Return the elementwise minimum; NaN where either is NaN.
+    """Return the elementwise minimum; NaN if either is NaN.
 
     Example:
         >>> tn.minimum(tn.tensor([1.0, 5.0]), tn.tensor([2.0, 2.0]))
@@ -57,7 +57,7 @@ minimum.grad(
 
 @pointwise(np.fmax, numbers=False)
 def fmax(self: Array, other: Array, /) -> Array:
-    """Return the elementwise maximum; NaN only where both are NaN.
+    """Return the elementwise maximum; NaN only if both are NaN.
 
     Example:
         >>> tn.fmax(tn.tensor([1.0, float("nan")]), tn.tensor([2.0, 0.5]))
@@ -67,7 +67,7 @@ def fmax(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.fmin, numbers=False)
 def fmin(self: Array, other: Array, /) -> Array:
-    """Return the elementwise minimum; NaN only where both are NaN.
+    """Return the elementwise minimum; NaN only if both are NaN.
 
     Example:
         >>> tn.fmin(tn.tensor([1.0, tn.nan]), tn.tensor([2.0, 2.0]))
@@ -84,7 +84,7 @@ fmin.grad(
     other=lambda g, self, other: without(g, (self <= other) | (other != other)),
 )
 
-# ---- in the place of what is not finite ---------------------------------------------------------
+# ---- replacement of NaN and infinity ------------------------------------------------------------
 
 
 @operation(inplace=True)
@@ -95,14 +95,14 @@ def nan_to_num(
     posinf: float | None = None,
     neginf: float | None = None,
 ) -> Array:
-    """Return the elements with numbers in the place of NaN and infinities.
+    """Replace NaN and infinities by finite numbers.
 
     Takes any shape and dtype.
 
     Args:
-        nan: for NaN; 0 unless given.
-        posinf: for infinity; the largest number of the dtype unless given.
-        neginf: for minus infinity; the least number of the dtype unless given.
+        nan: replaces NaN; 0 by default.
+        posinf: replaces infinity; the largest number of the dtype by default.
+        neginf: replaces minus infinity; the smallest number of the dtype by default.
 
     Example:
         >>> tn.tensor([float("nan"), 1.0, float("inf")]).nan_to_num(posinf=9.0)
@@ -120,7 +120,7 @@ nan_to_num.grad(self=lambda g, self: g * (abs(self) < math.inf))
 
 @pointwise(methods=False, node="ClampBackward1")
 def clamp_numbers(self: Array, /, min: float | None = None, max: float | None = None) -> Array:
-    """Return the elements moved into ``[min, max]``; either bound may be None."""
+    """Clamp to ``[min, max]``; either bound may be None."""
     if not dtypes.is_floating(self.dtype) and (isinstance(min, float) or isinstance(max, float)):
         self = self.astype(dtypes.default_float())
     if min is not None:
@@ -142,7 +142,7 @@ Bound = Tensor | float | None
 
 @pointwise(node="ClampBackward0", methods=False)
 def clamp_tensors(self: Array, min: Array, max: Array, /) -> Array:
-    """Return the elements moved between two tensors; the upper one wins where they cross."""
+    """Clamp to the range between two tensors; where they cross, the upper bound wins."""
     return np.minimum(np.maximum(self, min), max)
 
 
@@ -155,10 +155,10 @@ clamp_tensors.grad(
 
 @public(out=True)
 def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
-    """Return the elements moved into ``[min, max]``; either bound may be left out, or a tensor.
+    """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None.
 
     Raises:
-        RuntimeError: neither bound is given.
+        RuntimeError: no bound is given.
 
     Example:
         >>> tn.tensor([-1.0, 0.5, 2.0]).clamp(min=0, max=1)
@@ -170,13 +170,13 @@ def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
 
 @public
 def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
-    """Move the elements of this tensor into ``[min, max]`` and return it."""
+    """Clamp this tensor to ``[min, max]`` in place and return it."""
     op, bounds = _bounds(self, min, max)
     return run_inplace(op, self, bounds, {}, what="clamp_")
 
 
 def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
-    """Return the operation for these bounds, and the bounds as it takes them."""
+    """Return the operation for these bounds, and the bounds in the form it takes."""
     if low is None and high is None:
         raise RuntimeError("tinynet.clamp: At least one of 'min' or 'max' must not be None")
     low, high = (x.item() if isinstance(x, np.generic) else x for x in (low, high))
@@ -195,7 +195,7 @@ def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, Any]]:
 
 
 def _range(kind: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return the least and the greatest number of a dtype."""
+    """Return the smallest and the largest number of a dtype."""
     if dtypes.is_floating(kind):
         return -math.inf, math.inf
     if kind.kind == "b":
@@ -205,19 +205,19 @@ def _range(kind: np.dtype[Any]) -> tuple[Any, Any]:
 
 
 def _as_tensor(like: Tensor, bound: Any) -> Tensor:
-    """Return a number as a 0-d tensor in the dtype that it has beside ``like``."""
+    """Return a number as a 0-d tensor in the dtype that promotion with ``like`` gives."""
     if isinstance(bound, Tensor):
         return bound
     kind = dtypes.result_type((like._array, bound))
     return wrap(np.asarray(dtypes.number(bound, kind)))
 
 
-# ---- one limit ----------------------------------------------------------------------------------
+# ---- one bound ----------------------------------------------------------------------------------
 
 
 @pointwise(inplace=True, node="ClampMinBackward1", numbers="other")
 def clamp_min(self: Array, min: Array, /) -> Array:
-    """Return the elements, at least ``min`` (a number or a tensor).
+    """Return the elements, raised to at least ``min`` (a number or a tensor).
 
     Example:
         >>> tn.tensor([1.0, 3.0]).clamp_min(2)
@@ -228,7 +228,7 @@ def clamp_min(self: Array, min: Array, /) -> Array:
 
 @pointwise(inplace=True, node="ClampMaxBackward1", numbers="other")
 def clamp_max(self: Array, max: Array, /) -> Array:
-    """Return the elements, at most ``max`` (a number or a tensor).
+    """Return the elements, lowered to at most ``max`` (a number or a tensor).
 
     Example:
         >>> tn.tensor([1.0, 3.0]).clamp_max(2)

@@ -1,4 +1,4 @@
-"""Comparison, logic and bits: results without derivative."""
+"""Comparison, logic and bitwise operations; none has a derivative."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tinynet.ops.argument_errors import name_of, refuse_others
 
 @pointwise(np.equal, operator="eq", inplace=True, numbers="other")
 def eq(self: Array, other: Array, /) -> Array:
-    """Return True where the elements are equal.
+    """Return True where ``self`` equals ``other``.
 
     Example:
         >>> tn.tensor([1, 2]) == tn.tensor([1, 3])
@@ -24,7 +24,7 @@ def eq(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.not_equal, operator="ne", inplace=True, numbers="other")
 def ne(self: Array, other: Array, /) -> Array:
-    """Return True where the elements differ.
+    """Return True where ``self`` differs from ``other``.
 
     Example:
         >>> tn.tensor([1, 2]) != tn.tensor([1, 3])
@@ -34,7 +34,7 @@ def ne(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.less, operator="lt", inplace=True, numbers="other")
 def lt(self: Array, other: Array, /) -> Array:
-    """Return True where ``self`` is less.
+    """Return True where ``self`` is less than ``other``.
 
     Example:
         >>> tn.tensor([1, 2, 3]) < 2
@@ -44,7 +44,7 @@ def lt(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.less_equal, operator="le", inplace=True, numbers="other")
 def le(self: Array, other: Array, /) -> Array:
-    """Return True where ``self`` is less or equal.
+    """Return True where ``self`` is less than or equal to ``other``.
 
     Example:
         >>> tn.tensor([1, 2, 3]) <= 2
@@ -54,7 +54,7 @@ def le(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.greater, operator="gt", inplace=True, numbers="other")
 def gt(self: Array, other: Array, /) -> Array:
-    """Return True where ``self`` is greater.
+    """Return True where ``self`` is greater than ``other``.
 
     Example:
         >>> tn.tensor([1, 2, 3]) > 2
@@ -64,7 +64,7 @@ def gt(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.greater_equal, operator="ge", inplace=True, numbers="other")
 def ge(self: Array, other: Array, /) -> Array:
-    """Return True where ``self`` is greater or equal.
+    """Return True where ``self`` is greater than or equal to ``other``.
 
     Example:
         >>> tn.tensor([1, 2, 3]) >= 2
@@ -77,7 +77,7 @@ def ge(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.logical_and, inplace=True, numbers=False)
 def logical_and(self: Array, other: Array, /) -> Array:
-    """Return True where both are nonzero.
+    """Return True where both elements are nonzero.
 
     Example:
         >>> tn.logical_and(tn.tensor([True, True]), tn.tensor([True, False]))
@@ -87,7 +87,7 @@ def logical_and(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.logical_or, inplace=True, numbers=False)
 def logical_or(self: Array, other: Array, /) -> Array:
-    """Return True where either is nonzero.
+    """Return True where either element is nonzero.
 
     Example:
         >>> tn.logical_or(tn.tensor([True, False]), tn.tensor([False, False]))
@@ -97,7 +97,7 @@ def logical_or(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.logical_xor, inplace=True, numbers=False)
 def logical_xor(self: Array, other: Array, /) -> Array:
-    """Return True where exactly one is nonzero.
+    """Return True where exactly one element is nonzero.
 
     Example:
         >>> tn.logical_xor(tn.tensor([True, True]), tn.tensor([True, False]))
@@ -117,7 +117,7 @@ def logical_not(self: Array, /) -> Array:
 
 @pointwise(np.bitwise_and, operator="and", inplace=True)
 def bitwise_and(self: Array, other: Array, /) -> Array:
-    """Return the bitwise (for booleans: logical) and.
+    """Return the bitwise AND; the logical one for booleans.
 
     Example:
         >>> tn.tensor([5, 6]) & 4
@@ -127,7 +127,7 @@ def bitwise_and(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.bitwise_or, operator="or", inplace=True)
 def bitwise_or(self: Array, other: Array, /) -> Array:
-    """Return the bitwise (for booleans: logical) or.
+    """Return the bitwise OR; the logical one for booleans.
 
     Example:
         >>> tn.tensor([5, 6]) | 1
@@ -137,7 +137,7 @@ def bitwise_or(self: Array, other: Array, /) -> Array:
 
 @pointwise(np.bitwise_xor, operator="xor", inplace=True)
 def bitwise_xor(self: Array, other: Array, /) -> Array:
-    """Return the bitwise (for booleans: logical) exclusive or.
+    """Return the bitwise XOR; the logical one for booleans.
 
     Example:
         >>> tn.tensor([5, 6]) ^ 1
@@ -147,7 +147,7 @@ def bitwise_xor(self: Array, other: Array, /) -> Array:
 
 @pointwise(operator="invert", inplace=True)
 def bitwise_not(self: Array, /) -> Array:
-    """Return the bitwise (for booleans: logical) complement.
+    """Return the bitwise NOT; the logical one for booleans.
 
     Example:
         >>> ~tn.tensor([0, 5])
@@ -192,7 +192,7 @@ def isfinite(self: Array, /) -> Array:
 
 @pointwise()
 def isposinf(self: Array, /) -> Array:
-    """Return True where the element is infinite and positive.
+    """Return True where the element is positive infinity.
 
     Example:
         >>> tn.tensor([-tn.inf, tn.inf]).isposinf()
@@ -203,7 +203,7 @@ def isposinf(self: Array, /) -> Array:
 
 @pointwise()
 def isneginf(self: Array, /) -> Array:
-    """Return True where the element is infinite and negative.
+    """Return True where the element is negative infinity.
 
     Example:
         >>> tn.tensor([-tn.inf, tn.inf]).isneginf()
@@ -223,7 +223,7 @@ def isreal(self: Array, /) -> Array:
     return np.ones(self.shape, bool)
 
 
-# ---- nearly the same ----------------------------------------------------------------------------
+# ---- closeness ----------------------------------------------------------------------------------
 
 
 def _one_kind(a: Array, b: Array) -> None:
@@ -238,9 +238,9 @@ def isclose(
     """Return True where ``|self - other| <= atol + rtol * |other|``.
 
     Args:
-        rtol: how far apart, as a fraction of ``other``.
-        atol: how far apart at zero.
-        equal_nan: NaN is close to NaN.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance.
+        equal_nan: whether NaN counts as close to NaN.
 
     Example:
         >>> tn.isclose(tn.tensor([1.0, 2.0]), tn.tensor([1.0, 2.1]))
@@ -263,7 +263,7 @@ def isclose(
 def allclose(
     self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Return whether all elements are close to each other; arguments are those of ``isclose``.
+    """Return whether all elements are close to each other; see ``isclose`` for the arguments.
 
     Example:
         >>> tn.tensor([1.0, 2.0]).allclose(tn.tensor([1.0, 2.0 + 1e-9]))
@@ -275,10 +275,10 @@ def allclose(
 
 @public
 def equal(self: Tensor, other: Tensor) -> bool:
-    """Return whether two tensors have the same shape and elements (NaN equals nothing).
+    """Return whether two tensors have the same shape and elements; NaN equals nothing.
 
     Raises:
-        TypeError: one of them is no tensor.
+        TypeError: an argument is not a tensor.
 
     Example:
         >>> tn.tensor([1, 2]).equal(tn.tensor([1, 2]))

@@ -1,4 +1,4 @@
-"""Changes of dtype."""
+"""Conversion between dtypes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ cast.grad(self=lambda g: g)  # the engine casts it back
 
 
 def converted(t: Tensor, kind: Any, copy: bool = False, memory_format: Any = None) -> Tensor:
-    """Return the tensor in another dtype and memory format: itself if it already has them."""
+    """Return the tensor in another dtype and memory format, or itself if nothing changes."""
     if t._array.dtype != kind or copy:
         t = cast.function(t if dtypes.is_floating(kind) else t.detach(), kind)
     if memory_format in (None, layouts.preserve_format):
@@ -38,9 +38,9 @@ def converted(t: Tensor, kind: Any, copy: bool = False, memory_format: Any = Non
 def _array_wrap(
     self: Tensor, array: Array, context: Any = None, return_scalar: bool = False
 ) -> Tensor:
-    """Return what a numpy function such as ``np.sin(tensor)`` computed as a tensor.
+    """Wrap what a numpy function such as ``np.sin(tensor)`` computed in a tensor.
 
-    Truth values become uint8, as in PyTorch.
+    Booleans become uint8, as in PyTorch.
     """
     array = np.asarray(array)
     return wrap(array.astype(np.uint8) if array.dtype == np.bool_ else array)
@@ -53,7 +53,7 @@ method(_array_wrap, "__array_wrap__")
 def cuda(
     self: Tensor, device: DeviceLike = None, non_blocking: bool = False, memory_format: Any = None
 ) -> Tensor:
-    """Refuse: tinynet runs on the cpu only.
+    """Raise an error: tinynet runs on the CPU only.
 
     Raises:
         RuntimeError: always.
@@ -68,10 +68,10 @@ def cuda(
 
 
 def target_of(args: tuple[Any, ...]) -> tuple[Any, tuple[bool, ...]]:
-    """Return the dtype that the positional arguments of ``to`` mean, and the flags after it.
+    """Return the dtype that the positional arguments of ``to`` name, and the flags after it.
 
-    The flags are ``non_blocking`` and ``copy``. Before them stands a dtype, a tensor, or a device
-    and perhaps a dtype; anything else is a TypeError.
+    The flags are ``non_blocking`` and ``copy``. A dtype, a tensor, or a device with an optional
+    dtype comes first; anything else raises TypeError.
     """
     kind, *rest = args
     if kind is None or isinstance(kind, (str, Device)):
@@ -99,22 +99,23 @@ def to(
     memory_format: Any = None,
     other: Tensor | None = None,
 ) -> Tensor:
-    """Return the tensor in another dtype, or in that of another tensor; itself if nothing changes.
+    """Convert to another dtype, or that of another tensor; return ``self`` if nothing changes.
 
-    A floating-point result keeps the history. Devices are accepted where they name the cpu.
+    Floating-point results keep the autograd history. The only device is the CPU.
 
     Args:
         *args: a dtype, a tensor or a device.
-        dtype: of the result.
-        device: only the cpu.
+        dtype: the dtype of the result.
+        device: only ``"cpu"``.
         non_blocking: accepted, without effect.
-        copy: return a new tensor also where nothing changes.
-        memory_format: the order in memory, such as ``channels_last``; as it is if None.
-        other: a tensor whose dtype is meant.
+        copy: return a new tensor even if nothing changes.
+        memory_format: the order in memory, such as ``channels_last``; None keeps it.
+        other: a tensor that gives the dtype.
 
     Raises:
-        RuntimeError: a device that is not the cpu, or a format of another number of dimensions.
-        TypeError: something else that is not a dtype.
+        RuntimeError: the device is not the CPU, or the format requires another number of
+            dimensions.
+        TypeError: an argument is not a dtype, tensor or device.
 
     Example:
         >>> tn.tensor([1.5, 2.5]).to(tn.int64), tn.tensor([1]).to(dtype=tn.bool)
@@ -134,10 +135,10 @@ def to(
 
 @public
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return the tensor in the dtype of another one.
+    """Convert the tensor to the dtype of another one.
 
     Raises:
-        AttributeError: no tensor.
+        AttributeError: ``other`` is not a tensor.
 
     Example:
         >>> tn.tensor([1, 2]).type_as(tn.tensor(1.0))
@@ -157,7 +158,7 @@ def type(
     dtype: dtypes.dtype | TensorKind | str | None = None,
     non_blocking: bool = False,
 ) -> Any:
-    """Return the name of the tensor's type, or the tensor in another dtype.
+    """Return the name of the tensor's type, or convert the tensor to another dtype.
 
     Args:
         dtype: a dtype, a tensor type (``DoubleTensor``), or the name of one:
@@ -165,9 +166,9 @@ def type(
         non_blocking: accepted, without effect.
 
     Raises:
-        TypeError: neither None nor a dtype nor a name.
-        ValueError: a name that no type has, or a type of Python.
-        RuntimeError: a type of tensors on another device.
+        TypeError: neither a dtype nor a name.
+        ValueError: an unknown name, or a type of Python.
+        RuntimeError: a tensor type of another device.
 
     Example:
         >>> tn.tensor([1, 2]).type(tn.float32), tn.tensor([1, 2]).type()
@@ -192,7 +193,7 @@ def type(
 
 @public
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
-    """Return the tensor itself, as it always is on the cpu; or a copy in a memory format.
+    """Return the tensor itself, or a copy in another memory format.
 
     Example:
         >>> x = tn.ones(2)
@@ -202,7 +203,7 @@ def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     return converted(self, self._array.dtype, memory_format=memory_format)
 
 
-__test__: dict[str, Any] = {}  # the functions that doctest does not find by itself
+__test__: dict[str, Any] = {}  # functions that doctest does not find
 
 
 def _shorthand(name: str, kind: dtypes.dtype) -> Any:
@@ -210,13 +211,13 @@ def _shorthand(name: str, kind: dtypes.dtype) -> Any:
         return converted(self, kind.numpy, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"""Return the tensor as {kind.name}; itself if it is that already.
+    convert.__doc__ = f"""Convert the tensor to {kind.name}; return ``self`` if it already is.
 
     Args:
-        memory_format: the order in memory; as it is if None.
+        memory_format: the order in memory; None keeps it.
 
     Raises:
-        RuntimeError: a memory format of another number of dimensions.
+        RuntimeError: the memory format requires another number of dimensions.
 
     Example:
         >>> tn.tensor([0, 1]).{name}().dtype
@@ -233,13 +234,13 @@ _shorthand("byte", dtypes.uint8)
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Set the dtype that Python floats become, by a tensor type; ``set_default_dtype`` is clearer.
+    """Set the default floating-point dtype by tensor type; prefer ``set_default_dtype``.
 
     Args:
         t: a floating-point tensor type, or its name: ``"torch.DoubleTensor"``.
 
     Raises:
-        TypeError: neither a floating-point tensor type nor the name of one.
+        TypeError: not a floating-point tensor type or the name of one.
 
     Example:
         >>> tn.set_default_tensor_type(tn.FloatTensor)
@@ -253,7 +254,7 @@ def set_default_tensor_type(t: Any) -> None:
     dtypes.set_default_dtype(kind)
 
 
-# ---- questions about tensors ---------------------------------------------------------------------
+# ---- queries ------------------------------------------------------------------------------------
 
 
 def is_tensor(obj: Any) -> bool:
@@ -267,7 +268,7 @@ def is_tensor(obj: Any) -> bool:
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Return True if the elements are floating-point numbers.
+    """Return True if the dtype is a floating-point one.
 
     Example:
         >>> tn.is_floating_point(tn.tensor([1])), tn.tensor([1.0]).is_floating_point()
@@ -280,7 +281,7 @@ def numel(input: Tensor) -> int:
     """Return the number of elements.
 
     Raises:
-        AttributeError: no tensor.
+        AttributeError: not a tensor.
 
     Example:
         >>> tn.numel(tn.zeros(2, 3))
@@ -290,13 +291,13 @@ def numel(input: Tensor) -> int:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
-    """Return the dtype of an operation on two tensors or numbers.
+    """Return the dtype that an operation on two tensors or numbers would give.
 
     Args:
-        tensor1, tensor2: tensors, or Python numbers, which give way to the dtype of a tensor.
+        tensor1, tensor2: tensors, or Python numbers, whose dtype yields to that of a tensor.
 
     Raises:
-        AttributeError: neither tensors nor numbers.
+        AttributeError: an argument is neither a tensor nor a number.
 
     Example:
         >>> tn.result_type(tn.tensor([1]), 1.0)

@@ -1,4 +1,4 @@
-"""Division with whole results: quotients, remainders, common divisors, shifts of bits."""
+"""Integer division: quotients, remainders, common divisors, bit shifts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tinynet.widening import HALF, Single, in_single
 
 
 def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
-    """Divide whole numbers; refuse zero and booleans as PyTorch does."""
+    """Divide integers; refuse zero divisors and booleans as PyTorch does."""
     if not isinstance(other, np.ndarray):
         other = np.asarray(other, self.dtype)
     if self.dtype.kind != "f" and other.dtype.kind != "f":
@@ -29,7 +29,7 @@ def _whole(name: str, function: Any, self: Array, other: Array) -> Array:
 
 @pointwise(operator="floordiv", inplace=True, node="NotImplemented")
 def floor_divide(self: Array, other: Array, /) -> Array:
-    """Return the quotient rounded down; it has no derivative.
+    """Divide and round down; without derivative.
 
     ``floor(self / other)``.
 
@@ -46,7 +46,7 @@ floor_divide.grad(self=_no_slope, other=_no_slope)
 
 @pointwise(node="DivBackward2", methods=False, ints="keep", mixed=None)
 def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> Array:
-    """Return the quotient rounded down or towards zero, in the dtype of the operands."""
+    """Divide and round down or towards zero, in the dtype of the operands."""
     if self.dtype.kind != "f":
         whole = _whole("div_cpu", np.floor_divide, self, other)
         if rounding == "trunc":
@@ -63,7 +63,7 @@ quotient_rounded.grad(self=zeros_for, other=zeros_for)
 
 @pointwise(operator="mod", inplace=True, node="RemainderBackward1")
 def remainder(self: Array, other: Array, /) -> Array:
-    """Return the remainder with the sign of the divisor: ``self - other * floor(self / other)``.
+    """Return the remainder, with the sign of the divisor: ``self - other * floor(self / other)``.
 
     Example:
         >>> tn.tensor([-7, 7]) % 3
@@ -79,7 +79,7 @@ remainder.grad(
 
 @pointwise(inplace=True, node="FmodBackward1", numbers="other")
 def fmod(self: Array, other: Array, /) -> Array:
-    """Return the remainder with the sign of ``self``: ``self - other * trunc(self / other)``.
+    """Return the remainder, with the sign of ``self``: ``self - other * trunc(self / other)``.
 
     Example:
         >>> tn.fmod(tn.tensor([-7, 7]), 3)
@@ -97,7 +97,7 @@ fmod.grad(
 
 @pointwise(inplace=True, numbers=False)
 def gcd(self: Array, other: Array, /) -> Array:
-    """Return the greatest common divisor of whole numbers, at least 0.
+    """Return the greatest common divisor of integers, at least 0.
 
     Example:
         >>> tn.gcd(tn.tensor([12, 7]), tn.tensor([18, 3]))
@@ -109,7 +109,7 @@ def gcd(self: Array, other: Array, /) -> Array:
 
 @pointwise(inplace=True, numbers=False)
 def lcm(self: Array, other: Array, /) -> Array:
-    """Return the least common multiple of whole numbers, at least 0.
+    """Return the least common multiple of integers, at least 0.
 
     Example:
         >>> tn.lcm(tn.tensor([4, 7]), tn.tensor([6, 3]))
@@ -124,7 +124,7 @@ def lcm(self: Array, other: Array, /) -> Array:
 
 @pointwise(inplace=True, operator="lshift")
 def bitwise_left_shift(self: Array, other: Array, /) -> Array:
-    """Return whole numbers with their bits moved to the left: times ``2 ** other``.
+    """Shift the bits of integers to the left: multiply by ``2 ** other``.
 
     Example:
         >>> tn.tensor([1, 3]) << 2
@@ -136,7 +136,7 @@ def bitwise_left_shift(self: Array, other: Array, /) -> Array:
 
 @pointwise(inplace=True, operator="rshift")
 def bitwise_right_shift(self: Array, other: Array, /) -> Array:
-    """Return whole numbers with their bits moved to the right; the sign stays.
+    """Shift the bits of integers to the right; the sign stays.
 
     Example:
         >>> tn.tensor([8, -8]) >> 1

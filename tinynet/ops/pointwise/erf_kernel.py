@@ -1,8 +1,8 @@
-"""The error function on arrays, in blocks that stay in the cache.
+"""The error function on arrays, in blocks that fit in the cache.
 
-numpy has no error function. In float64 a block is split into the ranges of W. J. Cody's
-approximations, and each is computed for the elements inside only. In float32 one formula serves
-all: ``erf(x) = tanh(x * P(x^2))`` with a ratio P, since numpy's tanh is as fast as a division.
+numpy has no error function. In float64, each block is split into the ranges of W. J. Cody's
+approximations. In float32 a single formula covers all: ``erf(x) = tanh(x * P(x^2))`` with a
+rational function P, since numpy's tanh is as fast as a division.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: Array) 
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
-    """Return the value of a polynomial, as a new array; highest power first."""
+    """Evaluate a polynomial, highest power first, in a new array."""
     first, *middle, last = coefficients
     value = x * first
     for c in middle:
@@ -58,12 +58,12 @@ def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:
 
 
 def near(x: Array) -> Array:
-    """Return erf, for sizes up to 0.46875."""
+    """Return erf for ``|x| <= 0.46875``."""
     return x * _ratio(_ERF, x * x)
 
 
 def far(size: Array) -> Array:
-    """Return ``exp(x^2) * erfc(x)``, for x from 0.46875 on."""
+    """Return ``exp(x^2) * erfc(x)`` for ``x >= 0.46875``."""
     inverse = 1.0 / np.square(np.maximum(size, 4.0))
     tail = (1.0 / math.sqrt(math.pi) - inverse * _ratio(_ERFC_TAIL, inverse)) * np.sqrt(inverse)
     return np.where(size <= 4.0, _ratio(_ERFC_MIDDLE, np.minimum(size, 4.0)), tail)
@@ -95,12 +95,12 @@ def _erf_double(x: Array, scale: float, out: Array) -> None:
 
 # ---- float32: at most 3.3 units in the last place, 0.4 on average -------------------------------
 
-# P(u) = P0 + u * (N0 + N1 u + N2 u^2) / (1 + D0 u + D1 u^2 + D2 u^3), fitted to
-# atanh(erf(x)) / x for x up to 4.3, such that the relative error of tanh is at most 3.4e-9.
+# P(u) = P0 + u * (N0 + N1 u + N2 u^2) / (1 + D0 u + D1 u^2 + D2 u^3), fitted to atanh(erf(x)) / x
+# up to x = 4.3; the relative error of tanh is at most 3.4e-9.
 _P0 = 1.1283791708468156
 _ABOVE = (0.00181164184, 0.0159153348, 0.102772512)
 _BELOW = (0.00032492379, 0.0236899062, 0.156892553, 1.0)
-_END = 25.0  # from here on tanh is 1, and u does not overflow
+_END = 25.0  # tanh is 1 from here on, and u does not overflow
 
 
 def _erf_single(x: Array, scale: float, out: Array) -> None:
@@ -117,12 +117,12 @@ def _erf_single(x: Array, scale: float, out: Array) -> None:
 
 
 def _scaled(coefficients: tuple[float, ...], factor: float) -> tuple[float, ...]:
-    """Return the polynomial of ``factor * u`` instead of u."""
+    """Return the coefficients of the polynomial of ``factor * u`` instead of u."""
     highest = len(coefficients) - 1
     return tuple(c * factor ** (highest - i) for i, c in enumerate(coefficients))
 
 
-# ---- any array ----------------------------------------------------------------------------------
+# ---- arrays of any size -------------------------------------------------------------------------
 
 _BLOCK = 32768
 

@@ -1,4 +1,4 @@
-"""The error function, its relatives and its inverse; the normal distribution."""
+"""The error function, its variants and inverse, and the normal distribution."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _erfc(x: Array) -> Array:
 
 @pointwise(ints="float", inplace=True)
 def erfc(self: Array, /) -> Array:
-    """Return ``1 - erf(x)``, exact also where erf is close to 1.
+    """Return ``1 - erf(x)``, accurate even where erf is close to 1.
 
     Example:
         >>> tn.tensor([0.0, 1.0]).erfc()
@@ -70,19 +70,19 @@ erfcx.grad(self=lambda g, self, result: g * (2 * self * result - _SLOPE))
 
 # ---- its inverse --------------------------------------------------------------------------------
 
-# S. Winitzki, "A handy approximation for the error function and its inverse" (2008), is right to
-# 0.2 %; Newton's method does the rest.
+# The approximation of S. Winitzki, "A handy approximation for the error function and its inverse"
+# (2008), is accurate to 0.2 %; Newton's method refines it.
 _WINITZKI = 0.147
 
 
 def _first_guess(log_of_rest: Array) -> Array:
-    """Return about what erf makes ``y`` of, from ``log(1 - y^2)``."""
+    """Approximate the inverse of erf at ``y``, given ``log(1 - y^2)``."""
     middle = 2 / (math.pi * _WINITZKI) + log_of_rest / 2
     return np.sqrt(np.maximum(np.sqrt(middle**2 - log_of_rest / _WINITZKI) - middle, 0))
 
 
 def _inverse_near(y: Array) -> Array:
-    """Return the inverse of erf, for sizes up to 0.5."""
+    """Return the inverse of erf for ``|y| <= 0.5``."""
     x = np.copysign(_first_guess(np.log1p(-y * y)), y)
     for _ in range(3):
         step = (_erf(x) - y) / (_SLOPE * np.exp(-x * x))
@@ -95,7 +95,7 @@ def _erf(x: Array) -> Array:
 
 
 def _inverse_far(rest: Array) -> Array:
-    """Return the inverse of erfc in (0, 0.5]; in logarithms, so that nothing is too small."""
+    """Return the inverse of erfc on (0, 0.5], in logarithms to avoid underflow."""
     wanted = np.log(rest)
     x = _first_guess(np.log(rest * (2 - rest)))
     for _ in range(4):
@@ -133,7 +133,7 @@ _ROOT = math.sqrt(0.5)
 
 @pointwise(ints="float", methods=False, out=True, node="SpecialNdtrBackward0")
 def ndtr(self: Array, /) -> Array:
-    """Return the area below the standard normal density, from minus infinity to x.
+    """Return the standard normal distribution function: the area below the density up to x.
 
     Example:
         >>> tn.special.ndtr(tn.tensor([0.0, 1.0]))
@@ -144,7 +144,7 @@ def ndtr(self: Array, /) -> Array:
 
 @pointwise(ints="float", methods=False, out=True, node="SpecialNdtriBackward0")
 def ndtri(self: Array, /) -> Array:
-    """Return where the area below the standard normal density is x: the inverse of ``ndtr``.
+    """Return the standard normal quantile function, the inverse of ``ndtr``.
 
     Example:
         >>> tn.special.ndtri(tn.tensor([0.5, 0.8413]))
@@ -157,7 +157,7 @@ def ndtri(self: Array, /) -> Array:
 
 @pointwise(ints="float", methods=False, out=True, node="SpecialLogNdtrBackward0")
 def log_ndtr(self: Array, /) -> Array:
-    """Return the logarithm of ``ndtr``, exact also far below zero.
+    """Return the logarithm of ``ndtr``, accurate even far below zero.
 
     Example:
         >>> tn.special.log_ndtr(tn.tensor([0.0, -100.0]))

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms, roots, signs, and functions that squash."""
+"""Exponentials, logarithms, roots, signs, and saturating functions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ exp2.grad(self=lambda g, result: g * result * math.log(2))
 
 @pointwise(np.expm1, ints="float", inplace=True)
 def expm1(self: Array, /) -> Array:
-    """Return ``exp(x) - 1``, exact for small x.
+    """Return ``exp(x) - 1``, accurate for small x.
 
     Example:
         >>> tn.tensor([0.0, 1e-6]).expm1()
@@ -75,7 +75,7 @@ log.grad(self=lambda g, self: g / self)
 
 @pointwise(np.log1p, ints="float", inplace=True, node="Log1PBackward0")
 def log1p(self: Array, /) -> Array:
-    """Return ``log(1 + x)``, exact for small x.
+    """Return ``log(1 + x)``, accurate for small x.
 
     Example:
         >>> tn.tensor([0.0, 1e-6]).log1p()
@@ -129,7 +129,7 @@ sqrt.grad(self=lambda g, result: g / (2 * result))
 
 @pointwise(ints="float", inplace=True)
 def rsqrt(self: Array, /) -> Array:
-    """Return one over the square root.
+    """Return the reciprocal of the square root.
 
     Example:
         >>> tn.tensor([1.0, 4.0]).rsqrt()
@@ -145,7 +145,7 @@ rsqrt.grad(self=lambda g, result: -0.5 * g * result**3)
 
 @pointwise(np.reciprocal, ints="float", inplace=True)
 def reciprocal(self: Array, /) -> Array:
-    """Return one over each element.
+    """Return the reciprocal.
 
     Example:
         >>> tn.tensor([1.0, 4.0]).reciprocal()
@@ -195,7 +195,7 @@ def positive(self: Tensor) -> Tensor:
     """Return the tensor itself: ``+x``.
 
     Raises:
-        RuntimeError: the tensor is of bools.
+        RuntimeError: the tensor is boolean.
 
     Example:
         >>> +tn.tensor([1.0, -2.0])
@@ -216,7 +216,7 @@ def sign(self: Array, /) -> Array:
     """
     if self.dtype.kind == "b":
         return self.copy()
-    if self.dtype.kind == "f":  # 0 for NaN, where numpy has NaN
+    if self.dtype.kind == "f":  # 0 for NaN; numpy returns NaN
         return (self > 0).astype(self.dtype) - (self < 0)
     return np.sign(self)
 
@@ -240,7 +240,7 @@ def abs(self: Array, /) -> Array:
 abs.grad(self=lambda g, self: g * sign(self))
 
 
-# ---- squashing ----------------------------------------------------------------------------------
+# ---- saturating functions -----------------------------------------------------------------------
 
 
 @pointwise(np.tanh, ints="float", inplace=True)
@@ -263,7 +263,7 @@ derivative(
 
 @pointwise(ints="float", inplace=True)
 def sigmoid(self: Array, /) -> Array:
-    """Return ``1 / (1 + exp(-x))``.
+    """Return the logistic function ``1 / (1 + exp(-x))``.
 
     Example:
         >>> tn.tensor([0.0, 2.0]).sigmoid()
@@ -284,7 +284,7 @@ derivative(
 
 @pointwise(methods=False, node="ThresholdBackwardBackward0")
 def relu_backward(self: Array, result: Array, /) -> Array:
-    """Return the gradient where relu's result is above zero; recorded in both, as in PyTorch."""
+    """Pass the gradient where relu's result is positive; recorded in both, as in PyTorch."""
     if self.shape != result.shape:
         self, result = np.broadcast_arrays(self, result)
     if result.size > _LARGE and numba_kernels.takes(self, result):
@@ -298,8 +298,8 @@ def relu_backward(self: Array, result: Array, /) -> Array:
     made = np.empty_like(g)
 
     def work(part: slice) -> None:
-        # Products of the bits with 1 or 0 keep and drop NaN and infinity, too. A result is never
-        # below zero; where it is NaN, the gradient passes, as in PyTorch.
+        # Multiplying the bits by 1 or 0 keeps or drops NaN and infinity, too. A result is never
+        # negative; where it is NaN, the gradient passes, as in PyTorch.
         block = made[part]
         np.copyto(block, (r[part] != 0).view(np.int8))
         np.multiply(block, g[part], out=block)
@@ -309,7 +309,7 @@ def relu_backward(self: Array, result: Array, /) -> Array:
 
 
 def _in_one_pass(kernel: Callable[..., None], *inputs: Array) -> Array:
-    """Return what a kernel that numba compiled makes of arrays of the same shape."""
+    """Apply a kernel compiled by numba to arrays of the same shape."""
     flat = [np.ascontiguousarray(x).reshape(-1) for x in inputs]
     made = np.empty(flat[0].shape, np.float32)
     kernel(*flat, made)
@@ -317,7 +317,7 @@ def _in_one_pass(kernel: Callable[..., None], *inputs: Array) -> Array:
 
 
 def _in_parts(work: Callable[[slice], None], size: int) -> None:
-    """Call a function with slices of so many elements, if there are many."""
+    """Call ``work`` with slices of ``_PART`` elements, one after the other."""
     threads.in_turn(work, threads.slices(size, _PART))
 
 
@@ -349,8 +349,8 @@ def relu(self: Array, /) -> Array:
     return made.reshape(self.shape)
 
 
-_LARGE = 8192  # elements from which zeros in an array double the speed, and numba pays
-_PART = 1 << 16  # elements of a part
+_LARGE = 8192  # from this many elements on, an array of zeros doubles the speed, and numba pays off
+_PART = 1 << 16  # elements per part
 _BITS = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 
 

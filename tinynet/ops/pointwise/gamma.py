@@ -1,7 +1,7 @@
-"""The gamma function's logarithm, its derivatives, its incomplete forms; Hurwitz' zeta function.
+"""Logarithm, derivatives and incomplete forms of the gamma function; the Hurwitz zeta function.
 
-All go by recurrence to where an asymptotic series converges (Abramowitz and Stegun, "Handbook of
-Mathematical Functions", 6.1 to 6.5 and 23.2), computed in double precision.
+Recurrences lead to where an asymptotic series converges (Abramowitz and Stegun, "Handbook of
+Mathematical Functions", 6.1 to 6.5 and 23.2). All is computed in double precision.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import no_derivative, refuse_whole
 from tinynet.ops.pointwise.exponential import exp, log
 
-# Bernoulli's numbers B2, B4, ...
+# Bernoulli numbers B2, B4, ...
 _BERNOULLI = (
     1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798,
     -174611 / 330,
 )  # fmt: skip
-_FAR = 10  # from here on, eight terms of the series give all digits
+_FAR = 10  # from here on, eight terms of the series give full precision
 
 
 def _sine_of_pi(x: Array) -> Array:
-    """Return ``sin(pi x)`` without its sign, exact also for large x."""
+    """Return ``|sin(pi x)|``, accurate even for large x."""
     return np.sin(np.pi * np.abs(x - np.round(x)))
 
 
@@ -47,7 +47,7 @@ def _lgamma(x: Array) -> Array:
         product = np.where(below, product * far, product)
         far = np.where(below, far + 1, far)
     terms = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:8], 1)]
-    small = _series(far, terms) * far  # of 1 / far, 1 / far^3, ...
+    small = _series(far, terms) * far  # powers 1 / far, 1 / far^3, ...
     found = (far - 0.5) * np.log(far) - far + 0.5 * math.log(2 * math.pi) + small - np.log(product)
     found = np.where(np.isinf(mirrored), np.inf, found)
     found = np.where((mirrored == 1) | (mirrored == 2), 0.0, found)
@@ -56,7 +56,7 @@ def _lgamma(x: Array) -> Array:
 
 @pointwise(ints="float", inplace=True)
 def lgamma(self: Array, /) -> Array:
-    """Return the logarithm of the size of the gamma function.
+    """Return the logarithm of the absolute value of the gamma function.
 
     Example:
         >>> tn.lgamma(tn.tensor([1.0, 5.0]))
@@ -99,7 +99,7 @@ def digamma(self: Array, /) -> Array:
 
 
 def _zeta(s: Array, q: Array) -> Array:
-    """Return Hurwitz' zeta function by Euler's and Maclaurin's sum formula."""
+    """Compute the Hurwitz zeta function by the Euler-Maclaurin formula."""
     lowest = np.min(q, where=np.isfinite(q), initial=1.0)
     steps = _FAR + max(0, math.ceil(-max(lowest, -10_000.0)))
     total = np.zeros(np.broadcast_shapes(s.shape, q.shape))
@@ -119,7 +119,7 @@ def _zeta(s: Array, q: Array) -> Array:
 
 @pointwise(ints="float", methods=False, out=True, node="SpecialZetaBackward0")
 def zeta(self: Array, other: Array, /) -> Array:
-    """Return Hurwitz' zeta function: the sum of ``(k + other) ** -self`` over k from 0 on.
+    """Return the Hurwitz zeta function: the sum of ``(k + other) ** -self`` over k >= 0.
 
     Example:
         >>> tn.special.zeta(tn.tensor(2.0), tn.tensor(1.0))
@@ -136,14 +136,14 @@ zeta.grad(
 
 @operation(methods=False, node="PolygammaBackward0")
 def higher_gamma(self: Array, /, order: int) -> Array:
-    """Return derivative number ``order`` of digamma."""
+    """Return the derivative of digamma of the given order."""
     if order < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     kind = self.dtype if self.dtype.kind == "f" else np.dtype(np.float32)
     x = self.astype(np.float64)
     if order == 0:
         return _digamma(x).astype(kind)
-    if order == 1:  # the mirror formula is exact far below zero
+    if order == 1:  # the reflection formula is accurate far below zero
         near = _zeta(np.asarray(2, np.float64), np.where(x < 0.5, 1 - x, x))
         mirror = np.square(np.pi / _sine_of_pi(x)) - near
         slope = np.where(x < 0.5, mirror, near)
@@ -162,7 +162,7 @@ _MOST_TERMS = 5000
 
 
 def _lower(a: Array, x: Array) -> Array:
-    """Return the sum behind the lower incomplete function, for x up to about a."""
+    """Return the series of the lower incomplete function, for x up to about a."""
     term = 1 / a
     total = term
     for k in range(1, _MOST_TERMS):
@@ -174,7 +174,7 @@ def _lower(a: Array, x: Array) -> Array:
 
 
 def _upper(a: Array, x: Array) -> Array:
-    """Return the continued fraction behind the upper incomplete function, for x above a + 1."""
+    """Return the continued fraction of the upper incomplete function, for x above a + 1."""
     b = x + 1 - a
     c, d = np.full_like(b, 1e300), 1 / b
     found = d
@@ -190,7 +190,7 @@ def _upper(a: Array, x: Array) -> Array:
 
 
 def _incomplete(a: Array, x: Array, upper: bool) -> Array:
-    """Return the regularized incomplete gamma function: what is below, or above, x."""
+    """Return the lower or upper regularized incomplete gamma function."""
     a, x = np.broadcast_arrays(a.astype(np.float64), x.astype(np.float64))
     low = x < a + 1
     ordinary = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
@@ -211,7 +211,7 @@ def _incomplete(a: Array, x: Array, upper: bool) -> Array:
 def igamma(self: Array, other: Array, /) -> Array:
     """Return the regularized lower incomplete gamma function P(self, other), from 0 to 1.
 
-    It has a derivative by ``other`` only.
+    Only ``other`` has a derivative.
 
     Example:
         >>> tn.igamma(tn.tensor(1.0), tn.tensor(2.0))

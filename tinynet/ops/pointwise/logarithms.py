@@ -1,4 +1,4 @@
-"""Logarithms of sums, logarithms times a factor, and of odds."""
+"""Logarithms of sums and odds, and logarithms times a factor."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _log_of(x: Any) -> Any:
 
 
 def _times(factor: Array, logarithm: Array, other: Any) -> Array:
-    """Return the product, but 0 where the factor is; NaN where ``other`` is."""
+    """Multiply; the result is 0 where the factor is, and NaN where ``other`` is."""
     kind = np.result_type(logarithm)
     return np.where(
         (factor == 0) & ~np.isnan(other), kind.type(0), np.multiply(factor, logarithm, dtype=kind)
@@ -70,7 +70,7 @@ def _times(factor: Array, logarithm: Array, other: Any) -> Array:
 
 @pointwise(ints="float", inplace=True)
 def xlogy(self: Array, other: Array, /) -> Array:
-    """Return ``self * log(other)``, which is 0 where ``self`` is.
+    """Return ``self * log(other)``, or 0 where ``self`` is 0.
 
     Example:
         >>> tn.xlogy(tn.tensor([0.0, 2.0]), tn.tensor([0.0, 1.0]))
@@ -87,7 +87,7 @@ xlogy.grad(
 
 @pointwise(ints="float", methods=False, out=True, node="SpecialXlog1PyBackward0")
 def xlog1py(self: Array, other: Array, /) -> Array:
-    """Return ``self * log(1 + other)``, which is 0 where ``self`` is.
+    """Return ``self * log(1 + other)``, or 0 where ``self`` is 0.
 
     Example:
         >>> tn.special.xlog1py(tn.tensor([0.0, 2.0]), tn.tensor([-1.0, 0.0]))
@@ -109,7 +109,7 @@ def logit(self: Array, /, eps: float | None = None) -> Array:
     """Return ``log(x / (1 - x))``, the inverse of sigmoid.
 
     Args:
-        eps: where given, x is first moved into ``[eps, 1 - eps]``.
+        eps: if given, x is first clamped to ``[eps, 1 - eps]``.
 
     Example:
         >>> tn.tensor([0.5, 1.0]).logit(eps=0.25)
@@ -130,7 +130,7 @@ logit.grad(self=lambda g, self, eps: _logit_slope(g, self, eps))
 
 @pointwise(ints="float", methods=False, out=True, node="SpecialEntrBackward0")
 def entr(self: Array, /) -> Array:
-    """Return ``-x * log(x)``: 0 at 0, and minus infinity below.
+    """Return ``-x * log(x)``: 0 at 0, minus infinity below.
 
     Example:
         >>> tn.special.entr(tn.tensor([0.0, 1.0, -1.0]))

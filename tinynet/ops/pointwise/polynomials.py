@@ -1,7 +1,7 @@
-"""Orthogonal polynomials of degree n, by their recurrences of three terms (DLMF 18.9).
+"""Orthogonal polynomials of degree n by three-term recurrences (DLMF 18.9).
 
-The degree is truncated to a whole number; below 0 the value is 0. Nothing here has a derivative,
-as in PyTorch.
+The degree is truncated to an integer; below 0 the value is 0. As in PyTorch, these functions have
+no derivatives.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.argument_errors import refuse_half
 
-_TRIGONOMETRIC = 6  # Chebyshev polynomials of a higher degree are waves where |x| < 1
+_TRIGONOMETRIC = 6  # above, Chebyshev polynomials are computed as waves where |x| < 1
 
 
 def _degree(n: Array) -> Array:
@@ -30,9 +30,9 @@ def _recurrence(
 
     Args:
         x: the arguments.
-        n: their degrees, whole numbers, of the same shape.
+        n: their degrees, integers of the same shape.
         first: the values of degree 1.
-        step: makes the values of degree k + 1 of k and those of degrees k and k - 1.
+        step: computes degree k + 1 from k and the values of degrees k and k - 1.
     """
     before, now = np.ones_like(x), first
     found = np.where(n < 0, 0, np.where(n == 0, before, now))
@@ -45,7 +45,7 @@ def _recurrence(
 
 
 def _polynomial(name: str, what: str, example: str, values: Callable[[Array, Array], Array]) -> Any:
-    """Declare the operation ``name`` with ``values`` of arguments and whole degrees."""
+    """Declare the operation ``name``; ``values`` takes arguments and integer degrees."""
 
     def kernel(x: Array, n: Array, /) -> Array:
         refuse_half(name, x)
@@ -60,7 +60,7 @@ def _polynomial(name: str, what: str, example: str, values: Callable[[Array, Arr
         n: the degree, a number or a tensor that is broadcast against ``x``.
 
     Raises:
-        NotImplementedError: numbers of half precision.
+        NotImplementedError: half-precision inputs.
 
     Example:
         >>> tn.special.{name}(tn.tensor([0.5, 2.0]), 3)
@@ -76,14 +76,14 @@ def _chebyshev(
     first: Callable[[Array], Array],
     wave: Callable[[Array, Array], Array],
 ) -> tuple[Any, Any]:
-    """Declare Chebyshev's polynomials of a kind, and those at ``2 * x - 1``.
+    """Declare the Chebyshev polynomials of a kind, plain and shifted (of ``2 * x - 1``).
 
-    By ``2 * x * p_n - p_(n-1)``; where |x| < 1 and n is not small, by the angle of x.
+    Computed by ``2 * x * p_n - p_(n-1)``, or by the angle of x where |x| < 1 and n is not small.
 
     Args:
-        letter, kind, examples: for names and documentation.
+        letter, kind, examples: for the names and documentation.
         first: the values of degree 1.
-        wave: the values by n and the angle t of ``x = cos(t)`` (DLMF 18.5.1 to 18.5.4).
+        wave: computes the values from n and the angle t of ``x = cos(t)`` (DLMF 18.5.1 to 18.5.4).
     """
 
     def values(x: Array, n: Array) -> Array:

@@ -25,7 +25,7 @@ def power(self: Array, exponent: Array, /) -> Array:
     """Return ``self`` to the power of a tensor."""
     if self.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-    if self.dtype.kind == "i" and (negative := exponent < 0).any():  # 1 / n of whole numbers
+    if self.dtype.kind == "i" and (negative := exponent < 0).any():  # 1 / n for integers
         found = np.power(self, np.where(negative, exponent & 1, exponent))
         return np.where(negative & (np.abs(self) != 1), 0, found).astype(self.dtype)
     return np.power(self, exponent)
@@ -54,17 +54,17 @@ def power_number(self: Array, /, exponent: float) -> Array:
         return np.power(self.astype(kind if kind.kind != "b" else np.uint8), exponent).astype(kind)
     if self.dtype is HALF:
         dtypes.representable(exponent, HALF)
-    if exponent == 3:  # as PyTorch does; numpy's loop for it takes a thousand times as long
+    if exponent == 3:  # as in PyTorch; numpy's own loop is a thousand times slower
         return self * self * self
     if exponent == 4:
         return np.square(np.square(self))
-    if exponent == -0.5:  # as PyTorch does: of -0.0 it is minus infinity
+    if exponent == -0.5:  # as in PyTorch: minus infinity at -0.0
         return 1 / np.sqrt(self)
     return np.power(self, exponent)
 
 
 def _power(x: Any, exponent: float) -> Any:
-    """Return a power as the operation has it, by numpy's shortest way."""
+    """Compute a power like the operation does, by the fastest numpy function."""
     return power_number(x, exponent) if exponent == -0.5 else x**exponent
 
 
@@ -85,7 +85,7 @@ def power_of_number(self: Array, /, base: float) -> Array:
 
 
 def _slope_of_exponent(g: Any, result: Any, base: float) -> Any:
-    if base == 0:  # 0 to the power of what is not negative is at most 1, and flat
+    if base == 0:  # 0 to a nonnegative power is at most 1, with derivative 0
         return g * where(result <= 1, 0.0, result * -math.inf)
     return g * (result * (math.log(base) if base > 0 else math.nan))
 
@@ -93,12 +93,12 @@ def _slope_of_exponent(g: Any, result: Any, base: float) -> Any:
 power_of_number.grad(self=_slope_of_exponent)
 
 
-# ---- the public faces ---------------------------------------------------------------------------
+# ---- public functions ---------------------------------------------------------------------------
 
 
 @public(out=True)
 def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """Return each element of ``self`` to the power of ``exponent`` (a number or a tensor).
+    """Raise each element of ``self`` to the power of ``exponent`` (a number or a tensor).
 
     ``self ** exponent``, where the shapes broadcast.
 
@@ -119,7 +119,7 @@ def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
 
 @public
 def pow_(self: Tensor, exponent: Tensor | float) -> Tensor:
-    """Write each element to the power of ``exponent`` to this tensor and return it."""
+    """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
     number = type(exponent) in (int, float, bool)
     return run_inplace(power_number if number else power, self, (exponent,), {}, what="pow_")
 
@@ -134,7 +134,7 @@ method(_pow_operator, "__pow__")
 method(reflected(power_of_number.function, power), "__rpow__")
 method(pow_, "__ipow__")
 
-# ---- in double precision, and of two ------------------------------------------------------------
+# ---- double precision, and powers of two --------------------------------------------------------
 
 
 def _double(x: Any, name: str, position: int) -> Any:
@@ -147,7 +147,7 @@ def _double(x: Any, name: str, position: int) -> Any:
 
 @public(out=True)
 def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """Return ``self`` to the power of ``exponent``, computed and returned as float64.
+    """Raise ``self`` to the power of ``exponent``, in float64.
 
     ``self ** exponent``, where the shapes broadcast.
 
@@ -163,7 +163,7 @@ def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
 
 @public
 def float_power_(self: Tensor, exponent: Tensor | float) -> Tensor:
-    """Write ``self`` to the power of ``exponent`` to this float64 tensor and return it."""
+    """Raise this float64 tensor to the power of ``exponent`` in place and return it."""
     if self._array.dtype != np.float64:
         raise RuntimeError(
             f"the base given to float_power_ has dtype {name_of(self._array)} but the operation's "
@@ -194,7 +194,7 @@ ldexp.grad(self=lambda g, other: g * exp2(other), other=lambda g, result: g * re
 
 
 class Frexp(NamedTuple):
-    """Numbers taken apart: ``mantissa * 2 ** exponent``."""
+    """Mantissas and exponents: ``mantissa * 2 ** exponent``."""
 
     mantissa: Tensor
     exponent: Tensor
@@ -202,7 +202,7 @@ class Frexp(NamedTuple):
 
 @operation(outputs=("mantissa", "exponent"), result=Frexp)
 def frexp(self: Array, /) -> tuple[Array, Array]:
-    """Return mantissas of sizes in [0.5, 1), and whole exponents of 2.
+    """Return mantissas of sizes in [0.5, 1) and integer exponents of 2.
 
     Raises:
         RuntimeError: the tensor is not floating-point.

@@ -1,4 +1,4 @@
-"""Whole numbers near the elements, and what is left of them."""
+"""Rounding, fractions and signs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _whole_part(name: str, function: Any, x: Array) -> Array:
 
 @pointwise(inplace=True)
 def floor(self: Array, /) -> Array:
-    """Return the largest whole number below or equal.
+    """Return the largest integer less than or equal to each element.
 
     Example:
         >>> tn.tensor([-1.5, 1.5]).floor()
@@ -36,7 +36,7 @@ floor.grad(self=zeros_for)
 
 @pointwise(inplace=True)
 def ceil(self: Array, /) -> Array:
-    """Return the smallest whole number above or equal.
+    """Return the smallest integer greater than or equal to each element.
 
     Example:
         >>> tn.tensor([-1.5, 1.5]).ceil()
@@ -50,7 +50,7 @@ ceil.grad(self=zeros_for)
 
 @pointwise(inplace=True)
 def trunc(self: Array, /) -> Array:
-    """Return the whole part.
+    """Return the integer part.
 
     Example:
         >>> tn.tensor([-1.5, 1.5]).trunc()
@@ -64,7 +64,7 @@ trunc.grad(self=zeros_for)
 
 @pointwise(inplace=True)
 def round(self: Array, /, *, decimals: int = 0) -> Array:
-    """Return the nearest whole number (halves to even), or round to ``decimals`` places.
+    """Round to the nearest integer (halves to even), or to ``decimals`` places.
 
     Example:
         >>> tn.tensor([0.5, 1.5, 1.25]).round()
@@ -80,7 +80,7 @@ round.grad(self=zeros_for)
 
 @pointwise(inplace=True)
 def frac(self: Array, /) -> Array:
-    """Return what ``trunc`` leaves: the fraction, with the sign of the element.
+    """Return the fractional part, with the sign of the element.
 
     Example:
         >>> tn.frac(tn.tensor([1.25, -1.25]))
@@ -95,7 +95,7 @@ frac.grad(self=lambda g: g)
 
 @pointwise(numbers=False)
 def signbit(self: Array, /) -> Array:
-    """Return True where the sign bit is set: below zero, and for -0.0.
+    """Return True where the sign bit is set: for negative numbers and -0.0.
 
     Example:
         >>> tn.tensor([-0.0, 0.0, -1.0]).signbit()
@@ -106,7 +106,7 @@ def signbit(self: Array, /) -> Array:
 
 @pointwise(inplace=True)
 def sgn(self: Array, /) -> Array:
-    """Return -1, 0 or 1 with the sign of the element; ``sign`` for real numbers.
+    """Return the sign: -1, 0 or 1; the same as ``sign`` for real numbers.
 
     Example:
         >>> tn.tensor([-3.0, 0.0, 2.0]).sgn()
@@ -120,7 +120,7 @@ sgn.grad(self=zeros_for)
 
 @pointwise(inplace=True, node="CopysignBackward0", ints="float", numbers="other")
 def copysign(self: Array, other: Array, /) -> Array:
-    """Return the size of ``self`` with the sign of ``other`` (-0.0 counts as negative).
+    """Return the absolute value of ``self`` with the sign of ``other`` (-0.0 is negative).
 
     Example:
         >>> tn.copysign(tn.tensor([1.0, 2.0]), tn.tensor([-0.5, 0.5]))
@@ -130,7 +130,7 @@ def copysign(self: Array, other: Array, /) -> Array:
 
 
 def _flipped(g: Any, self: Any, result: Any) -> Any:
-    """Return the gradient with the sign of ``result / self``; zero at zero."""
+    """Give the gradient the sign of ``result / self``; zero at zero."""
     return g * where(self == 0, 0.0, result / self)
 
 
@@ -144,7 +144,7 @@ def _one_kind(a: Array, b: Array) -> None:
 
 @pointwise(inplace=True, node="NotImplemented", numbers=False, mixed=_one_kind)
 def heaviside(self: Array, values: Array, /) -> Array:
-    """Return 0 below zero, 1 above, and the element of ``values`` at zero; no derivative.
+    """Return 0 below zero, 1 above, and the element of ``values`` at zero; without derivative.
 
     Example:
         >>> tn.heaviside(tn.tensor([-1.5, 0.0, 2.0]), tn.tensor([0.5]))
@@ -159,7 +159,7 @@ heaviside.grad(self=_no_slope, values=_no_slope)
 
 @pointwise(inplace=True, numbers=False)
 def nextafter(self: Array, other: Array, /) -> Array:
-    """Return the next number that the dtype has after ``self`` in the direction of ``other``.
+    """Return the next number of the dtype after ``self`` in the direction of ``other``.
 
     Example:
         >>> (tn.nextafter(tn.tensor(1.0), tn.tensor(2.0)) - 1).item()

@@ -1,4 +1,4 @@
-"""Angles: trigonometric and hyperbolic functions, and their inverses."""
+"""Trigonometric and hyperbolic functions, and their inverses."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ atan.grad(self=lambda g, self: g / (self * self + 1))
 
 @pointwise(np.arctan2, ints="float", inplace=True, numbers=False)
 def atan2(self: Array, other: Array, /) -> Array:
-    """Return the angle in [-pi, pi] of the point ``(other, self)``: its x is ``other``.
+    """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``.
 
     Example:
         >>> tn.atan2(tn.tensor([1.0, 0.0]), tn.tensor([0.0, -1.0]))
@@ -196,7 +196,7 @@ atanh.grad(self=lambda g, self: g / (1 - self * self))
 
 @pointwise(ints="float", inplace=True, node="Deg2RadBackward0")
 def deg2rad(self: Array, /) -> Array:
-    """Return angles in degrees as radians.
+    """Convert degrees to radians.
 
     Example:
         >>> tn.deg2rad(tn.tensor(180.0))
@@ -207,7 +207,7 @@ def deg2rad(self: Array, /) -> Array:
 
 @pointwise(ints="float", inplace=True, node="Rad2DegBackward0")
 def rad2deg(self: Array, /) -> Array:
-    """Return angles in radians as degrees.
+    """Convert radians to degrees.
 
     Example:
         >>> tn.tensor([tn.pi, 1.0]).rad2deg()

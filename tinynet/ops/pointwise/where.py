@@ -1,4 +1,4 @@
-"""Choosing between two arrays, element by element; zeros for the gradient of a choice."""
+"""Elementwise choice between two arrays, and zeros as its gradient."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ _SMALL = 8192
 
 
 def zeros_for(g: Any) -> Any:
-    """Return zeros without history, the gradient of what is constant between its jumps."""
+    """Return zeros without history: the gradient of a piecewise constant function."""
     return wrap(np.zeros(g.shape, g._array.dtype)) if isinstance(g, Tensor) else np.zeros_like(g)
 
 
 def pick(condition: Any, one: Any, other: Any) -> Array:
-    """Return ``one`` where the condition holds and ``other`` elsewhere: ``np.where``, but faster.
+    """Return ``one`` where the condition is True and ``other`` elsewhere: a faster ``np.where``.
 
-    numpy takes a branch per element, which costs 4 ns where the processor cannot guess it, as in
-    an activation. Large arrays are chosen by bits instead, at a tenth of that: all ones or all
-    zeros mask the bits in which the two differ.
+    numpy takes a branch per element, which costs 4 ns when the processor mispredicts it, as in
+    activations. Large arrays are chosen by bit masks instead, in a tenth of the time.
     """
     if getattr(condition, "size", 0) < _SMALL or condition.dtype != bool:
         return np.where(condition, one, other)

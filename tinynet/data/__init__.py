@@ -1,4 +1,4 @@
-"""Datasets, the DataLoader, readers of files, transforms, and the bundled data set."""
+"""Datasets, the DataLoader, file readers, transforms and the bundled data set."""
 
 from tinynet.data import transforms as transforms
 from tinynet.data.dataset import ChainDataset as ChainDataset

@@ -1,4 +1,4 @@
-"""Datasets: what a DataLoader takes its samples from."""
+"""Dataset classes, the source of a DataLoader's samples."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 def counted(samples: object) -> str:
-    """Return what a dataset or a sampler is: ``Digits(1433 samples)``."""
+    """Return a short description with the number of samples: ``Digits(1433 samples)``."""
     try:
         size = f"{len(samples)} samples"  # type: ignore[arg-type]
-    except Exception:  # it has no length, or not yet
+    except Exception:  # the length is missing or not known yet
         size = ""
     return f"{type(samples).__name__}({size})"
 
 
 class Dataset(Generic[T_co]):
-    """Samples by number: a subclass defines ``__getitem__(index)`` and, as a rule, ``__len__()``.
+    """Samples by index: a subclass defines ``__getitem__(index)`` and usually ``__len__()``.
 
-    It may also define ``__getitems__(indices)``, which returns the samples of a whole batch as a
-    list: a DataLoader then calls that instead of ``__getitem__`` for each of them.
+    It may also define ``__getitems__(indices)``, which returns the samples of a batch as a list.
+    A DataLoader then calls it once per batch instead of calling ``__getitem__`` per sample.
 
     Example:
         >>> class Squares(Dataset):
@@ -55,18 +55,18 @@ class Dataset(Generic[T_co]):
 class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """Samples one after the other: a subclass defines ``__iter__()``.
 
-    For what has no numbers to ask for: a stream, a file that is read from the front. A DataLoader
-    begins with ``iter(dataset)`` in every pass; it takes no sampler and does not shuffle.
+    Suits data without random access: a stream, or a file read from the front. A DataLoader calls
+    ``iter(dataset)`` at the start of every pass. It accepts no sampler and does not shuffle.
 
-    **Workers.** A dataset that calls ``get_worker_info()`` in its ``__iter__`` is iterated by every
-    worker, each on a copy of its own, and decides what its share is; the batches of the workers
-    take turns. One that does not ask would give everything as often as there are workers: it is
-    read by one worker alone, so that a pass has each sample once, in the same batches for any
-    number of workers. (PyTorch gives the duplicates.) A ``worker_init_fn`` counts as asking.
+    **Workers.** If the dataset calls ``get_worker_info()`` in its ``__iter__``, every worker
+    iterates its own copy and the dataset chooses each worker's share; the loader takes batches
+    from the workers in turn. Otherwise every worker would yield all samples, so only one worker
+    reads the dataset: a pass has each sample once, in the same batches for any number of workers.
+    (PyTorch yields the duplicates.) A ``worker_init_fn`` counts as a call of ``get_worker_info()``.
 
-    **Going on in the middle.** A dataset that has ``state_dict()`` and ``load_state_dict(state)``
-    is put back to where it was by them. Any other is iterated from the front, and the samples of
-    the batches that were already given are dropped.
+    **Resuming within a pass.** A dataset with ``state_dict()`` and ``load_state_dict(state)``
+    resumes where it stopped. Any other dataset is iterated from the front, and the samples of
+    batches already returned are skipped.
 
     Example:
         >>> class Countdown(tn.data.IterableDataset):
@@ -89,10 +89,10 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
 
 
 class Samples(Sequence[tuple[Tensor, ...]]):
-    """A list of samples that is stored by column: all first parts, all second parts, and so on.
+    """A list of samples stored by column: all first parts, all second parts, and so on.
 
-    ``default_collate`` hands out the columns as they are, so a batch costs one numpy indexing per
-    column. To everybody else this is a sequence of tuples.
+    ``default_collate`` returns the columns directly, so a batch costs one numpy indexing per
+    column. To other code this is a sequence of tuples.
     """
 
     def __init__(self, columns: tuple[Any, ...]):
@@ -111,11 +111,11 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """The rows of tensors of equal length: sample ``i`` is ``(tensors[0][i], tensors[1][i], ...)``.
 
     Args:
-        *tensors: tensors with the same size of the first dimension.
+        *tensors: tensors whose first dimensions have the same size.
 
     Raises:
         AssertionError: the lengths differ.
-        TypeError: one of them is no tensor.
+        TypeError: an argument is not a tensor.
 
     Example:
         >>> points = tn.data.TensorDataset(tn.tensor([[1.0, 2.0], [3.0, 4.0]]), tn.tensor([0, 1]))
@@ -142,7 +142,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[tuple[Tensor, ...]]:
         """Return the samples at ``indices``, gathered with one indexing per tensor."""
-        changed = type(self).__getitem__ is not TensorDataset.__getitem__  # by a subclass
+        changed = type(self).__getitem__ is not TensorDataset.__getitem__  # a subclass overrides it
         if changed or not _are_rows(indices, len(self)):
             return [self[index] for index in indices]
         rows = np.array(indices)
@@ -150,7 +150,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 def _are_rows(indices: Sequence[Any], length: int) -> bool:
-    """Whether one numpy indexing does what one by one would: no bool, no slice, no error."""
+    """Whether one numpy indexing gives the same as single lookups: no bool, slice or error."""
     if not {*map(type, indices)} <= {int, np.int64} or not len(indices):
         return False
     return -length <= min(indices) and max(indices) < length
@@ -171,17 +171,17 @@ def fetch(dataset: Any, indices: Sequence[Any]) -> Any:
     return [dataset[index] for index in indices]
 
 
-# ---- one after the other ----
+# ---- concatenation ----
 
 
 class ConcatDataset(Dataset[T_co]):
     """The samples of several datasets, one dataset after the other; also ``a + b``.
 
     Args:
-        datasets: datasets that have a length.
+        datasets: datasets with a length.
 
     Raises:
-        AssertionError: there are none, or one of them is iterable only.
+        AssertionError: ``datasets`` is empty or contains an IterableDataset.
 
     Example:
         >>> both = tn.data.ConcatDataset(["abc", "de"])
@@ -204,7 +204,7 @@ class ConcatDataset(Dataset[T_co]):
 
     @staticmethod
     def cumsum(sequence: Iterable[Any]) -> list[int]:
-        """Return where each dataset ends.
+        """Return the index at which each dataset ends.
 
         Example:
             >>> tn.data.ConcatDataset.cumsum(["abc", "de"])
@@ -220,7 +220,7 @@ class ConcatDataset(Dataset[T_co]):
         return self.datasets[which][inside]
 
     def _place(self, idx: Any) -> tuple[int, Any]:
-        """The number of a dataset, and the index in it."""
+        """Return the number of a dataset and the index within it."""
         if idx < 0:
             if -idx > len(self):
                 raise ValueError("absolute value of index should not exceed dataset length")
@@ -234,8 +234,8 @@ class ConcatDataset(Dataset[T_co]):
         return which, idx - (self.cumulative_sizes[which - 1] if which else 0)
 
     def __getitems__(self, indices: Sequence[Any]) -> Sequence[Any]:
-        """Return the samples at ``indices``, at once where they are all of one dataset."""
-        changed = type(self).__getitem__ is not ConcatDataset.__getitem__  # by a subclass
+        """Return the samples at ``indices``, in one call if they belong to one dataset."""
+        changed = type(self).__getitem__ is not ConcatDataset.__getitem__  # a subclass overrides it
         if changed or not len(indices):
             return [self[index] for index in indices]
         places = [self._place(index) for index in indices]
@@ -251,7 +251,7 @@ class ConcatDataset(Dataset[T_co]):
 
     @property
     def cummulative_sizes(self) -> list[int]:
-        """PyTorch's older name of ``cumulative_sizes``."""
+        """PyTorch's deprecated spelling of ``cumulative_sizes``."""
         warnings.warn(
             "`cummulative_sizes` attribute is renamed to `cumulative_sizes`",
             FutureWarning,
@@ -267,7 +267,7 @@ class ChainDataset(IterableDataset[T_co]):
         datasets: an iterable of IterableDatasets.
 
     Raises:
-        AssertionError: when it comes to one that is no IterableDataset.
+        AssertionError: (during iteration) an element is not an IterableDataset.
 
     Example:
         >>> class Letters(tn.data.IterableDataset):

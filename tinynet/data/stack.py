@@ -1,4 +1,4 @@
-"""Datasets side by side."""
+"""StackDataset: several datasets side by side."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tinynet.data.dataset import Dataset, fetch
 
 
 class StackDataset(Dataset[Any]):
-    """Datasets of equal length side by side: sample ``i`` holds sample ``i`` of each of them.
+    """Several datasets of equal length: sample ``i`` combines sample ``i`` of each of them.
 
     Args:
         *args: datasets; samples are tuples.
         **kwargs: or named datasets; samples are dicts.
 
     Raises:
-        ValueError: there are both kinds or none, or the lengths differ.
+        ValueError: both or neither kind of argument is given, or the lengths differ.
 
     Example:
         >>> words, lengths = ["one", "seven"], [3, 5]
@@ -54,12 +54,12 @@ class StackDataset(Dataset[Any]):
         return self._sample([dataset[index] for dataset in self._parts()])
 
     def __getitems__(self, indices: Sequence[Any]) -> list[Any]:
-        """Return the samples at ``indices``, at once from each dataset that can do that.
+        """Return the samples at ``indices``, with one call per dataset where it supports that.
 
         Raises:
-            ValueError: one of them returns too many or too few.
+            ValueError: a dataset returns too many or too few samples.
         """
-        if type(self).__getitem__ is not StackDataset.__getitem__:  # a subclass changes samples
+        if type(self).__getitem__ is not StackDataset.__getitem__:  # a subclass overrides it
             return [self[index] for index in indices]
         columns = [fetch(dataset, indices) for dataset in self._parts()]
         for column in columns:

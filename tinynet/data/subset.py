@@ -1,4 +1,4 @@
-"""Parts of a dataset."""
+"""Subsets of a dataset."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Subset(Dataset[T_co]):
     """The samples of a dataset at chosen indices.
 
     Args:
-        dataset: the whole.
-        indices: which of its samples, in which order.
+        dataset: the full dataset.
+        indices: the indices of the selected samples, in order.
 
     Raises:
-        IndexError: (when asked) an index that the dataset does not have.
+        IndexError: (on access) the dataset has no such index.
 
     Example:
         >>> odd = tn.data.Subset(["a", "b", "c", "d"], [1, 3])
@@ -45,14 +45,14 @@ class Subset(Dataset[T_co]):
         return self.dataset[self.indices[index]]
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[T_co]:
-        """Return the samples at ``indices``, at once where the dataset can do that."""
-        if type(self).__getitem__ is not Subset.__getitem__:  # a subclass changes samples
+        """Return the samples at ``indices``, in one call if the dataset supports that."""
+        if type(self).__getitem__ is not Subset.__getitem__:  # a subclass overrides it
             return [self[index] for index in indices]
         return fetch(self.dataset, [self.indices[index] for index in indices])
 
 
 def runs_no_user_code(dataset: Any) -> bool:
-    """Whether samples are known to be rows of tensors, and so nobody draws random numbers."""
+    """Whether the samples are known to be rows of tensors, so that no code draws random numbers."""
     while type(dataset).__getitem__ is Subset.__getitem__:
         dataset = dataset.dataset
     return type(dataset).__getitem__ is TensorDataset.__getitem__
@@ -63,16 +63,16 @@ def random_split(
     lengths: Sequence[float],
     generator: Generator | None = None,
 ) -> list[Subset[T_co]]:
-    """Return disjoint random subsets of a dataset that together are all of it.
+    """Split a dataset into random, disjoint subsets.
 
     Args:
-        dataset: what to split.
-        lengths: how many samples each part gets; or fractions that sum to 1 (samples that are left
-            over after rounding down go to the first parts, one each).
-        generator: where the random order comes from (the default generator).
+        dataset: the dataset to split.
+        lengths: the size of each subset; or fractions that sum to 1 (sizes are rounded down, and
+            the remaining samples go to the first subsets, one each).
+        generator: the source of the random order (the default generator).
 
     Raises:
-        ValueError: the lengths do not sum to the length of the dataset, or cannot be lengths.
+        ValueError: the lengths are invalid or do not sum to the length of the dataset.
 
     Example:
         >>> seeded = tn.Generator().manual_seed(0)

@@ -1,4 +1,4 @@
-"""From a list of samples to a batch."""
+"""Building a batch from a list of samples."""
 
 import copy
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -12,21 +12,21 @@ from tinynet.data.dataset import Samples
 from tinynet.dtypes import Array
 from tinynet.ops.shaping.joining import stack
 
-# A collate function of one type: called with a batch and ``collate_fn_map=`` the whole map.
+# The collate function of a type; called with a batch and the whole map as ``collate_fn_map=``.
 CollateMap = dict[type | tuple[type, ...], Callable[..., Any]]
 
 
 def collate(batch: Sequence[Any], *, collate_fn_map: CollateMap | None = None) -> Any:
-    """Return a batch of the same structure as its samples; the leaves are made by a map.
+    """Return a batch of the same structure as its samples, with a map of functions for the leaves.
 
     Args:
         batch: the samples.
-        collate_fn_map: type, or tuple of types -> what makes a batch of samples of it. The exact
-            type is looked up first, then the first entry that the sample is an instance of. What
-            is in none is taken apart if it is a mapping or a sequence.
+        collate_fn_map: a type, or tuple of types -> the function that builds a batch of such
+            samples. The exact type is looked up first, then the first entry that the sample is an
+            instance of. Mappings and sequences without an entry are collated item by item.
 
     Raises:
-        TypeError: a sample holds something else.
+        TypeError: the type of a sample is not supported.
         RuntimeError: sequences in the samples differ in length.
 
     Example:
@@ -59,17 +59,17 @@ def default_collate(batch: Sequence[Any]) -> Any:
     samples                              batch
     ===================================  =====================================================
     tensors, numpy arrays                one tensor with a new first dimension
-    numbers                              a tensor: bool, int64, or float64 for Python's floats
-    str, bytes                           the list of them
-    dicts, named tuples                  the same, of batches
+    numbers                              a tensor: bool, int64, or float64 for Python floats
+    str, bytes                           a list
+    dicts, named tuples                  the same type, with batches as values
     tuples, lists                        a list of batches
     ===================================  =====================================================
 
-    For types of your own, add to ``default_collate_fn_map`` in
+    For custom types, add to ``default_collate_fn_map`` in
     ``tinynet.data.loading.collate`` (see ``collate``).
 
     Raises:
-        TypeError: a sample holds something else.
+        TypeError: the type of a sample is not supported.
         RuntimeError: the samples differ in size.
         IndexError: there are no samples.
 
@@ -86,12 +86,12 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """Return one sample with its numpy arrays as tensors; the rest stays as it is.
+    """Return a sample with its numpy arrays converted to tensors, and the rest unchanged.
 
-    This is what a DataLoader without batches (``batch_size=None``) does to a sample.
+    This is the default ``collate_fn`` without batching (``batch_size=None``).
 
     Args:
-        data: an array, a tensor, anything else, or these in sequences and mappings.
+        data: any sample; arrays inside sequences and mappings are converted, too.
 
     Example:
         >>> tn.data.default_convert((np.array([1, 2]), "a"))
@@ -119,7 +119,7 @@ def _unsupported(found: Any) -> TypeError:
 
 
 def _tensor(array: Array) -> Tensor:
-    dtypes.of(array)  # raises TypeError for what tinynet does not have
+    dtypes.of(array)  # raises TypeError for an unsupported dtype
     return wrap(array)
 
 
@@ -143,7 +143,7 @@ def _of_floats(batch: Sequence[Any], **_: Any) -> Tensor:
 
 def _of_ints(batch: Sequence[Any], **_: Any) -> Tensor:
     array = np.array(batch)
-    # As in PyTorch, only a batch that begins with a float is float64.
+    # As in PyTorch, only a batch whose first number is a float becomes float64.
     return _tensor(array.astype(dtypes.default_float()) if array.dtype.kind == "f" else array)
 
 
@@ -155,10 +155,10 @@ def _of_texts(batch: Sequence[Any], **_: Any) -> Any:
 
 
 def _like_mapping(pattern: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
-    """A mapping of the type of ``pattern`` with other values, or a dict if that is impossible."""
+    """Return a mapping of the type of ``pattern`` with other values; a dict if that fails."""
     try:
         if isinstance(pattern, MutableMapping):
-            filled = copy.copy(pattern)  # also keeps what an instance has beside its items
+            filled = copy.copy(pattern)  # keeps the other attributes of the instance
             filled.update(items)
             return filled
         return type(pattern)(items)  # type: ignore[call-arg]

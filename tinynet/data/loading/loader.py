@@ -27,7 +27,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class _Fixed:
-    """An attribute that is set once: a change later would be ignored, so it is refused."""
+    """An attribute that is set once: later changes would be ignored, so they raise."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -47,54 +47,55 @@ class DataLoader(Generic[T_co]):
     """Batches of a dataset; each ``for`` loop over it is one pass.
 
     Args:
-        dataset: anything with ``__getitem__(index)`` and ``__len__()``, or an IterableDataset.
-        batch_size: samples per batch. None turns batches off: samples come one by one.
+        dataset: an object with ``__getitem__(index)`` and ``__len__()``, or an IterableDataset.
+        batch_size: samples per batch. None disables batching: samples come one by one.
         shuffle: a new random order in each pass.
         sampler: the order, as an iterable of indices, instead of ``shuffle``.
-        batch_sampler: the batches, as an iterable of lists of indices, instead of all of these.
-        num_workers: how many workers make batches in the background, ahead of being asked for
-            them; 0: each batch is made when it is asked for.
-        collate_fn: makes a batch of a list of samples (``default_collate``).
-        pin_memory: there is no accelerator to pin memory for; True gives PyTorch's warning.
+        batch_sampler: the batches, as an iterable of lists of indices, instead of the above.
+        num_workers: the number of workers that prepare batches in the background; 0 loads each
+            batch on request.
+        collate_fn: builds a batch from a list of samples (``default_collate``).
+        pin_memory: without effect, since there is no accelerator; True gives PyTorch's warning.
         drop_last: leave out a last batch that would be smaller.
-        timeout: seconds to wait for a batch of a worker before RuntimeError; 0: no limit.
-        worker_init_fn: is called with its number in each worker, before it makes batches.
-        multiprocessing_context: the start method of worker processes, or a context of
-            multiprocessing (Python's default); given, workers are processes.
-        generator: where ``shuffle`` draws from (the default generator), and the seeds of batches.
-            A generator with the same seed gives the same orders.
-        prefetch_factor: how many batches per worker are made in advance (2).
+        timeout: seconds to wait for a worker's batch before RuntimeError; 0: no limit.
+        worker_init_fn: called in each worker with the worker's number, before the first batch.
+        multiprocessing_context: the start method of worker processes, or a multiprocessing
+            context (Python's default). If given, workers are processes.
+        generator: the random source of ``shuffle`` and of the batches' seeds (the default
+            generator). Generators with the same seed give the same orders.
+        prefetch_factor: the number of batches each worker prepares in advance (2).
         persistent_workers: keep workers, and their copies of the dataset, for the next pass.
-        pin_memory_device: PyTorch's; without effect.
-        in_order: give batches in the order of the sampler; else as they are ready.
+        pin_memory_device: accepted for compatibility; without effect.
+        in_order: return batches in the order of the sampler; otherwise as they become ready.
         worker_method: ``"thread"`` (default) or ``"multiprocessing"``; see below.
 
-    **Threads or processes.** Threads share the data and give batches away without a copy; they
-    work at once where numpy or a file does (both release Python's lock), but Python code runs in
-    one thread at a time. Processes run Python code at once, but start slower, and every batch is
-    copied through a pipe. So: ``worker_method="multiprocessing"`` for datasets whose own Python
-    code takes the time, such as parsing text. With a start method other than ``"fork"``, dataset,
-    ``collate_fn`` and ``worker_init_fn`` have to be picklable, and the program needs
-    ``if __name__ == "__main__":``. Matrix products in processes compete for processors:
-    ``tn.set_num_threads(1)`` in a ``worker_init_fn`` ends that.
+    **Threads or processes.** Threads share the data and return batches without copying. They run
+    in parallel while numpy or a file operation releases Python's lock; Python code runs in one
+    thread at a time. Processes run Python code in parallel, but start more slowly, and every batch
+    is copied through a pipe. Use ``worker_method="multiprocessing"`` for datasets that spend their
+    time in Python code, such as parsing text. With a start method other than ``"fork"``, the
+    dataset, ``collate_fn`` and ``worker_init_fn`` must be picklable, and the program needs
+    ``if __name__ == "__main__":``. Matrix products in several processes compete for processors;
+    call ``tn.set_num_threads(1)`` in a ``worker_init_fn`` to avoid that.
 
-    **Random numbers.** While a batch is made, tinynet's default generator, ``random`` and
-    ``np.random`` start from a seed that depends on the loader's generator, the pass and the place
-    of the batch. So augmentation is the same for any number of workers (also 0), and nothing of it
-    is drawn from the streams of the training loop. In worker *threads* this holds for tinynet's
-    default generator and what draws from it; ``random`` and ``np.random`` cannot be given to a
-    thread. ``tn.default_generator.numpy`` is a numpy generator for all cases. A Generator that a
-    dataset or transform holds is not reseeded: the threads take turns with it, each process has a
-    copy. Leave it out where there are workers.
+    **Random numbers.** For each batch, tinynet's default generator, ``random`` and ``np.random``
+    start from a seed that depends on the loader's generator, the pass and the position of the
+    batch. Augmentation is therefore the same for any number of workers, including 0, and does not
+    disturb the random streams of the training loop. In worker *threads* this holds only for
+    tinynet's default generator: ``random`` and ``np.random`` belong to the whole process.
+    ``tn.default_generator.numpy`` is a numpy generator that works in all cases. A Generator held
+    by a dataset or transform is not reseeded: threads share it, and each process has a copy. Do
+    not pass one when you use workers.
 
-    **Errors** in a worker arrive as exceptions of the same type, with the worker's traceback; the
-    pass can go on with the next batch. A worker process that dies ends the pass with RuntimeError.
+    **Errors** in a worker are raised as exceptions of the same type, with the worker's traceback;
+    the pass can continue with the next batch. If a worker process dies, the pass ends with
+    RuntimeError.
 
     **Exact resume**: see `state_dict`.
 
     Raises:
-        ValueError: arguments exclude each other, or are out of range.
-        TypeError: ``generator`` is not a generator, ``num_workers`` no integer.
+        ValueError: arguments exclude each other or are out of range.
+        TypeError: ``generator`` is not a generator, or ``num_workers`` not an integer.
 
     Example:
         >>> points = tn.data.TensorDataset(tn.arange(5), tn.ones(5))
@@ -177,7 +178,7 @@ class DataLoader(Generic[T_co]):
         return self.batch_sampler is not None
 
     def _settle(self) -> None:
-        """Begin without passes, and with a place for workers between two of them."""
+        """Reset the progress, and prepare to keep workers between passes."""
         self._told_length: int | None = None
         self._progress, self._resumes = Progress(), False
         self._home = Home(self.persistent_workers)
@@ -242,13 +243,13 @@ class DataLoader(Generic[T_co]):
         return length
 
     def batch_indices(self, number: int) -> list[int] | None:
-        """Return the indices of the samples in a batch of the pass that was begun last.
+        """Return the indices of the samples in a batch of the current or last pass.
 
-        None if that cannot be told: of an IterableDataset, of a sampler that is neither a sequence
-        nor has a ``state_dict``, or where there is no such batch.
+        Returns None for an IterableDataset, for a sampler that is neither a sequence nor has a
+        ``state_dict``, and if there is no such batch.
 
         Args:
-            number: of the batch in its pass, from 0.
+            number: the number of the batch in its pass, from 0.
 
         Example:
             >>> loader = tn.data.DataLoader(range(100, 105), batch_size=2, shuffle=True)
@@ -265,12 +266,12 @@ class DataLoader(Generic[T_co]):
     # ---- states ----
 
     def state_dict(self) -> dict[str, Any]:
-        """Return how far the pass that was begun last is, and the states of the random order.
+        """Return the position in the current or last pass, and the states of the random order.
 
-        It is plain data (what an IterableDataset says of itself excepted), and can be taken at any
-        time, also in the body of the loop. What workers made in advance does not count: the place
-        is that of the batch that was given last. With ``"epoch"`` (passes before this one) and
-        ``"position"`` (batches of this one that were given) it says where that is.
+        The state is plain data (except for the state of an IterableDataset) and can be taken at
+        any time, including in the body of the loop. It refers to the last batch returned; batches
+        that workers have prepared in advance do not count. ``"epoch"`` is the number of earlier
+        passes, ``"position"`` the number of batches returned in this one.
 
         Example:
             >>> def loader():
@@ -290,14 +291,14 @@ class DataLoader(Generic[T_co]):
         return {"batch_size": self.batch_size, **self._progress.state(), **states(self)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go to a state of a DataLoader with the same dataset, sampler and batch size.
+        """Restore a state of a DataLoader with the same dataset, sampler and batch size.
 
-        The next pass gives the batches that were left, the passes after it are as they would have
-        been. The generator (the default one, if the loader has none of its own) goes to its state
-        at once. There may be another number of workers, unless they share an IterableDataset.
+        The next pass returns the remaining batches; later passes are the same as without the
+        interruption. The generator (the loader's own, or the default one) is restored at once.
+        The number of workers may differ, unless the workers share an IterableDataset.
 
         Raises:
-            ValueError: the batch size is another one, or the number of workers that share.
+            ValueError: the batch size differs, or the number of workers that share a dataset.
         """
         shares = max(1, self.num_workers)
         if state_dict["batch_size"] != self.batch_size:
@@ -319,7 +320,7 @@ class DataLoader(Generic[T_co]):
 
 
 class _Endless(Sampler[None]):
-    """What an IterableDataset has for a sampler: it says "the next one", for ever."""
+    """The sampler of an IterableDataset: yields None forever."""
 
     def __iter__(self) -> Iterator[None]:
         return repeat(None)

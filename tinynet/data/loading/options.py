@@ -1,4 +1,4 @@
-"""The arguments of a DataLoader: which of them fit together."""
+"""Checks of the arguments of a DataLoader."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tinynet.data.dataset import IterableDataset
 
 
 def processes(name: str) -> Any:
-    """Return what ``name`` is in processes.py, loaded only now as it needs multiprocessing."""
+    """Return an object from processes.py, imported lazily because it needs multiprocessing."""
     return pkgutil.resolve_name(f"tinynet.data.loading.processes:{name}")
 
 
 def check_workers(
     num_workers: Any, timeout: Any, prefetch_factor: Any, persistent_workers: Any
 ) -> None:
-    """Refuse what does not fit the number of workers."""
+    """Refuse arguments that do not fit the number of workers."""
     if not isinstance(num_workers, int) or isinstance(num_workers, bool):
         raise TypeError(
             "The 'num_workers' parameter of DataLoader must be an integer >= 0. "
@@ -99,7 +99,7 @@ def _warn_of_too_many(num_workers: int) -> None:
 
 
 def warn_of_pinning(pin_memory: Any, device: str) -> None:
-    """Say that there is nothing to pin memory for."""
+    """Warn that there is no accelerator to pin memory for."""
     if pin_memory and device:
         warnings.warn(
             "pin_memory_device is deprecated, the current accelerator will be used as the device,"

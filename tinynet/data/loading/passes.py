@@ -1,4 +1,4 @@
-"""One pass over a DataLoader: the iterators that hand out its batches."""
+"""One pass over a DataLoader: the iterators that return its batches."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tinynet.random import default_generator
 
 
 class Pool(Protocol):
-    """Workers, whatever they are: messages go in by worker, answers come out as they are ready."""
+    """A pool of workers: takes messages for each worker, returns replies as they become ready."""
 
     def send(self, worker: int, message: Any) -> None:
-        """Give a message to a worker."""
+        """Send a message to a worker."""
 
     def receive(self, timeout: float | None) -> Reply | Died | None:
-        """Return the next answer, or None if there is none within ``timeout`` seconds."""
+        """Return the next reply, or None if there is none within ``timeout`` seconds."""
 
     def close(self) -> None:
-        """End the workers."""
+        """Shut the workers down."""
 
     @property
     def workers(self) -> Sequence[Any]:
@@ -76,7 +76,7 @@ class Pass(Iterator[Any]):
 
 
 class SerialPass(Pass):
-    """Makes each batch when it is asked for."""
+    """Loads each batch on request."""
 
     def __init__(self, loader: Any, work: Work, progress: Progress, resumed: bool) -> None:
         super().__init__(loader, work, progress, resumed)
@@ -93,7 +93,7 @@ class SerialPass(Pass):
         except EndOfStream:
             raise StopIteration from None
         except Exception:
-            self.progress.gave(number)  # whoever goes on after an error goes on after this batch
+            self.progress.gave(number)  # after an error, a resume continues with the next batch
             raise
         self.progress.gave(number)
         return batch
@@ -103,10 +103,10 @@ _pass_numbers = count()
 
 
 class PrefetchingPass(Pass):
-    """Has workers make the batches ahead of being asked for them.
+    """Lets workers prepare batches in advance.
 
     Requests are numbered and go to the workers in turn; each has exactly one reply. At most
-    ``prefetch_factor`` batches per worker are under way or wait here to be given.
+    ``prefetch_factor`` batches per worker are in progress or wait here.
     """
 
     def __init__(
@@ -120,11 +120,11 @@ class PrefetchingPass(Pass):
         self._workers = loader.num_workers
         self._capacity = loader.prefetch_factor * loader.num_workers
         self._number = next(_pass_numbers)
-        self._under_way: dict[int, int] = {}  # number of a request -> worker, in order
+        self._under_way: dict[int, int] = {}  # number of a request -> its worker, in order
         self._ready: dict[int, Reply] = {}
         self._turn = progress.turn
         self._active = [True] * self._workers
-        # Worker 0 shows with its first batch whether the dataset is shared out.
+        # Worker 0's first batch shows whether the workers share the dataset.
         self._probing = work.iterable and work.init_fn is None and progress.asked is None
         if work.iterable:
             self._share_out(progress)
@@ -144,7 +144,7 @@ class PrefetchingPass(Pass):
     # ---- requests ----
 
     def _fill(self) -> None:
-        """Send requests until enough are under way."""
+        """Send requests until enough are in progress."""
         while len(self._under_way) < self._capacity and not (self._probing and self._under_way):
             worker = self._next_worker()
             if worker is None:
@@ -192,7 +192,7 @@ class PrefetchingPass(Pass):
             return reply.value
 
     def _due(self) -> int | None:
-        """The number of the batch to give now, if it is there."""
+        """Return the number of the next batch to return, if it is ready."""
         if not self._in_order:
             return next(iter(self._ready), None)
         number = next(iter(self._under_way))
@@ -211,7 +211,7 @@ class PrefetchingPass(Pass):
             self._abort()
             raise RuntimeError(reply.text)
         if reply.pass_number != self._number:
-            return  # of a pass that was given up, by workers that persist
+            return  # the reply belongs to an abandoned pass of persistent workers
         self._ready[reply.number] = reply
         if reply.kind == "end":
             self._active[reply.worker] = False
@@ -219,7 +219,7 @@ class PrefetchingPass(Pass):
             self._decide(reply.mark.asked)
 
     def _decide(self, asked: bool) -> None:
-        """Share the dataset out among the workers, or leave it to the first."""
+        """Split the dataset among the workers, or leave it to the first."""
         self._probing, self.progress.asked = False, asked
         self._turn = 1 % self._workers
         if not asked:
@@ -237,33 +237,33 @@ class PrefetchingPass(Pass):
             progress.turn = (worker + 1) % self._workers
 
     def _abort(self) -> None:
-        """End the workers, and with them the pass."""
+        """Shut the workers down and end the pass."""
         self._over = True
         self._close.detach()
         self._pool.close()
 
 
 class Home:
-    """Where the workers of a loader stay between two passes, if they persist."""
+    """Holds the persistent workers of a loader between two passes."""
 
     def __init__(self, persistent: bool) -> None:
         self._open = persistent
         self._pool: Pool | None = None
 
     def take(self) -> Pool | None:
-        """Return the workers that are here, if any."""
+        """Return the stored workers, if any."""
         pool, self._pool = self._pool, None
         return pool
 
     def give(self, pool: Pool) -> None:
-        """Keep workers, or end them."""
+        """Store the workers, or shut them down."""
         if self._open and self._pool is None:
             self._pool = pool
         else:
             pool.close()
 
     def close(self) -> None:
-        """End the workers that are here, and those that will come."""
+        """Shut down stored workers, and any stored later."""
         self._open = False
         pool = self.take()
         if pool is not None:

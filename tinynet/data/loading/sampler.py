@@ -1,4 +1,4 @@
-"""Samplers: in which order, and in which groups, a DataLoader asks for samples."""
+"""Samplers: the order in which a DataLoader requests samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 def random_source(generator: Generator | None, owner: str) -> Generator:
-    """Return the generator to draw from: the given one, or else the default generator."""
+    """Return the given generator, or the default one for None."""
     if generator is None:
         return generators.default_generator
     if not isinstance(generator, Generator):
@@ -45,7 +45,7 @@ def _load_state(generator: Generator | None, state: dict[str, Any]) -> None:
 
 
 def check_batching(batch_size: Any, drop_last: Any) -> None:
-    """Raise ValueError unless these are a positive integer and a bool."""
+    """Raise ValueError unless the arguments are a positive integer and a bool."""
     if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
         raise ValueError(
             f"batch_size should be a positive integer value, but got batch_size={batch_size}"
@@ -55,7 +55,7 @@ def check_batching(batch_size: Any, drop_last: Any) -> None:
 
 
 class Sampler(Generic[T_co]):
-    """An order of samples: a subclass defines ``__iter__()`` and, where it knows, ``__len__()``.
+    """An order of samples: a subclass defines ``__iter__()`` and, if possible, ``__len__()``.
 
     Example:
         >>> class Backwards(tn.data.Sampler):
@@ -79,10 +79,10 @@ class SequentialSampler(Sampler[int]):
     """All indices of a dataset, in order.
 
     Args:
-        data_source: the dataset; only its length counts.
+        data_source: the dataset; only its length is used.
 
     Raises:
-        TypeError: (in the loop) what has no length.
+        TypeError: (during iteration) ``data_source`` has no length.
 
     Example:
         >>> list(tn.data.SequentialSampler("abc"))
@@ -103,7 +103,7 @@ _AT_ONCE = 2**20
 
 
 def _endless(source: np.random.Generator, n: int, wanted: int) -> Iterator[int]:
-    """Draw ``wanted`` numbers below ``n``, a part at a time."""
+    """Draw ``wanted`` numbers below ``n``, in chunks."""
     for start in range(0, wanted, _AT_ONCE):
         yield from source.integers(n, size=min(_AT_ONCE, wanted - start)).tolist()
 
@@ -113,14 +113,14 @@ class RandomSampler(Sampler[int]):
 
     Args:
         data_source: the dataset, for its length.
-        replacement: draw each index independently of those before.
-        num_samples: how many to draw (the length of the dataset). Without replacement, more than
-            that means several passes, each in an order of its own.
-        generator: where the order comes from (the default generator).
+        replacement: draw each index independently of earlier ones.
+        num_samples: the number of indices to draw (the length of the dataset). Without
+            replacement, a larger number means several passes, each in a new order.
+        generator: the source of the order (the default generator).
 
     Raises:
         ValueError: ``num_samples`` is not positive.
-        TypeError: ``replacement`` is not a bool, or ``generator`` not a generator.
+        TypeError: ``replacement`` is not a bool, or ``generator`` is not a generator.
 
     Example:
         >>> sampler = tn.data.RandomSampler("abcd", generator=tn.Generator().manual_seed(0))
@@ -154,7 +154,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many indices an iteration gives."""
+        """The number of indices per iteration."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -163,7 +163,7 @@ class RandomSampler(Sampler[int]):
             source = random_source(self.generator, "RandomSampler").numpy
             if wanted <= _AT_ONCE:
                 return iter(source.integers(n, size=wanted).tolist())
-            # An endless stream, in effect: its draws must not come between those of the model.
+            # Practically endless: its draws must not mix with those of the model.
             return _endless(np.random.default_rng(source.integers(2**63)), n, wanted)
         order: list[int] = []
         while len(order) < wanted:
@@ -178,7 +178,7 @@ class RandomSampler(Sampler[int]):
         return _state(self.generator)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go to a state that `state_dict` returned."""
+        """Restore a state returned by `state_dict`."""
         _load_state(self.generator, state)
 
 
@@ -186,11 +186,11 @@ class SubsetRandomSampler(Sampler[int]):
     """The given indices in random order, drawn anew in each iteration.
 
     Args:
-        indices: what to draw from.
-        generator: where the order comes from (the default generator).
+        indices: the indices to draw.
+        generator: the source of the order (the default generator).
 
     Raises:
-        TypeError: (in the loop) what has no length.
+        TypeError: (during iteration) ``indices`` has no length.
 
     Example:
         >>> sorted(tn.data.SubsetRandomSampler([3, 5, 8]))
@@ -214,24 +214,24 @@ class SubsetRandomSampler(Sampler[int]):
         return _state(self.generator)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go to a state that `state_dict` returned."""
+        """Restore a state returned by `state_dict`."""
         _load_state(self.generator, state)
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Indices below ``len(weights)``, drawn with probabilities in proportion to the weights.
+    """Indices below ``len(weights)``, drawn with probabilities proportional to the weights.
 
     Args:
         weights: one number >= 0 per sample of the dataset; they need not sum to 1.
-        num_samples: how many to draw.
-        replacement: draw each independently of those before; else each index comes once at most.
-        generator: where the draws come from (the default generator).
+        num_samples: the number of indices to draw.
+        replacement: draw each index independently of earlier ones; otherwise each at most once.
+        generator: the source of random numbers (the default generator).
 
     Raises:
         ValueError: ``num_samples`` is not positive, ``replacement`` not a bool, or ``weights`` not
             one-dimensional.
-        RuntimeError: when drawing: weights are negative, not finite or all zero, or fewer than have
-            to be drawn without replacement.
+        RuntimeError: (when drawing) weights are negative, not finite or all zero, or there are
+            too few to draw without replacement.
 
     Example:
         >>> sampler = tn.data.WeightedRandomSampler([0, 0.2, 3, 0], 2, replacement=False)
@@ -279,7 +279,7 @@ class WeightedRandomSampler(Sampler[int]):
         return _state(self.generator)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go to a state that `state_dict` returned."""
+        """Restore a state returned by `state_dict`."""
         _load_state(self.generator, state)
 
 
@@ -317,25 +317,25 @@ class BatchSampler(Sampler[list[int]]):
         return (samples + rest) // self.batch_size
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state of the sampler inside, if it has one."""
+        """Return the state of the inner sampler, if it has one."""
         return sampler_state(self.sampler)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go to a state that `state_dict` returned."""
+        """Restore a state returned by `state_dict`."""
         load_sampler_state(self.sampler, state)
 
 
-# ---- states: of samplers that have one ----
+# ---- states of samplers ----
 
 
 def sampler_state(sampler: Any) -> dict[str, Any]:
-    """Return ``sampler.state_dict()``, or {} of a sampler without."""
+    """Return ``sampler.state_dict()``, or {} if the sampler has no state."""
     state_dict = getattr(sampler, "state_dict", dict)
     found: dict[str, Any] = state_dict()
     return found
 
 
 def load_sampler_state(sampler: Any, state: dict[str, Any]) -> None:
-    """Give a state back to a sampler that has states."""
+    """Restore the state of a sampler, if it supports states."""
     if hasattr(sampler, "load_state_dict"):
         sampler.load_state_dict(state)

@@ -1,4 +1,4 @@
-"""Optimizers, and schedules of their learning rates."""
+"""Optimizers and learning-rate schedules."""
 
 from tinynet.optim import lr_scheduler as lr_scheduler
 from tinynet.optim import swa_utils as swa_utils

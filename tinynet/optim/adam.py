@@ -26,7 +26,7 @@ from tinynet.optim.base.parameter_state import OnePass, Rule
 
 
 class Adam(Elementwise):
-    """Adam: steps scaled by running averages of the gradient and of its square.
+    """Adam: steps scaled by running averages of the gradient and its square.
 
     ``m = b1 * m + (1 - b1) * g``, ``v = b2 * v + (1 - b2) * g * g``, and at step t
     ``p = p - lr * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)``. Kingma and Ba (2015),
@@ -35,13 +35,13 @@ class Adam(Elementwise):
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: learning rate, >= 0.
-        betas: how much of the two averages is kept, each in [0, 1).
-        eps: added to the root, >= 0.
-        weight_decay: L2 penalty, >= 0: it enters the gradient; see AdamW for the other way.
+        betas: decay rates of the two averages, each in [0, 1).
+        eps: added to the root for numerical stability, >= 0.
+        weight_decay: L2 penalty, >= 0, added to the gradient; AdamW decouples it.
         amsgrad: divide by the largest v so far (Reddi et al., 2018, "On the Convergence of Adam
             and Beyond").
-        maximize: go up instead of down.
-        decoupled_weight_decay: decay as AdamW does.
+        maximize: maximize the objective instead of minimizing it.
+        decoupled_weight_decay: apply weight decay as AdamW does.
         foreach, fused, capturable: accepted for compatibility; they change nothing.
         differentiable: not supported.
 
@@ -135,7 +135,7 @@ class Adam(Elementwise):
             if largest is not None:
                 square = np.maximum(largest, square, out=largest)
             np.sqrt(square, work)
-            work += eps  # all of the fraction times the root of 1 - b2^t
+            work += eps  # everything is scaled by the root of 1 - b2^t
             np.divide(mean, work, work)
             work *= rate
             param -= work
@@ -157,17 +157,17 @@ class Adam(Elementwise):
 class AdamW(Adam):
     """Adam with decoupled weight decay: ``p = p * (1 - lr * weight_decay)`` before Adam's step.
 
-    The decay is then not divided by the root of the squares. Loshchilov and Hutter (2019),
+    Unlike the L2 penalty, the decay is not divided by the root of v. Loshchilov and Hutter (2019),
     "Decoupled Weight Decay Regularization".
 
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: learning rate, >= 0.
-        betas: how much of the two averages is kept, each in [0, 1).
-        eps: added to the root, >= 0.
+        betas: decay rates of the two averages, each in [0, 1).
+        eps: added to the root for numerical stability, >= 0.
         weight_decay: factor of the decay, >= 0.
         amsgrad: divide by the largest v so far.
-        maximize: go up instead of down.
+        maximize: maximize the objective instead of minimizing it.
         foreach, fused, capturable: accepted for compatibility; they change nothing.
         differentiable: not supported.
 
@@ -215,5 +215,5 @@ class AdamW(Adam):
 
     def _loaded(self) -> None:
         super()._loaded()
-        for group in self.param_groups:  # also where the saved state is that of an Adam
+        for group in self.param_groups:  # even if the saved state is Adam's
             group["decoupled_weight_decay"] = True

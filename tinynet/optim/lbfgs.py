@@ -19,21 +19,21 @@ from tinynet.optim.optimizer import Optimizer
 
 
 class LBFGS(Optimizer):
-    """L-BFGS: Newton's method with a curvature that is estimated from the last gradients.
+    """L-BFGS: Newton's method with a curvature estimated from recent gradients.
 
-    Each ``step`` does up to ``max_iter`` iterations and calls the closure for each of them. For
-    functions without noise: whole data sets, fits, styles. Liu and Nocedal (1989), "On the Limited
-    Memory BFGS Method for Large Scale Optimization".
+    Each ``step`` runs up to ``max_iter`` iterations and calls the closure in each of them. Suits
+    objectives without noise: full-batch training, curve fitting, style transfer. Liu and Nocedal
+    (1989), "On the Limited Memory BFGS Method for Large Scale Optimization".
 
     Args:
-        params: parameters, or named ones; there can be one group only.
-        lr: length of a step along the direction, >= 0; where the line search starts.
-        max_iter: most iterations per step.
-        max_eval: most calls of the closure per step; ``max_iter * 5 // 4`` by default.
-        tolerance_grad: end where no element of the gradient is larger.
-        tolerance_change: end where parameters or loss change less.
-        history_size: number of gradients that the curvature is estimated from.
-        line_search_fn: None, or ``"strong_wolfe"``: look for a good length by more calls.
+        params: parameters, or named ones; only one group is allowed.
+        lr: length of a step along the direction, >= 0; the initial guess of the line search.
+        max_iter: maximum number of iterations per step.
+        max_eval: maximum number of closure calls per step; ``max_iter * 5 // 4`` by default.
+        tolerance_grad: stop when no element of the gradient is larger.
+        tolerance_change: stop when parameters or loss change less.
+        history_size: number of gradients for estimating the curvature.
+        line_search_fn: None, or ``"strong_wolfe"``: search for a good step length.
 
     Raises:
         ValueError: lr is negative, or there are several groups.
@@ -80,10 +80,10 @@ class LBFGS(Optimizer):
         refuse_negative(group, lr="learning rate")
 
     def add_param_group(self, param_group: Group) -> None:
-        """Take the only group.
+        """Add the only group.
 
         Raises:
-            ValueError: there is one already.
+            ValueError: there is already a group.
         """
         if self.param_groups:
             refuse_mixed(completed(param_group, self.defaults), self.param_groups)
@@ -93,7 +93,7 @@ class LBFGS(Optimizer):
     # ---- the parameters as one vector -------------------------------------------------------
 
     def _gradient(self) -> Array:
-        """Return all gradients; zeros where there is none."""
+        """Return all gradients as one vector, with zeros where there is none."""
         return np.concatenate(
             [
                 np.zeros(p._array.size, p._array.dtype)
@@ -122,13 +122,13 @@ class LBFGS(Optimizer):
     # ---- steps ------------------------------------------------------------------------------
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
-        """Do up to ``max_iter`` iterations; return what the first call of ``closure`` returned.
+        """Run up to ``max_iter`` iterations; return the first result of ``closure``.
 
         Args:
             closure: computes the gradients and returns the loss; runs with grad mode on.
         """
         group = self.param_groups[0]
-        held = self.state[group["params"][0]]  # all of the state, as in PyTorch
+        held = self.state[group["params"][0]]  # holds the whole state, as in PyTorch
         held.setdefault("func_evals", 0)
         held.setdefault("n_iter", 0)
 
@@ -192,7 +192,7 @@ class LBFGS(Optimizer):
     def _search(
         self, call: Callable[[], tuple[float, Array]], start: Point, curve: Curvature, left: int
     ) -> tuple[float, Array]:
-        """Set ``curve.t`` to a good length; return loss and gradient there."""
+        """Set ``curve.t`` to a good length; return the loss and gradient at that point."""
         group, direction = self.param_groups[0], curve.d
         if group["line_search_fn"] != "strong_wolfe":
             raise RuntimeError("only 'strong_wolfe' is supported")
@@ -211,13 +211,13 @@ class LBFGS(Optimizer):
 
 
 class Curvature:
-    """What the last gradients say of the inverse Hessian, and the last step.
+    """An estimate of the inverse Hessian from recent gradients, and the last step.
 
     Attributes:
         d, t: the last direction and length.
         changes, moves: differences of gradients, and of parameters.
         inverses: 1 over the product of each pair.
-        scale: of the first guess of the inverse Hessian.
+        scale: the factor of the initial inverse Hessian.
     """
 
     def __init__(self, held: dict[str, Any], size: int):
@@ -233,7 +233,7 @@ class Curvature:
         self.shares: list[Any] | None = held.get("al")
 
     def direction(self, grad: Array, first: bool) -> Array:
-        """Return where to go from a gradient; remember it, and what the last step has shown."""
+        """Return the search direction for a gradient, after learning from the last step."""
         if first:
             self.changes, self.moves, self.inverses, self.scale = [], [], [], 1
             self.d = -grad
@@ -244,7 +244,7 @@ class Curvature:
         return self.d
 
     def _learn(self, change: Array, move: Array) -> None:
-        """Take over a pair that shows a positive curvature."""
+        """Store a pair that shows positive curvature."""
         product = change @ move
         if not product > 1e-10:
             return
@@ -272,7 +272,7 @@ class Curvature:
         return r
 
     def save(self, held: dict[str, Any]) -> None:
-        """Put everything into the optimizer's state, under PyTorch's names."""
+        """Store everything in the optimizer's state, under PyTorch's names."""
         if self.shares is not None:
             held["al"] = [x if x is None else _tensor(x) for x in self.shares]
         held["d"] = _tensor(self.d)
@@ -294,7 +294,7 @@ def _tensor(value: Any) -> Any:
 
 
 def _wrote(p: Tensor, site: Site | None) -> None:
-    """Count a write to a parameter, and tell who observes it."""
+    """Count a write to a parameter, and notify observers."""
     counter_of(p).bump(site, "LBFGS.step")
     if observers.observers:
         sources = [] if p._grad is None else [p._grad._array]

@@ -1,4 +1,4 @@
-"""Finding how far to go along a direction."""
+"""Line search: finding the step length along a direction."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tinynet.dtypes import Array
 
 
 class Point(NamedTuple):
-    """A place on the line.
+    """A point on the line.
 
     Attributes:
-        t: how far along the direction.
-        loss, grad: what the closure says there.
-        slope: derivative of the loss by t.
+        t: the step length along the direction.
+        loss, grad: the closure's results at the point.
+        slope: derivative of the loss with respect to t.
     """
 
     t: float
@@ -24,7 +24,7 @@ class Point(NamedTuple):
     slope: float
 
 
-ENOUGH, FLAT = 1e-4, 0.9  # share of the slope that the loss must fall by, and that may be left
+ENOUGH, FLAT = 1e-4, 0.9  # constants of the sufficient decrease and curvature conditions
 
 
 def strong_wolfe(
@@ -35,18 +35,18 @@ def strong_wolfe(
     little: float,
     most: int,
 ) -> Point:
-    """Return a point where the loss has fallen enough and the slope is flat enough.
+    """Return a point that satisfies the strong Wolfe conditions.
 
-    Goes further until such a point, or an interval around one, is found, then narrows the
+    Extends the step until it finds such a point or an interval that contains one, then narrows the
     interval. Nocedal and Wright (2006), "Numerical Optimization", algorithms 3.5 and 3.6.
 
     Args:
-        at: evaluates the loss; the first call is for ``t``.
+        at: evaluates the loss; first called with ``t``.
         start: the point at 0.
-        t: the first guess.
+        t: the initial guess.
         size: largest element of the direction.
-        little: end where the interval is less than this, in the largest element.
-        most: number of further evaluations.
+        little: stop when the interval is smaller, measured in the direction's largest element.
+        most: maximum number of further evaluations.
     """
     before, point, tried = start, at(t), 0
     while tried < most:
@@ -73,7 +73,7 @@ def _zoom(
     little: float,
     most: int,
 ) -> Point:
-    """Narrow an interval that has a good point in it."""
+    """Narrow an interval that contains a suitable point."""
     low = 0 if ends[0].loss <= ends[1].loss else 1
     stuck = False
     for _ in range(most):
@@ -95,7 +95,7 @@ def _zoom(
 
 
 def _inside(ends: list[Point], stuck: bool) -> tuple[float, bool]:
-    """Return where to try next: not twice near an end, which would not narrow the interval."""
+    """Return the next trial point, avoiding a second one near an end of the interval."""
     first, last = sorted(end.t for end in ends)
     t = interpolated(ends[0], ends[1], first, last)
     margin = 0.1 * (last - first)

@@ -1,4 +1,4 @@
-"""The base of all optimizers: groups, state, steps, what is saved."""
+"""The base class of all optimizers: groups, state, steps and saving."""
 
 from __future__ import annotations
 
@@ -30,39 +30,40 @@ from tinynet.optim.base.hooks import (
 )
 from tinynet.optim.base.options import Group, Params
 
-required: Any = object()  # as a default: the argument has to be given
+required: Any = object()  # as a default: the argument must be given
 
 
 class Optimizer:
-    """Base of all optimizers.
+    """Base class of all optimizers.
 
-    An algorithm is its ``defaults``, the constraints on them (``check``), and one ``update`` of
-    an array in place. Groups, state, gradients, version counters and saving are done here.
+    A subclass defines ``defaults``, checks its options in ``check``, and updates one array in
+    place in ``update``. The base class handles groups, state, gradients, version counters and
+    saving.
 
-    A step is not recorded, but it counts as a write: a backward through values from before it
-    raises and names the line of the step, because the gradients would be wrong.
+    A step is not recorded, but counts as a write: a backward pass through values computed before
+    the step raises and names the line of the step, because the gradients would be wrong.
 
-    A step warns, once each, when no parameter has a gradient; when a parameter is held by nobody
-    but the optimizer, or became the result of a recorded operation (its gradient will never
-    come); when one that requires no grad any more is moved by an old gradient. It cannot see that
-    a parameter of another model that is still in use was passed by mistake.
+    A step warns once if no parameter has a gradient; if only the optimizer holds a parameter; if a
+    parameter became the result of a recorded operation, so its gradient will never arrive; and if
+    a frozen parameter is updated by an old gradient. It cannot detect that you passed a parameter
+    of another model by mistake if that model is still in use.
 
     Args:
-        params: parameters; or dicts with ``"params"`` and options of their own; or pairs of a name
-            and a parameter.
-        defaults: values of the options that a group does not give.
+        params: parameters; or dicts with ``"params"`` and options for that group; or pairs of a
+            name and a parameter.
+        defaults: option values for groups that do not specify them.
 
     Attributes:
         param_groups: the dicts; changing a value (``group["lr"] = ...``) takes effect at once.
-        state: for each parameter a dict of tensors.
+        state: a dict of tensors for each parameter.
         stepped: True after the first step.
 
     Raises:
-        ValueError: no parameters, one in two groups, a non-leaf, an option out of range.
-        TypeError: a parameter is no tensor.
+        ValueError: no parameters, a parameter in two groups, a non-leaf, an option out of range.
+        TypeError: a parameter is not a tensor.
 
     Example:
-        An optimizer of one's own:
+        A custom optimizer:
 
         >>> class SignSGD(optim.Optimizer):
         ...     def __init__(self, params, lr=0.1):
@@ -79,7 +80,7 @@ class Optimizer:
         tensor([ 0.9000, -1.9000], requires_grad=True)
     """
 
-    # Entries of the state that are numbers (0-d tensors), and those of the parameter's shape.
+    # State entries that are numbers (0-d tensors), and entries of the parameter's shape.
     numbers: ClassVar[tuple[str, ...]] = ()
     shaped: ClassVar[tuple[str, ...]] = ()
 
@@ -99,53 +100,53 @@ class Optimizer:
             self.add_param_group(group)
 
     def _set_up(self) -> None:
-        """Start what is not saved: hooks, and what the steps remember."""
+        """Initialize what is not saved: hooks, and what is remembered between steps."""
         self._before: Hooks = {}
         self._after: Hooks = {}
         self._saving: dict[str, Hooks] = {"save": {}, "saved": {}, "load": {}, "loaded": {}}
         self._running = False
         self._diagnosis = Diagnosis()
         self.stepped = False
-        self._known_step: Any = None  # one put in the place of step() before a scheduler was made
+        self._known_step: Any = None  # replaced step() seen when a scheduler was constructed
 
-    # ---- what an algorithm defines ----------------------------------------------------------
+    # ---- defined by an algorithm -------------------------------------------------------------
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group (or a default) is out of range."""
 
     def update(self, param: Array, grad: Array, state: dict[str, Any], group: Group) -> None:
-        """Change ``param`` in place.
+        """Update ``param`` in place.
 
         Args:
             param: the values of one parameter.
-            grad: its gradient; not to be changed.
-            state: empty at the first step; arrays put in are kept, and are changed in place later.
+            grad: its gradient; must not be changed.
+            state: empty at the first step; arrays stored here persist and may be updated in place.
             group: the options.
         """
         raise NotImplementedError(f"{type(self).__name__} defines neither update() nor step()")
 
     def refuse(self, sparse: bool, group: Group) -> None:
-        """Raise RuntimeError if gradients that are sparse (or dense) cannot be used."""
+        """Raise RuntimeError if sparse (or dense) gradients are not supported."""
         if sparse:
             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     def takes_rows(self, group: Group) -> bool:
-        """Return whether ``update`` may get a dense gradient as the rows that are not zero.
+        """Return whether ``update`` accepts a dense gradient as its nonzero rows.
 
-        So it may where a gradient of zero changes neither a parameter nor its state.
+        True if a zero gradient changes neither the parameter nor its state.
         """
         return False
 
     # ---- groups -----------------------------------------------------------------------------
 
     def add_param_group(self, param_group: Group) -> None:
-        """Add parameters with options of their own, such as layers that join the training later.
+        """Add a parameter group, such as layers that you unfreeze later.
 
         Args:
-            param_group: ``"params"``, and any of the options.
+            param_group: ``"params"``, and options for this group.
 
         Raises:
-            ValueError: a parameter is in another group already, is not a leaf, or an option is
+            ValueError: a parameter is in another group already or is not a leaf, or an option is
                 out of range.
         """
         group = completed(param_group, self.defaults)
@@ -158,8 +159,8 @@ class Optimizer:
         """Remove the gradients of all parameters, or fill them with zeros.
 
         Args:
-            set_to_none: remove; a parameter without gradient is skipped by ``step``, while one
-                with a gradient of zeros is still moved by momentum and weight decay.
+            set_to_none: remove the gradients. ``step`` skips a parameter without a gradient; with
+                a gradient of zeros, momentum and weight decay still move it.
         """
         for group in self.param_groups:
             for p in group["params"]:
@@ -186,7 +187,7 @@ class Optimizer:
             closure: computes the gradients (and usually returns the loss); runs with grad mode on.
 
         Raises:
-            RuntimeError: a gradient is sparse, and the algorithm cannot use it.
+            RuntimeError: a gradient is sparse, and the algorithm does not support that.
         """
         loss = None
         if closure is not None:
@@ -197,7 +198,7 @@ class Optimizer:
         return loss
 
     def _update_all(self) -> int:
-        """Update all parameters that have a gradient; return their number."""
+        """Update all parameters that have a gradient; return the number of them."""
         todo = [
             (
                 group,
@@ -227,16 +228,16 @@ class Optimizer:
         return sum(len(ready) for _, ready in todo)
 
     def _rows(self, p: Tensor, group: Group) -> Any:
-        """Return the gradient of a parameter that has rows: dense if nobody wants them."""
+        """Return a gradient of rows as the algorithm expects it: as rows, or dense."""
         grad: Any = p._grad
-        if grad._array.__class__ is not Rows:  # a sparse tensor that the user assigned
+        if grad._array.__class__ is not Rows:  # a sparse tensor assigned by the user
             return grad._array.rows()
         if grad._array.lazy and not self.takes_rows(group):
             grad = dense_gradient(p)
         return grad._array
 
     def _update_group(self, group: Group, ready: list[tuple[Tensor, Array]]) -> None:
-        """Update the parameters of a group that have a gradient."""
+        """Update the parameters of a group that have gradients."""
         for p, grad in ready:
             param = p._array
             refuse_overlap(param)
@@ -254,7 +255,7 @@ class Optimizer:
                     self.state[p][name] = wrap(value)
 
     def _wrote(self, ready: list[tuple[Tensor, Array]], site: Site | None, began: int) -> None:
-        """Count the writes to parameters that were updated, and tell who observes them."""
+        """Count the writes to the updated parameters, and notify observers."""
         what = f"{type(self).__name__}.step"
         for p, grad in ready:
             counter_of(p).bump(site, what)
@@ -269,8 +270,8 @@ class Optimizer:
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step.
 
-        What it returns, if not None, takes the place of ``(args, kwargs)``; the first of ``args``
-        is the optimizer.
+        If it returns a value other than None, that replaces ``(args, kwargs)``; the first of
+        ``args`` is the optimizer.
         """
         return added(self._before, hook)
 
@@ -281,7 +282,7 @@ class Optimizer:
     # ---- saving -----------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state and the options, with numbers in the place of parameters.
+        """Return the state and the options, with numbers in place of the parameters.
 
         Returns:
             ``{"state": {number: {name: tensor}}, "param_groups": [{..., "params": [number]}]}``;
@@ -296,12 +297,12 @@ class Optimizer:
         return made
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over the state and the options of ``state_dict``, as copies.
+        """Load copies of the state and the options in ``state_dict``.
 
         Floating-point state is converted to the dtype of its parameter.
 
         Raises:
-            ValueError: the groups, or the shapes of the state, do not fit the parameters.
+            ValueError: the groups, or the shapes of the state, do not match the parameters.
         """
         state_dict = dict(state_dict)
         for hook in [*self._saving["load"].values()]:
@@ -317,24 +318,24 @@ class Optimizer:
             hook(self)
 
     def _loaded(self) -> None:
-        """Adapt what was loaded or unpickled."""
+        """Adapt the loaded or unpickled state."""
 
     def register_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call ``hook(optimizer)`` before each ``state_dict()``; first of all with ``prepend``."""
+        """Call ``hook(optimizer)`` before each ``state_dict()``; ``prepend`` puts it first."""
         return added(self._saving["save"], hook, prepend)
 
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` after each ``state_dict()``; it may return one."""
+        """Call ``hook(optimizer, state_dict)`` after each; a dict it returns is the result."""
         return added(self._saving["saved"], hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` before each load; it may return another to load."""
+        """Call ``hook(optimizer, state_dict)`` before each load; it may return a replacement."""
         return added(self._saving["load"], hook, prepend)
 
     def register_load_state_dict_post_hook(
@@ -366,12 +367,12 @@ class Optimizer:
 
 
 def refuse_other_shape(param: Array, arrays: dict[str, Any], names: Iterable[str] = ()) -> None:
-    """Say so if a parameter's shape is no longer that of its state.
+    """Raise if the shape of a parameter no longer matches that of its state.
 
     Args:
         param: the parameter's values.
         arrays: its state.
-        names: the entries to look at; all that have dimensions if none are given.
+        names: the entries to check; by default all that have dimensions.
     """
     for name in names or arrays:
         array = arrays.get(name)

@@ -24,23 +24,23 @@ from tinynet.optim.base.parameter_state import OnePass, Rule
 
 
 class SGD(Elementwise):
-    """Gradient descent, with momentum if asked.
+    """Gradient descent, optionally with momentum.
 
     ``g = grad + weight_decay * p``, then with momentum ``b = momentum * b + (1 - dampening) * g``
     (``b = g`` at the first step) and ``g = b``, or ``g + momentum * b`` for Nesterov's form; then
     ``p = p - lr * g``. As in PyTorch, and unlike in Sutskever et al. (2013, "On the importance of
-    initialization and momentum in deep learning"), the learning rate stands outside the momentum.
+    initialization and momentum in deep learning"), the learning rate is outside the momentum.
 
-    Sparse gradients move the rows that they have (with momentum: all rows).
+    Sparse gradients update only the rows they contain (with momentum: all rows).
 
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: learning rate, >= 0.
-        momentum: share of the last update that is kept, >= 0.
-        dampening: share of the gradient that does not enter the momentum.
+        momentum: fraction of the previous update to keep, >= 0.
+        dampening: fraction of the gradient left out of the momentum.
         weight_decay: L2 penalty, >= 0.
-        nesterov: use Nesterov's momentum; needs a momentum and no dampening.
-        maximize: go up instead of down.
+        nesterov: use Nesterov's momentum; requires momentum and no dampening.
+        maximize: maximize the objective instead of minimizing it.
         foreach, fused: accepted for compatibility; they change nothing.
         differentiable: not supported.
 
@@ -58,7 +58,7 @@ class SGD(Elementwise):
 
     shaped = ("momentum_buffer",)
     scratch = 2
-    together_from = 5  # an update of so few passes costs little more than the copies
+    together_from = 5  # below that, copying costs more than these few operations save
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class SGD(Elementwise):
         refuse_fused_foreach(group)
 
     def buffers(self, group: Group) -> tuple[str, ...]:
-        """Return the names of the state in use: a buffer where there is momentum."""
+        """Return the names of the state in use: a buffer if there is momentum."""
         return self.shaped if group["momentum"] else ()
 
     def rule(
@@ -142,13 +142,13 @@ class SGD(Elementwise):
             )
 
     def takes_rows(self, group: Group) -> bool:
-        """Return True without momentum and weight decay: only rows with a gradient are moved."""
+        """Return True without momentum and weight decay: only rows with a gradient change."""
         return not group["momentum"] and not group["weight_decay"]
 
     def update_rows(
         self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
     ) -> None:
-        """Change ``param`` in place by a sparse gradient; the buffer of its momentum is dense."""
+        """Update ``param`` in place by a sparse gradient; the momentum buffer is dense."""
         lr, momentum = number(group["lr"]), group["momentum"]
         if rows.lazy:  # as the dense update would, bit by bit
             rows = rows.unique()
@@ -162,7 +162,7 @@ class SGD(Elementwise):
             param[rows.index] = moved
             return
         buffer = state.get("momentum_buffer")
-        if buffer is None and param.flags.c_contiguous:  # each element by itself: no sorting
+        if buffer is None and param.flags.c_contiguous:  # each element independently: no sorting
             places = rows.index[:, None] * param[:1].size + np.arange(param[:1].size)
             moves = rows.values * (lr if group["maximize"] else -lr)
             np.add.at(param.reshape(-1), places.ravel(), moves.ravel())

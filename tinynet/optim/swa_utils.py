@@ -1,4 +1,4 @@
-"""Averages of weights on their way, and the learning rate that goes with them."""
+"""Weight averaging, and the learning rates for it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tinynet.optim.optimizer import Optimizer
 
 
 class SWALR(LRScheduler):
-    """Moves the learning rate to a constant one, at which weights are then averaged.
+    """Anneals the learning rate to a constant, for averaging weights afterwards.
 
     ``lr = swa_lr * a + initial_lr * (1 - a)`` with ``t = min(epoch / anneal_epochs, 1)``, and ``a =
     t`` or ``a = (1 - cos(pi * t)) / 2``.
 
     Args:
         optimizer: the optimizer.
-        swa_lr: the constant, or one for each group.
-        anneal_epochs: epochs until it is reached.
-        anneal_strategy: along a ``"cos"`` or ``"linear"``.
+        swa_lr: the constant learning rate, or one for each group.
+        anneal_epochs: number of epochs until the constant is reached.
+        anneal_strategy: ``"cos"`` or ``"linear"``.
         last_epoch: see ``LRScheduler``.
 
     Raises:
@@ -83,6 +83,6 @@ class SWALR(LRScheduler):
         return values
 
     def _share(self, step: int) -> float:
-        """Return how much of the way is done at a step."""
+        """Return the completed fraction of the annealing at a step."""
         t = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
         return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2

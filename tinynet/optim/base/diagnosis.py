@@ -1,4 +1,4 @@
-"""Why a step changes less than its user thinks: looked for, and said once."""
+"""Warnings about steps that change less than the user expects, each given once."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _NO_GRADIENT = (
 
 
 class Diagnosis:
-    """Looks at what steps skip and move, and warns once of each kind of mistake."""
+    """Checks the parameters that steps skip and move; warns once about each kind of mistake."""
 
     __slots__ = ("required", "told")
 
     def __init__(self) -> None:
-        self.required: set[int] = set()  # ids of the parameters that required grad when they joined
+        self.required: set[int] = set()  # ids of parameters that required grad when added
         self.told: set[str] = set()
 
     def joined(self, group: dict[str, Any]) -> None:
-        """Remember which parameters of a new group require grad."""
+        """Remember the parameters of a new group that require grad."""
         self.required.update(id(p) for p in group["params"] if p.requires_grad)
 
     def stepped(self, optimizer: Optimizer, moved: int) -> None:
-        """Look at the parameters that a step has skipped.
+        """Check the parameters that a step skipped.
 
-        No variable may hold a parameter here: references are counted.
+        Reference counts are compared, so no local variable may hold a parameter here.
         """
         groups = optimizer.param_groups
         skipped = sum(len(group["params"]) for group in groups) - moved
@@ -58,7 +58,7 @@ class Diagnosis:
             )
 
     def _lost(self, optimizer: Optimizer, g: int, i: int) -> None:
-        """Find a parameter that no model can use."""
+        """Report a parameter that no model can use."""
         if _holders(optimizer, g, i) > _ONLY_THE_OPTIMIZER:
             return
         p = optimizer.param_groups[g]["params"][i]
@@ -71,7 +71,7 @@ class Diagnosis:
             )
 
     def _result(self, optimizer: Optimizer, g: int, i: int) -> None:
-        """Find a parameter that is no leaf any more."""
+        """Report a parameter that is no longer a leaf."""
         p = optimizer.param_groups[g]["params"][i]
         if p.is_leaf or p.retains_grad:
             return
@@ -85,7 +85,7 @@ class Diagnosis:
         )
 
     def frozen(self, optimizer: Optimizer, p: Any) -> None:
-        """Warn of a parameter that was moved although it requires no grad any more."""
+        """Warn about an updated parameter that no longer requires grad."""
         if "frozen" in self.told or id(p) not in self.required:
             return
         for g, group in enumerate(optimizer.param_groups):
@@ -105,7 +105,7 @@ class Diagnosis:
 
 
 def _name(optimizer: Optimizer, g: int, i: int) -> str:
-    """Return what messages call a parameter."""
+    """Return the name of a parameter for messages."""
     group, kind = optimizer.param_groups[g], type(optimizer).__name__
     if "param_names" in group:
         return f"The parameter {group['param_names'][i]!r} of {kind}"
@@ -114,18 +114,18 @@ def _name(optimizer: Optimizer, g: int, i: int) -> str:
 
 
 def _holders(optimizer: Any, g: int, i: int) -> int:
-    """Return how many references there are to a parameter, the key of its state not counted."""
+    """Return the number of references to a parameter, except the key of its state."""
     state = optimizer.param_groups[g]["params"][i] in optimizer.state
     return sys.getrefcount(optimizer.param_groups[g]["params"][i]) - state
 
 
 class _Sample:
-    """An optimizer that is the only one to hold its parameter."""
+    """An optimizer that holds the only reference to its parameter."""
 
     def __init__(self) -> None:
         self.param_groups = [{"params": [object()]}]
         self.state: dict[Any, Any] = {}
 
 
-# Counted rather than written down: it differs between versions of Python.
+# Measured, not a literal: the count differs between versions of Python.
 _ONLY_THE_OPTIMIZER = _holders(_Sample(), 0, 0)

@@ -1,10 +1,10 @@
-"""Optimizers whose update treats each element alone: run in blocks that fit into the cache.
+"""Optimizers with elementwise updates, run in blocks that fit into the cache.
 
-An algorithm writes its update once, on arrays and in place. Here it is run: on a small parameter
-as a whole, on a large one in blocks, so that the dozen passes of an Adam go over memory that is
-near. What a parameter needs for that (views of itself and of its state) is kept from step to step
-in a ``Slot``, which is made anew when somebody replaces the parameter's data or its state. When all
-of a group's parameters take the same update, the next step goes by a ``Plan`` (``plans.py``).
+An algorithm defines its update once, in place on arrays. This module runs it on a small parameter
+as a whole and on a large one in blocks, so that the dozen operations of an Adam step find their
+data in the cache. A ``Slot`` keeps views of each parameter and its state between steps; it is
+rebuilt when the parameter's data or state are replaced. If all parameters of a group take the same
+update, the next step uses a ``Plan`` (``plans.py``).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from tinynet.optim.optimizer import Optimizer, refuse_other_shape
 
 
 class Elementwise(Optimizer):
-    """Base of the optimizers whose update treats each element alone.
+    """Base class of optimizers with elementwise updates.
 
-    An algorithm names its state (``numbers``, ``shaped``), says what it starts from (``start``)
-    and which of it is in use (``buffers``), and gives the update of a block (``rule``).
+    A subclass names its state (``numbers``, ``shaped``), gives the initial values (``start``) and
+    the entries in use (``buffers``), and returns the update of a block (``rule``).
     """
 
-    scratch = 1  # arrays of the block's shape that the update may overwrite
-    together_from = 2  # small parameters that are worth copying side by side for one update
+    scratch = 1  # number of arrays of the block's shape that the update may overwrite
+    together_from = 2  # minimum number of small parameters to copy and update together
 
     def _set_up(self) -> None:
         super()._set_up()
@@ -45,23 +45,23 @@ class Elementwise(Optimizer):
         self._plans = {}
 
     def buffers(self, group: Group) -> tuple[str, ...]:
-        """Return which of ``shaped`` are used under these options."""
+        """Return the entries of ``shaped`` that these options use."""
         return self.shaped
 
     def start(self, name: str, group: Group) -> float:
-        """Return what an entry of the state starts from."""
+        """Return the initial value of a state entry."""
         return 0.0
 
     def rule(
         self, group: Group, numbers: dict[str, Array], kind: np.dtype[Any], fresh: bool
     ) -> Rule:
-        """Return the update of a block, for one step; called once for parameters that agree in all.
+        """Return the update of a block for one step; called once for parameters that agree.
 
         Args:
             group: the options.
-            numbers: the 0-d state, by name; it is moved to the step that comes.
+            numbers: the 0-d state, by name; advanced to the coming step.
             kind: the parameter's dtype.
-            fresh: the buffers were made just now.
+            fresh: whether the buffers have just been created.
 
         Returns:
             ``block(param, grad, *scratch, *buffers)``, which changes all but ``grad`` in place.
@@ -71,7 +71,7 @@ class Elementwise(Optimizer):
     def update_rows(
         self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
     ) -> None:
-        """Change ``param`` in place by a sparse gradient, where ``refuse`` lets one through."""
+        """Update ``param`` in place by a sparse gradient that ``refuse`` permits."""
         raise NotImplementedError
 
     def _update_group(self, group: Group, ready: list[tuple[Tensor, Array]]) -> None:
@@ -108,7 +108,7 @@ class Elementwise(Optimizer):
         self._plans[id(group)] = Plan.of(params, slots, self.scratch, self.together_from)
 
     def _slot(self, p: Tensor, group: Group, names: tuple[str, ...]) -> Slot:
-        """Return the slot of a parameter; what its state lacks is made."""
+        """Return the slot of a parameter; create missing state."""
         param = p._array
         refuse_overlap(param)
         fresh = False
@@ -125,7 +125,7 @@ class Elementwise(Optimizer):
         return Slot(p, held, self.numbers, names, fresh, self._scratch(param))
 
     def _scratch(self, param: Array) -> list[Array]:
-        """Return memory that all parameters of a dtype share (a slot takes the shape it needs)."""
+        """Return memory shared by all parameters of a dtype; a slot takes the shape it needs."""
         memory = self._memory.get(param.dtype)
         if memory is None:
             size = parameter_state.BLOCK // param.itemsize
@@ -138,10 +138,10 @@ class Elementwise(Optimizer):
 
 
 def direction(group: Group) -> Callable[[Array, Array, Array], Array]:
-    """Return ``toward(param, grad, work)``, which gives what a step goes against.
+    """Return ``toward(param, grad, work)``, which computes the direction to step against.
 
-    That is the gradient, or ``work``: negated to go up; with the L2 penalty ``weight_decay *
-    param``. A decoupled decay shrinks ``param`` at once.
+    The result is the gradient, or ``work``: the gradient negated to maximize, plus the L2 penalty
+    ``weight_decay * param``. Decoupled decay shrinks ``param`` directly.
     """
     maximize, decay = group["maximize"], number(group.get("weight_decay", 0))
     if decay and not group.get("decoupled_weight_decay"):

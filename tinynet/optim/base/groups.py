@@ -1,4 +1,4 @@
-"""Parameter groups: what users pass as parameters, read and checked."""
+"""Parameter groups: reading and checking the parameters passed to an optimizer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tinynet.optim.base.options import Group, Params
 
 
 def type_name(x: Any) -> str:
-    """Return the name of a type as messages have it."""
+    """Return the name of an object's type as messages show it."""
     if type(x) is Tensor:
         return f"tinynet.{x.dtype.tensor_name}"
     module = type(x).__module__
@@ -19,11 +19,11 @@ def type_name(x: Any) -> str:
 
 
 def grouped(params: Params) -> list[Group]:
-    """Return what was passed to an optimizer as a list of groups.
+    """Return the parameters passed to an optimizer as a list of groups.
 
     Raises:
-        TypeError: it is one tensor, or a module.
-        ValueError: it is empty.
+        TypeError: ``params`` is a single tensor or a module.
+        ValueError: ``params`` is empty.
     """
     if isinstance(params, Tensor) or hasattr(params, "parameters"):
         hint = "" if isinstance(params, Tensor) else ". Did you mean its .parameters()?"
@@ -38,11 +38,11 @@ def grouped(params: Params) -> list[Group]:
 
 
 def completed(group: Group, defaults: Group) -> Group:
-    """Give a group a list of tensors under ``"params"``, and the options that it lacks.
+    """Return a group with a list of tensors under ``"params"``, and missing options filled in.
 
     Raises:
-        TypeError: it is no dict, or has something else than tensors in it.
-        ValueError: some have names and others not, or one is no leaf.
+        TypeError: the group is not a dict, or contains objects other than tensors.
+        ValueError: only some parameters have names, or one is not a leaf.
     """
     if not isinstance(group, dict):
         raise TypeError(f"param_group must be a dict, but got {type(group)}")
@@ -60,7 +60,7 @@ def completed(group: Group, defaults: Group) -> Group:
 
 
 def _read_params(group: Group) -> None:
-    """Turn what stands under ``"params"`` into a list of tensors, and take their names off."""
+    """Convert the entry ``"params"`` to a list of tensors, and split off names."""
     params = group["params"]
     if isinstance(params, Tensor):
         params = [params]
@@ -82,7 +82,7 @@ def _read_params(group: Group) -> None:
 
 
 def refuse_mixed(group: Group, others: Sequence[Group]) -> None:
-    """Raise ValueError where a parameter, or the use of names, does not fit the other groups."""
+    """Raise ValueError if parameters repeat, or only some groups have names."""
     params = set(group["params"])
     if len(params) != len(group["params"]):
         warn(

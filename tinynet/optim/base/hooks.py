@@ -18,8 +18,8 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
     """Call ``hook(optimizer, args, kwargs)`` before each step of every optimizer.
 
     Args:
-        hook: what it returns, if not None, takes the place of ``(args, kwargs)``; the first of
-            ``args`` is the optimizer.
+        hook: if it returns a value other than None, that replaces ``(args, kwargs)``; the first
+            of ``args`` is the optimizer.
 
     Returns:
         A handle whose ``remove()`` removes the hook.
@@ -49,14 +49,14 @@ def added(hooks: Hooks, hook: Callable[..., Any], prepend: bool = False) -> Remo
     later = dict(hooks)
     handle = RemovableHandle(hooks, hook)
     if prepend:
-        for key, other in later.items():  # take out and put back: behind the new one
+        for key, other in later.items():  # remove and reinsert them after the new hook
             del hooks[key]
             hooks[key] = other
     return handle
 
 
 def hooked(step: F) -> F:
-    """Return ``step`` with the hooks around it; a step that calls another runs them once."""
+    """Return ``step`` with hooks around it; nested calls of steps run the hooks once."""
 
     @functools.wraps(step)
     def run(*args: Any, **kwargs: Any) -> Any:

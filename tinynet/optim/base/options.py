@@ -1,4 +1,4 @@
-"""The options of optimizers: their types, reading them, and refusing what is out of range."""
+"""The options of optimizers: types, conversions, and checks of ranges."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ Params = Iterable[Tensor] | Iterable[Group] | Iterable[tuple[str, Tensor]]
 
 
 def number(value: Any) -> float:
-    """Return an option as a Python number; a tensor of one element counts as one."""
+    """Return an option as a Python number; a one-element tensor counts as one."""
     return float(value._array.item() if isinstance(value, Tensor) else value)
 
 
 def constants(kind: np.dtype[Any], *values: float) -> list[Array]:
-    """Return numbers as arrays without dimensions of one dtype.
+    """Return numbers as 0-d arrays of one dtype.
 
-    A ufunc takes them faster than Python numbers (0.3 against 0.6 us), and neither promotes.
+    Ufuncs accept them faster than Python numbers (0.3 against 0.6 us), and neither promotes.
     """
     made = np.array(values, kind)
     return [made[i, ...] for i in range(len(values))]
 
 
 def counted(value: float = 0.0) -> Array:
-    """Return a 0-d array for a number in the state, such as the count of steps.
+    """Return a 0-d array for a number in the state, such as the step count.
 
-    It is float32, or float64 where that is the default dtype, whatever the parameter is.
+    Its dtype is float32, or float64 if that is the default dtype, whatever the parameter's dtype.
     """
     return np.array(value, np.float64 if dtypes.default_float() == np.float64 else np.float32)
 
@@ -41,13 +41,13 @@ def counted(value: float = 0.0) -> Array:
 
 
 def refuse_long_lr(group: Group) -> None:
-    """Raise ValueError for a learning rate that is a tensor of several elements."""
+    """Raise ValueError if the learning rate is a tensor with several elements."""
     if isinstance(group["lr"], Tensor) and group["lr"].numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
 
 
 def refuse_negative(group: Group, **shown: str) -> None:
-    """Raise ValueError for an option below zero (or NaN); ``shown`` says what messages call it."""
+    """Raise ValueError for an option below zero (or NaN); ``shown`` maps it to its message name."""
     for name, what in shown.items():
         if not group[name] >= 0:
             raise ValueError(f"Invalid {what}: {group[name]}")
@@ -61,7 +61,7 @@ def refuse_betas(betas: Sequence[Any]) -> None:
 
 
 def refuse_differentiable(group: Group) -> None:
-    """Raise ValueError where steps are asked to be recorded."""
+    """Raise ValueError for ``differentiable=True``."""
     if group.get("differentiable"):
         raise ValueError(
             "The 'differentiable' parameter of an optimizer must be False. Got True instead. "
@@ -70,6 +70,6 @@ def refuse_differentiable(group: Group) -> None:
 
 
 def refuse_fused_foreach(group: Group) -> None:
-    """Raise RuntimeError where two ways of computing a step are asked for at once."""
+    """Raise RuntimeError if both ``fused`` and ``foreach`` are requested."""
     if group.get("fused") and group.get("foreach"):
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")

@@ -1,4 +1,4 @@
-"""What is kept of a parameter between steps, and how an update is run on it."""
+"""The state of a parameter between steps, and running an update on it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 
 BLOCK = 128 * 1024  # bytes of one array that are updated at a time
-SMALL = 2048  # elements: above it, copying side by side costs more than the calls that it saves
+SMALL = 2048  # elements: above it, copying costs more than the saved calls
 Rule = Callable[..., None]  # block(param, grad, *scratch, *buffers)
 
 
 class OnePass:
-    """The update of a block by a kernel that numba compiled.
+    """The update of a block by a kernel compiled with numba.
 
     Args:
         kernel: takes param, grad and buffers, in one dimension, and the numbers.
-        otherwise: the update of arrays with gaps.
-        numbers: what the kernel takes after the arrays.
+        otherwise: the update of non-contiguous arrays.
+        numbers: the kernel's arguments after the arrays.
     """
 
     __slots__ = ("kernel", "numbers", "otherwise")
@@ -33,31 +33,31 @@ class OnePass:
         self.numbers = [np.float32(x) for x in numbers]
 
     def __call__(self, *arrays: Array) -> None:
-        """Update a block with gaps."""
+        """Update a non-contiguous block."""
         self.otherwise(*arrays)
 
     def along(self, lines: list[Array], grad: Array) -> None:
-        """Update a parameter: its values and its state are the lines."""
+        """Update a parameter given its values and its state as one-dimensional arrays."""
         param, *buffers = lines
         self.kernel(param, grad, *buffers, *self.numbers)
 
     @staticmethod
     def serves(kind: np.dtype[Any]) -> bool:
-        """Return whether there are kernels for a dtype, and somebody asked for them."""
+        """Return whether kernels are enabled and available for a dtype."""
         return numba_kernels.on and kind == np.float32
 
 
 class Slot:
-    """What is kept of one parameter between steps: views of its values, state and scratch.
+    """The data of one parameter between steps: views of its values, state and scratch memory.
 
     Attributes:
-        array: the parameter's values; it is no longer valid for a parameter that has others.
+        array: the parameter's values; the slot is invalid once the parameter has other values.
         numbers: the 0-d state, by name.
         buffers: the state of the parameter's shape.
-        fresh: the buffers were made for the step that comes.
-        order: the axes in the order of memory; None if values and state have gaps, or differ.
+        fresh: whether the buffers were created for the coming step.
+        order: the axes in memory order; None if values and state are not contiguous, or differ.
         lines: values and state, each in one dimension.
-        is_small: it may be updated together with others.
+        is_small: whether it may be updated together with others.
     """
 
     __slots__ = (
@@ -75,7 +75,7 @@ class Slot:
         scratch: list[Array],
     ):
         self.array = array = p._array
-        self.kind = array.dtype.char  # hashed faster than a dtype
+        self.kind = array.dtype.char  # hashes faster than a dtype
         self.held = held
         self.names = names
         self.fresh = fresh
@@ -94,7 +94,7 @@ class Slot:
             work = [a[: array.size].reshape(array.shape) for a in scratch]
             self.rest = (*work, *self.buffers)
             return
-        if self.order is None:  # gaps: as a whole
+        if self.order is None:  # not contiguous: as a whole
             self.rest = (*[np.empty_like(array) for _ in scratch], *self.buffers)
             return
         self.blocks = [
@@ -104,7 +104,7 @@ class Slot:
         ]
 
     def stale(self, p: Tensor, held: dict[str, Any] | None, names: tuple[str, ...]) -> bool:
-        """Return True if the values or the state are not those that the slot was made for."""
+        """Return True if the values or the state have been replaced since the slot was created."""
         if self.array is not p._array or self.held is not held or self.names != names:
             return True
         if not held:
@@ -128,7 +128,7 @@ class Slot:
 
 
 def in_memory_order(arrays: list[Array]) -> tuple[int, ...] | None:
-    """Return the order of axes in which all arrays are contiguous; None if there is none."""
+    """Return the axis order in which all arrays are contiguous; None if there is none."""
     first = arrays[0]
     order = tuple(sorted(range(first.ndim), key=lambda d: -first.strides[d]))
     dense = all(a.transpose(order).flags.c_contiguous for a in arrays)

@@ -1,10 +1,10 @@
-"""The quick way through a step: all parameters of a group take one and the same update.
+"""The fast path of a step: one update for all parameters of a group.
 
-A step asks each parameter whether its values and its state are still those that were met before. A
-``Plan`` asks that of all at once. And it updates small parameters together: a dozen passes over 64
-numbers cost as much as over a thousand, the call, not the arithmetic. Their values, gradients and
-state are copied side by side, updated, and copied back. Elementwise updates give the same numbers,
-bit by bit, wherever an element lies.
+A step checks for each parameter that its values and its state have not been replaced. A ``Plan``
+checks all of them at once. It also updates small parameters together: a dozen operations on 64
+numbers cost as much as on a thousand, because the calls dominate, not the arithmetic. Their values,
+gradients and state are copied into contiguous memory, updated, and copied back. Elementwise updates
+give bitwise the same numbers wherever an element is stored.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ import numpy as np
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.optim.base.parameter_state import OnePass, Rule, Slot
 
-TOGETHER = 32 * 1024  # elements that are updated together
+TOGETHER = 32 * 1024  # maximum number of elements updated together
 _array, _shape = attrgetter("_array"), attrgetter("shape")
 _DENSE = {np.ndarray}
 
 
 class Plan:
-    """Parameters of a group that agree in all but their values.
+    """Parameters of a group that differ only in their values.
 
     Attributes:
-        numbers: the 0-d state of the first, by name; that of the others is equal.
+        numbers: the 0-d state of the first, by name; equal for the others.
         kind: their dtype.
     """
 
@@ -63,13 +63,13 @@ class Plan:
     def of(
         cls, params: Sequence[Tensor], slots: list[Slot], scratch: int, together_from: int
     ) -> Plan | None:
-        """Return a plan for the next step; None if it needs a look at each parameter.
+        """Return a plan for the next step; None if parameters must be checked individually.
 
         Args:
-            params: all that take part in a step.
-            slots: what is kept of each.
-            scratch: how many arrays the update may overwrite.
-            together_from: how many small parameters it takes to update them together.
+            params: all parameters that take part in a step.
+            slots: the slot of each.
+            scratch: number of arrays the update may overwrite.
+            together_from: minimum number of small parameters to update together.
         """
         state = chain.from_iterable((slot.held or {}).values() for slot in slots)
         alike = {slot.kind for slot in slots}
@@ -78,7 +78,7 @@ class Plan:
         return cls(slots, params, scratch, together_from)
 
     def fits(self, params: Any, grads: Any, state: Any, names: tuple[str, ...]) -> bool:
-        """Return whether everything is as it was after the last step, and can be updated alike."""
+        """Return whether nothing was replaced since the last step, and the plan applies."""
         held = self.held
         if len(params) != len(self.params) or not all(map(is_, params, self.params)):
             return False
@@ -98,12 +98,12 @@ class Plan:
         return not mine or all(other == mine for other in self.others)
 
     def run(self, block: Rule, grads: Any) -> None:
-        """Update the parameters; ``numbers`` have been moved on already."""
+        """Update the parameters; ``numbers`` have already been advanced."""
         values = [*self.numbers.values()]
         for others in self.others:
             for one, value in zip(others, values, strict=True):
                 one[...] = value
-        if isinstance(block, OnePass):  # a call for each costs less than copies
+        if isinstance(block, OnePass):  # a call for each is cheaper than copying
             for slot, grad in zip(self.slots, grads, strict=True):
                 slot.run(block, grad)
             return
@@ -114,12 +114,12 @@ class Plan:
 
 
 class Pack:
-    """Several small parameters, and memory in which they lie side by side.
+    """Several small parameters, with contiguous memory for all of them.
 
     Args:
         slots: the parameters.
         places: the number of each in its group.
-        scratch: how many arrays the update may overwrite.
+        scratch: number of arrays the update may overwrite.
     """
 
     __slots__ = ("own", "parts", "places", "rest", "theirs")
@@ -151,7 +151,7 @@ class Pack:
 
 
 def _cut(sizes: list[int], together_from: int) -> list[slice]:
-    """Return where to cut a row of small parameters into packs; too few are in none."""
+    """Return slices that split small parameters into packs; too few form none."""
     cuts, start, room = [], 0, TOGETHER
     for i, size in enumerate(sizes):
         if size > room:

@@ -1,4 +1,4 @@
-"""The state_dict of optimizers, with PyTorch's keys: made, checked and taken over."""
+"""The state_dict of optimizers, with PyTorch's keys: creating, checking and loading it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ State = defaultdict[Any, Any]
 
 
 def packed(param_groups: list[Group], state: State) -> dict[str, Any]:
-    """Return groups and state with numbers in the place of parameters."""
+    """Return groups and state with numbers in place of parameters."""
     numbers: dict[Tensor, int] = {}
     count = 0
     groups = []
@@ -33,7 +33,7 @@ def packed(param_groups: list[Group], state: State) -> dict[str, Any]:
 
 
 def refuse_other_groups(groups: list[Group], saved: list[Group]) -> None:
-    """Raise ValueError where saved groups do not fit the optimizer's."""
+    """Raise ValueError if saved groups do not match the optimizer's."""
     if len(saved) != len(groups):
         raise ValueError("loaded state dict has a different number of parameter groups")
     for group, new in zip(groups, saved, strict=True):
@@ -45,7 +45,7 @@ def refuse_other_groups(groups: list[Group], saved: list[Group]) -> None:
 
 
 def regrouped(groups: list[Group], saved: list[Group], defaults: Group) -> list[Group]:
-    """Return copies of the saved groups that have the parameters, and the defaults they lack."""
+    """Return copies of the saved groups with the optimizer's parameters and missing defaults."""
     made = []
     for group, new in zip(groups, saved, strict=True):
         taken = {k: v if k == "params" else copy.deepcopy(v) for k, v in new.items()}
@@ -64,7 +64,7 @@ def unpacked(
     numbers: Collection[str],
     shaped: Collection[str],
 ) -> State:
-    """Return a copy of the saved state by parameters.
+    """Return a copy of the saved state, keyed by parameter.
 
     Args:
         groups: the optimizer's.
@@ -73,7 +73,7 @@ def unpacked(
         shaped: the entries that have their parameter's shape.
 
     Raises:
-        ValueError: an entry has another shape.
+        ValueError: an entry has a wrong shape.
     """
     of = {
         number: (p, bool(new.get("fused") or new.get("capturable")))
@@ -102,9 +102,9 @@ def unpacked(
 
 
 def _number(name: str, value: Any, fused: bool) -> Tensor:
-    """Return a copy of a 0-d entry, in its own dtype: a resumed run is the uninterrupted one.
+    """Return a copy of a 0-d entry in its own dtype, so that resuming changes no result.
 
-    PyTorch casts all but the count of steps to the parameter's dtype.
+    PyTorch casts all but the step count to the parameter's dtype.
     """
     if not isinstance(value, Tensor):
         return wrap(counted(value))

@@ -1,4 +1,4 @@
-"""Letting an optimizer work on other parameters for a while."""
+"""Temporarily replacing an optimizer's parameters and state."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def swap_in_optimizer_params_and_state(
     swapin_parameters: Mapping[str, Tensor],
     swapin_optim_state: dict[str, Any],
 ) -> Iterator[None]:
-    """Let an optimizer use other parameters, options and state inside a ``with`` block.
+    """Replace an optimizer's parameters, options and state inside a ``with`` block.
 
-    Steps inside move the given parameters, and change the given state in place; new entries of
-    the state, and changed options, are forgotten at the end.
+    Steps inside update the given parameters and the given state in place. New state entries and
+    changed options are discarded at the end.
 
     Args:
-        optimizer: an optimizer that has made steps.
-        swapin_parameters: the parameters by name, in the order of the optimizer's.
-        swapin_optim_state: options and state, shaped as ``optimizer.state_dict()``.
+        optimizer: an optimizer that has made at least one step.
+        swapin_parameters: the parameters by name, in the optimizer's order.
+        swapin_optim_state: options and state in the format of ``optimizer.state_dict()``.
 
     Raises:
-        RuntimeError: the parameters or the state do not fit the optimizer.
+        RuntimeError: the parameters or the state do not match the optimizer.
 
     Example:
         >>> x = tn.tensor([4.0], requires_grad=True)
@@ -67,7 +67,7 @@ def swap_in_optimizer_params_and_state(
 
 
 def _checked(optimizer: Optimizer, given: Any) -> tuple[dict[Any, Any], list[Group]]:
-    """Return state and groups of what was given."""
+    """Return the state and groups in ``given``, after checking them."""
     if not isinstance(given, dict):
         raise RuntimeError(f"{_SELF} requires a DCP-style optimizer state_dict.")
     state, groups = given.get("state"), given.get("param_groups")

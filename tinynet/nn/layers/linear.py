@@ -188,7 +188,9 @@ class Identity(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """A ``Linear`` that takes ``in_features`` from its first input, and is a ``Linear`` then.
+    """``x @ weight.T + bias``: a ``Linear`` that takes ``in_features`` from its first input.
+
+    From then on it is a ``Linear``.
 
     Args:
         out_features: length of the last dimension of the output.

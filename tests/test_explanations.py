@@ -39,7 +39,7 @@ def test_the_command(capsys):
         tn.ones(2, requires_grad=True).mul(2).backward()
     command = str(error.value).splitlines()[-1].split("explain  python -m tinynet ")[1]
     assert main(command.split()) == 0
-    assert capsys.readouterr().out.startswith("# backward on a tensor of several elements")
+    assert capsys.readouterr().out.startswith("# backward on a tensor with several elements")
     assert main(["explain"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(topics())
     assert main(["explain", "inplace-save"]) == 2

@@ -1,7 +1,7 @@
-"""Every message that users can match on, as functions that return exceptions.
+"""The messages that users can match on, as functions that return exceptions.
 
-The first sentence is PyTorch's, with ``tinynet`` where it prints ``torch`` (and the seeds' wording
-where PyTorch has changed since). What follows names the lines and the fix.
+The first sentence is PyTorch's, with ``tinynet`` in place of ``torch`` (or an older wording that
+PyTorch has since changed). The rest names the lines involved and the fix.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ NON_LEAF_GRAD = (
 LOST = f"More: {command('explain', 'lost-gradient')}"
 CONVERTED_GRAD = (
     NON_LEAF_GRAD
-    + " Here {} converted the leaf, and so made a result of it: convert first, then call "
-    "requires_grad_() on what that returns. " + LOST
+    + " Here {} converted the leaf and returned a new tensor, which is not a leaf: convert first, "
+    "then call requires_grad_() on the result. " + LOST
 )
 NO_GRAD_GRAD = (
-    "The .grad of this tensor is None, and stays so: it was computed under no_grad from a tensor "
-    "that requires grad, and requires none itself. If it took the place of a parameter "
-    "(`w = w - lr * w.grad`), change the parameter in place instead: `w -= lr * w.grad`. " + LOST
+    "The .grad of this tensor is None and will stay None: the tensor was computed under no_grad, "
+    "so it does not require grad. If it was meant to update a parameter (`w = w - lr * w.grad`), "
+    "change the parameter in place instead: `w -= lr * w.grad`. " + LOST
 )
 BACKWARD_OF_LEAF = (
-    "backward() was called on a leaf: nothing but its own .grad is computed. If it is a loss, it "
-    "was cut off from the parameters on the way (by detach(), .data, .item(), numpy or no_grad), "
-    "and requires_grad = True does not connect it again: let it depend on them. " + LOST
+    "backward() was called on a leaf: only its own .grad is computed. If it is a loss, something "
+    "detached it from the parameters (detach(), .data, .item(), numpy or no_grad), and "
+    "requires_grad = True does not reconnect it: remove whatever detached it. " + LOST
 )
 SCALAR_WITH_GRAD = (
     "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
@@ -84,30 +84,30 @@ CREATE_GRAPH = (
 
 
 def explained(topic: str) -> str:
-    """Return the line that names the page on an error, see ``tinynet/explanations``."""
+    """Return the line that names the page about an error, see ``tinynet/explanations``."""
     return f"  explain  {command('explain', topic)}"
 
 
 class LostGradientWarning(UserWarning):
-    """Something that raises nothing, and trains nothing either.
+    """A gradient that never arrives although no line raises an error.
 
-    Said once per line. ``warnings.simplefilter("ignore", tinynet.errors.LostGradientWarning)``
-    silences all of its kind.
+    Issued once per line. ``warnings.simplefilter("ignore", tinynet.errors.LostGradientWarning)``
+    silences these warnings.
     """
 
 
 class LinAlgError(RuntimeError):
-    """A matrix has no inverse, no Cholesky factor, or an algorithm did not converge."""
+    """A matrix without an inverse or Cholesky factor, or an algorithm that did not converge."""
 
 
 LinAlgError.__module__ = "tinynet.linalg"
 
 
 class AllocationError(RuntimeError, MemoryError):
-    """Memory has no room for an array: a RuntimeError in PyTorch, a MemoryError in numpy."""
+    """A failure to allocate an array: a RuntimeError in PyTorch, a MemoryError in numpy."""
 
 
-# How numpy begins to say so; a size that overflows becomes a negative one.
+# The first words of numpy's errors for sizes that overflow; an overflow can make them negative.
 TOO_LARGE = (
     "array is too big",
     "iterator is too large",
@@ -117,7 +117,7 @@ TOO_LARGE = (
 
 
 def unallocated(error: Exception) -> Exception:
-    """Return PyTorch's error where numpy found no room for an array; others as they are."""
+    """Return PyTorch's error if numpy could not allocate an array, else ``error`` itself."""
     if isinstance(error, MemoryError) and not isinstance(error, AllocationError):
         text = "DefaultCPUAllocator: can't allocate memory"
         shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
@@ -134,13 +134,13 @@ def unallocated(error: Exception) -> Exception:
 
 
 def refuse_unallocated(error: Exception) -> None:
-    """Raise PyTorch's error instead of one that means that memory has no room."""
+    """Raise PyTorch's error if ``error`` means that numpy could not allocate an array."""
     if (known := unallocated(error)) is not error:
         raise known from None
 
 
 def allocating(function: F) -> F:
-    """Let a function that makes arrays outside operations raise PyTorch's errors of memory."""
+    """Decorate a function that makes arrays outside operations to raise PyTorch's memory errors."""
 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> Any:
@@ -154,14 +154,14 @@ def allocating(function: F) -> F:
 
 
 class AutogradError(RuntimeError):
-    """An error of autograd that knows the lines it is about.
+    """An autograd error that names the lines of code involved.
 
     Attributes:
         saved_at: where the value was saved (a ``Location`` or None).
         changed_by: where it was changed, oldest first.
-        needed_at: where the backward ran.
-        hint: the fix, as the message shows it.
-        topic: name of the page in ``tinynet/explanations`` that says more.
+        needed_at: where the backward pass ran.
+        hint: the fix, as shown in the message.
+        topic: name of the page in ``tinynet/explanations`` with more details.
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class AutogradError(RuntimeError):
         self.topic = topic
 
 
-# Users of PyTorch know it as RuntimeError: tracebacks begin with its very words.
+# PyTorch raises a RuntimeError here, so tracebacks show that name.
 AutogradError.__name__ = AutogradError.__qualname__ = "RuntimeError"
 AutogradError.__module__ = "builtins"
 
@@ -219,7 +219,7 @@ def modified(kind: str, output: str, version: int, expected: int) -> str:
 
 
 def freed(what: str = "saved intermediate results") -> str:
-    """Return the sentence for a second backward through a graph whose values are gone."""
+    """Return the sentence for a second backward through a graph whose values are freed."""
     return (
         f"Trying to backward through the graph a second time, but the {what} have already been "
         "freed. Specify retain_graph=True when calling backward the first time."
@@ -238,8 +238,8 @@ def view_written(origin: str, output: str | None, indirectly: bool) -> str:
 
     Args:
         origin: ``"multiple"``, ``"function"``, ``"no_grad"`` or ``"inference_mode"``.
-        output: what the view is the output of, ``"0 of Unbind"``; None if it has no history.
-        indirectly: its base was written, not the view itself.
+        output: the output number and node of the view, ``"0 of Unbind"``; None without history.
+        indirectly: True if its base was written, not the view itself.
     """
     advice = {"multiple": VIEW_AND_INPLACE, "function": VIEW_OF_FUNCTION}
     modes = {
@@ -258,26 +258,26 @@ def view_written(origin: str, output: str | None, indirectly: bool) -> str:
 
 
 def not_recorded(index: int, needed: Any) -> AutogradError:
-    """Backward was called on a tensor without history."""
+    """Return the error for backward on a tensor without history."""
     return AutogradError(
         NOT_RECORDED.format(index),
         needed_at=needed,
         hint=(
-            "no leaf behind it requires grad, or it was detached on the way: look for the first "
-            "tensor of the forward whose requires_grad is False (setting it on this one trains "
-            "nothing)"
+            "none of its leaves requires grad, or it was detached on the way: find the first "
+            "tensor of the forward whose requires_grad is False (setting it on this tensor does "
+            "not train anything)"
         ),
         topic="not-recorded",
     )
 
 
 def not_scalar(shape: Sequence[int], needed: Any) -> AutogradError:
-    """Backward was called on several elements without a gradient."""
+    """Return the error for backward on several elements without a gradient."""
     return AutogradError(
         SCALAR_ONLY,
         needed_at=needed,
         hint=(
-            f"this tensor has the shape {list(shape)}: reduce it first, `.sum().backward()` or "
+            f"this tensor has shape {list(shape)}: reduce it first, `.sum().backward()` or "
             "`.mean().backward()`, or pass its gradient, `.backward(gradient)`"
         ),
         topic="scalar-only",
@@ -285,7 +285,7 @@ def not_scalar(shape: Sequence[int], needed: Any) -> AutogradError:
 
 
 def not_leaf_flag() -> RuntimeError:
-    """``requires_grad`` was set on a non-leaf."""
+    """Return the error for setting ``requires_grad`` on a non-leaf."""
     return RuntimeError(
         "you can only change requires_grad flags of leaf variables. If you want to use a computed "
         "variable in a subgraph that doesn't require differentiation use "
@@ -294,12 +294,12 @@ def not_leaf_flag() -> RuntimeError:
 
 
 def not_floating() -> RuntimeError:
-    """``requires_grad`` was set on an integer tensor."""
+    """Return the error for setting ``requires_grad`` on an integer tensor."""
     return RuntimeError("only Tensors of floating point dtype can require gradients")
 
 
 def grad_shape(index: int, grad: Sequence[int], output: Sequence[int]) -> RuntimeError:
-    """A gradient passed to backward has another shape than its output."""
+    """Return the error for a gradient whose shape differs from that of its output."""
     return RuntimeError(
         f"Mismatch in shape: grad_output[{index}] has a shape of tinynet.Size({list(grad)}) and "
         f"output[{index}] has a shape of tinynet.Size({list(output)})."
@@ -307,26 +307,26 @@ def grad_shape(index: int, grad: Sequence[int], output: Sequence[int]) -> Runtim
 
 
 def unused(index: int, needed: Any) -> AutogradError:
-    """An input of ``autograd.grad`` is not part of the graph."""
+    """Return the error for an input of ``autograd.grad`` that is not part of the graph."""
     return AutogradError(
         f"The differentiated Tensor at index {index} appears to not have been used in the graph. "
         "Set allow_unused=True if this is the desired behavior.",
         needed_at=needed,
-        hint="ask for the very tensor that the forward used: every operation makes a new one",
+        hint="pass the same tensor object that the forward used: every operation makes a new one",
         topic="unused-input",
     )
 
 
 def mixed_dtypes(sentence: str) -> RuntimeError:
-    """The operands of a product, or an input and the weights of a layer, differ in dtype."""
+    """Return the error for operands, or a layer's input and weights, that differ in dtype."""
     return RuntimeError(
-        f"{sentence}\n  Convert one of them: `x.float()` makes float32, as layers have it, of the "
-        "float64 of numpy or of integers; `module.double()` makes the weights float64."
+        f"{sentence}\n  Convert one of them: `x.float()` converts numpy's float64, or integers, to "
+        "the float32 of layers; `module.double()` converts the weights to float64."
     )
 
 
 def not_broadcastable(a: Sequence[int], b: Sequence[int]) -> RuntimeError:
-    """Two shapes do not broadcast."""
+    """Return the error for two shapes that do not broadcast."""
     for back in range(1, min(len(a), len(b)) + 1):
         x, y = a[-back], b[-back]
         if x != y and 1 not in (x, y):
@@ -339,14 +339,14 @@ def not_broadcastable(a: Sequence[int], b: Sequence[int]) -> RuntimeError:
 
 
 def output_shape(output: Sequence[int], needed: Sequence[int]) -> RuntimeError:
-    """An in-place result is larger than the tensor it would be written to."""
+    """Return the error for an in-place result that is larger than its target."""
     return RuntimeError(
         f"output with shape {list(output)} doesn't match the broadcast shape {list(needed)}"
     )
 
 
 def not_written(target: Sequence[int], source: Sequence[int]) -> RuntimeError:
-    """A tensor was to be written with one of another shape."""
+    """Return the error for writing a tensor to one of another shape."""
     try:
         return output_shape(target, np.broadcast_shapes(tuple(target), tuple(source)))
     except ValueError:
@@ -354,12 +354,12 @@ def not_written(target: Sequence[int], source: Sequence[int]) -> RuntimeError:
 
 
 def cannot_cast(result: str, target: str) -> RuntimeError:
-    """An in-place result has a dtype of a higher category than its target."""
+    """Return the error for an in-place result whose dtype category is above its target's."""
     return RuntimeError(f"result type {result} can't be cast to the desired output type {target}")
 
 
 def overlapping() -> RuntimeError:
-    """An in-place write to a tensor whose elements share memory."""
+    """Return the error for an in-place write to a tensor whose elements share memory."""
     return RuntimeError(
         "unsupported operation: more than one element of the written-to tensor refers to a single "
         "memory location. Please clone() the tensor before performing the operation."
@@ -367,7 +367,7 @@ def overlapping() -> RuntimeError:
 
 
 def dim_range(dim: int, ndim: int) -> IndexError:
-    """A dimension is out of range."""
+    """Return the error for a dimension that is out of range."""
     low, high = (-ndim, ndim - 1) if ndim else (-1, 0)
     return IndexError(
         f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})"
@@ -375,7 +375,7 @@ def dim_range(dim: int, ndim: int) -> IndexError:
 
 
 def must_be_tensor(function: str, argument: str, position: int, got: Any) -> TypeError:
-    """An argument is not a tensor."""
+    """Return the error for an argument that is not a tensor."""
     kind = f"{'numpy.' * isinstance(got, np.ndarray)}{type(got).__name__}"
     return TypeError(
         f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {kind}"
@@ -383,7 +383,7 @@ def must_be_tensor(function: str, argument: str, position: int, got: Any) -> Typ
 
 
 def must_be_generator(function: str, got: Any) -> TypeError:
-    """What random numbers shall come from is not a generator."""
+    """Return the error for a ``generator`` argument of another type."""
     kind = type(got).__name__
     return TypeError(f"{function}(): argument 'generator' must be tinynet.Generator, not {kind}")
 

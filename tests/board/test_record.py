@@ -69,20 +69,20 @@ def test_every_operation_that_ran_is_a_node(example):
 def test_every_node_of_backward_is_a_node(example):
     visited = []
 
-    class Witness:
-        def began(self, task):
+    class Observer:
+        def began(self, backward_pass):
             pass
 
-        def visit(self, task, node, go):
+        def visit(self, backward_pass, node, go):
             visited.append(node.name().rpartition("::")[2])
             go(node)
 
-        def ended(self, task):
+        def ended(self, backward_pass):
             pass
 
     tn.manual_seed(0)
     _, step = steps.STEPS[example]()
-    with passes.observing_backward(Witness()):
+    with passes.observing_backward(Observer()):
         step()
     rec, _ = recorded(example)
     ran = [n.op for n in rec.graphs["step"].nodes if n.device == BACKWARD and n.cost is not None]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet.core.graph.engine import Task
+from tinynet.core.graph.engine import BackwardPass
 
 
 def leaf(*values):
@@ -327,8 +327,9 @@ def test_a_pass_to_a_late_tensor_leaves_out_what_is_older():
     for _ in range(9):
         late = late * 2
     y = (late * late).sum()
-    assert len(Task([y.edge], [tn.tensor(1.0)], True, False, [late.edge]).order) == 3
-    assert len(Task([y.edge], [tn.tensor(1.0)], True, False, [late.edge, x.edge]).order) == 11
+    start = [y.edge], [tn.tensor(1.0)], True, False
+    assert len(BackwardPass(*start, [late.edge]).order) == 3
+    assert len(BackwardPass(*start, [late.edge, x.edge]).order) == 11
 
 
 def test_a_pass_to_a_late_tensor_and_a_leaf_that_was_moved():

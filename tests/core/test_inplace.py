@@ -132,7 +132,7 @@ def test_a_moved_leaf_is_told_with_the_assignment():
         a.sum().backward()
     error = raised.value
     assert error.changed_by[0].text == "a[0] = 5" and error.needed_at.text == "a.sum().backward()"
-    assert "by __setitem__: the leaf became a result" in str(error) and error.topic == "leaf-moved"
+    assert "by __setitem__: no longer a leaf" in str(error) and error.topic == "leaf-moved"
     assert error.hint.startswith("to fill or initialise it: assign inside `with no_grad():`")
 
 

@@ -95,8 +95,8 @@ def test_the_last_eight_writes_are_remembered_and_older_ones_counted(said, write
     source = PROGRAM.format("\n".join(["b.add_(1)"] * writes))
     error = said(source)
     assert [where.line for where in error.changed_by] == [*range(writes - 6, writes + 2)]
-    earlier = [line for line in str(error).splitlines() if "before these" in line]
-    assert earlier == ([f"  changed  {writes - 8} more times before these:"] if writes > 8 else [])
+    earlier = [line for line in str(error).splitlines() if "more times" in line]
+    assert earlier == ([f"  changed  {writes - 8} more times before:"] if writes > 8 else [])
     assert f"version {writes - 1} -> {writes}" in str(error)
 
 
@@ -170,7 +170,7 @@ y.backward()
         Net=Net,
     )
     saved = next(line for line in str(error).splitlines() if line.startswith("  saved"))
-    assert "(an input of it: Net.inner.layers.0.weight)   module Net.inner.layers.0" in saved
+    assert "(its input: Net.inner.layers.0.weight)   module Net.inner.layers.0" in saved
     assert error.hint == (
         "write to it after the backward() that needs the old values, or run the forward again "
         "after the write"
@@ -228,7 +228,7 @@ c.backward()
 )
 def test_a_write_to_a_leaf_is_shown_out_of_place(said, write, form):
     error = said(f"w = tn.ones(3, requires_grad=True)\n{write}\n")
-    assert f"To compute a new tensor: `{form}` (then it is no longer a leaf" in error.hint
+    assert f"To compute a new tensor: `{form}` (the result is not a leaf" in error.hint
     assert error.changed_by[0].line == 2 and error.topic == "leaf-inplace"
 
 
@@ -241,7 +241,7 @@ part = view[0]
 part.mul_(2)
 """)
     words = [line.split() for line in str(error).splitlines()[1:]]
-    assert "view user.py:3 view = x[:2] the view was made here".split() in words
+    assert "view user.py:3 view = x[:2] created here".split() in words
     assert "changed user.py:5 part.mul_(2)".split() in words
     assert error.hint == "put both lines inside the no_grad block, or both outside"
 

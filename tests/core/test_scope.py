@@ -1,4 +1,4 @@
-"""Following calls of modules and backward passes: what is told, and that nothing stays behind."""
+"""Followers of module calls and observers of backward passes: events, and cleanup."""
 
 import threading
 
@@ -14,28 +14,28 @@ from tinynet.core.module_scope import following
 
 class Follower:
     def __init__(self):
-        self.told = []
+        self.events = []
 
     def entered(self, module):
-        self.told.append(("in", type(module).__name__))
+        self.events.append(("in", type(module).__name__))
 
     def left(self, module):
-        self.told.append(("out", type(module).__name__))
+        self.events.append(("out", type(module).__name__))
 
 
-class Witness:
+class Observer:
     def __init__(self):
-        self.told = []
+        self.events = []
 
-    def began(self, task):
-        self.told.append("began")
+    def began(self, backward_pass):
+        self.events.append("began")
 
-    def visit(self, task, node, go):
-        self.told.append(node.name())
+    def visit(self, backward_pass, node, go):
+        self.events.append(node.name())
         go(node)
 
-    def ended(self, task):
-        self.told.append("ended")
+    def ended(self, backward_pass):
+        self.events.append("ended")
 
 
 class Fails(nn.Module):
@@ -54,20 +54,20 @@ def everything_is_put_back():
     assert swapped() == before
 
 
-def test_calls_are_told_from_inside_out():
+def test_calls_are_reported_from_inside_out():
     follower, model = Follower(), nn.Sequential(nn.ReLU(), nn.Tanh())
     with following(follower):
         model(tn.ones(1))
     model(tn.ones(1))
     inner = [("in", "ReLU"), ("out", "ReLU"), ("in", "Tanh"), ("out", "Tanh")]
-    assert follower.told == [("in", "Sequential"), *inner, ("out", "Sequential")]
+    assert follower.events == [("in", "Sequential"), *inner, ("out", "Sequential")]
 
 
 def test_a_call_that_fails_is_left():
     follower = Follower()
     with following(follower), pytest.raises(KeyError):
         nn.Sequential(Fails())(tn.ones(1))
-    assert [what for what, _ in follower.told] == ["in", "in", "out", "out"]
+    assert [what for what, _ in follower.events] == ["in", "in", "out", "out"]
     assert mode.scope is None
 
 
@@ -80,27 +80,27 @@ def test_two_followers_and_another_thread():
             thread.join()
             model(tn.ones(1))
         model(tn.ones(1))
-    assert (len(first.told), len(second.told)) == (4, 2)
+    assert (len(first.events), len(second.events)) == (4, 2)
 
 
-def test_passes_are_told_node_by_node():
-    witness, x = Witness(), tn.ones(2, requires_grad=True)
+def test_passes_are_reported_node_by_node():
+    observer, x = Observer(), tn.ones(2, requires_grad=True)
     y = (x * 2).sum()
-    with observing_backward(witness):
+    with observing_backward(observer):
         y.backward()
     (x * 2).sum().backward()
-    assert witness.told == ["began", "SumBackward0", "MulBackward0", "ended"]
+    assert observer.events == ["began", "SumBackward0", "MulBackward0", "ended"]
     assert x.grad.numpy().tolist() == [4.0, 4.0]
 
 
 def test_a_pass_that_fails_has_ended():
-    witness, x = Witness(), tn.ones(2, requires_grad=True)
+    observer, x = Observer(), tn.ones(2, requires_grad=True)
     y = x.exp()
     z = y.sum()
     y.add_(1)
-    with observing_backward(witness), pytest.raises(RuntimeError, match="inplace operation"):
+    with observing_backward(observer), pytest.raises(RuntimeError, match="inplace operation"):
         z.backward()
-    assert witness.told[-1] == "ended"
+    assert observer.events[-1] == "ended"
 
 
 def test_a_pass_within_a_pass():
@@ -116,16 +116,16 @@ def test_a_pass_within_a_pass():
                 (y * 3).sum().backward()
             return g * y.grad
 
-    witness, x = Witness(), tn.ones(2, requires_grad=True)
+    observer, x = Observer(), tn.ones(2, requires_grad=True)
     y = Inner.apply(x).sum()
-    with observing_backward(witness):
+    with observing_backward(observer):
         y.backward()
     inner = ["began", "SumBackward0", "MulBackward0", "ended"]
-    assert witness.told == ["began", "SumBackward0", "InnerBackward", *inner, "ended"]
+    assert observer.events == ["began", "SumBackward0", "InnerBackward", *inner, "ended"]
 
 
-def test_two_witnesses_anomaly_mode_and_another_thread():
-    first, second = Witness(), Witness()
+def test_two_observers_anomaly_mode_and_another_thread():
+    first, second = Observer(), Observer()
 
     def work():
         x = tn.ones(2, requires_grad=True)
@@ -137,18 +137,18 @@ def test_two_witnesses_anomaly_mode_and_another_thread():
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
-    assert first.told == second.told == ["began", "SumBackward0", "MulBackward0", "ended"]
+    assert first.events == second.events == ["began", "SumBackward0", "MulBackward0", "ended"]
 
 
-def test_a_witness_may_look_at_what_arrives():
+def test_an_observer_may_look_at_what_arrives():
     x = tn.ones(2, requires_grad=True)
     y = x * 2
     z = y.sum()
     seen = []
 
-    class Looks(Witness):
-        def visit(self, task, node, go):
-            seen.append(task.pending[node].shape)
+    class Looks(Observer):
+        def visit(self, backward_pass, node, go):
+            seen.append(backward_pass.pending[node].shape)
             go(node)
             seen.append([edge[0] is x for edge in node.edges if edge])
 

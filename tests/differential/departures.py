@@ -43,9 +43,7 @@ def result(values: list[float], grad_fn: str, version: int) -> dict[str, Any]:
     }
 
 
-FROM_A_LEAF = (
-    "LostGradientWarning: backward() was called on a leaf: nothing but its own .grad is computed"
-)
+FROM_A_LEAF = "LostGradientWarning: backward() was called on a leaf: only its own .grad is computed"
 GENERAL = tuple(d for d in OF_OPERATIONS if d.cases == "*")
 
 TEXTS = (

@@ -43,15 +43,15 @@ class Watcher:
         self.check_nan = check_nan
         self.saved: dict[str, Any] = {}  # what the node at hand had saved; backward frees it
 
-    def visitor(self, task: engine.Task) -> Callable[[Node], None]:
+    def visitor(self, backward_pass: engine.BackwardPass) -> Callable[[Node], None]:
         """Return what the engine calls for each node of a pass."""
-        return functools.partial(self._visit, task)
+        return functools.partial(self._visit, backward_pass)
 
-    def _visit(self, task: engine.Task, node: Node) -> None:
+    def _visit(self, backward_pass: engine.BackwardPass, node: Node) -> None:
         """Let the pass visit a node; an error gets a note that names the node's line."""
         self.saved = _saved(node)
         try:
-            task._visit(node)
+            backward_pass._visit(node)
         except AutogradError:
             raise  # knows its lines
         except Exception as error:

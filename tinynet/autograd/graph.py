@@ -188,15 +188,15 @@ def register_multi_grad_hook(
     arrived: dict[int, Tensor | None] = {}
 
     def hook(number: int, grad: Tensor | None) -> None:
-        task = _running_pass()
-        if seen[0] is not task:
-            seen[0] = task
+        backward_pass = _running_pass()
+        if seen[0] is not backward_pass:
+            seen[0] = backward_pass
             arrived.clear()
         arrived[number] = grad
         if mode == "any":
             if len(arrived) == 1:
                 fn(grad)  # type: ignore[arg-type]
-        elif len(arrived) == sum(map(task.will_reach, edges)):
+        elif len(arrived) == sum(map(backward_pass.will_reach, edges)):
             fn([arrived.get(i) for i in range(len(tensors))])
 
     handles = [t.register_hook(functools.partial(hook, i)) for i, t in enumerate(tensors)]
@@ -204,7 +204,7 @@ def register_multi_grad_hook(
 
 
 def _running_pass() -> Any:
-    return mode.task
+    return mode.backward_pass
 
 
 class _Copying(Keeper):

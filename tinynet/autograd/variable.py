@@ -21,9 +21,9 @@ class Engine:
         Raises:
             RuntimeError: no pass runs.
         """
-        if mode.task is None:
+        if mode.backward_pass is None:
             raise RuntimeError("Final callbacks can only be installed during backward pass.")
-        mode.task.callbacks.append(callback)
+        mode.backward_pass.callbacks.append(callback)
 
 
 class Variable(metaclass=TensorKind):

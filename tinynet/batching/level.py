@@ -130,7 +130,7 @@ leave.grad(x=lambda g, dim, level: enter(g, dim, level))
 
 def meets_batches(nodes: list[Node]) -> bool:
     """Return whether a pass over these nodes meets batched arrays."""
-    outer = mode.task  # a pass may be a part of another one
+    outer = mode.backward_pass  # a pass may be a part of another one
     return (
         _mine.open > 0
         or (outer is not None and outer.batched)

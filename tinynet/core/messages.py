@@ -1,4 +1,4 @@
-"""The text of autograd's errors: which line saved, which changed, which needed, and the fix."""
+"""Autograd's error messages: the lines that saved, changed and needed a value, and the fix."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _WIDTH = 34
 
 
 def row(label: str, where: Location | None, note: str) -> list[str]:
-    """Return one labelled line, with carets below the expression where it is part of a line.
+    """Return one labelled line, with carets below an expression that is only part of it.
 
-    None where there is neither a place nor a note.
+    Without a place and a note, return no lines.
     """
     if where is None:
         return [f"  {label:<8} {note}"] if note else []
@@ -47,7 +47,7 @@ def _saved_row(
     scope = getattr(node, "scope", None)
     names = [] if leaf is None else [name_of(leaf, s) for s in (scope, *scopes)]
     name = next(filter(None, names), "")
-    what = "its output" if is_output else f"an input of it{name and ': ' + name}"
+    what = "its output" if is_output else f"its input{name and ': ' + name}"
     return row("saved", saved, f"for {node.name()} ({what}){_in_module(scope)}")
 
 
@@ -70,7 +70,7 @@ def modified_error(
     changed = [locate(c.site) for c in changes]
     hidden = version - expected - len(changes)
     if hidden:
-        lines.append(f"  changed  {hidden} more times before these:")
+        lines.append(f"  changed  {hidden} more times before:")
     for change, where in _counted(list(zip(changes, changed, strict=True))):
         lines += row("changed", where, change)
     lines += row("needed", needed, "")
@@ -103,7 +103,7 @@ def _counted(changes: list[tuple[Change, Location | None]]) -> list[tuple[str, L
 
 
 def _fix(change: Change | None, where: Location | None, saved: Location | None, leaf: Any) -> str:
-    """Return what to write instead, fitting the kind of write."""
+    """Suggest a replacement for this kind of write."""
     if change is None:
         return "keep a copy of the saved value with `.clone()` and change the copy"
     if change.what.endswith(".step"):
@@ -119,8 +119,8 @@ def _fix(change: Change | None, where: Location | None, saved: Location | None, 
     if "running statistics" in change.what:
         return (
             "call backward() before the next forward in training mode, or run the forward again "
-            "after it: batch norm moves its running statistics at each forward in training mode, "
-            "also under no_grad()"
+            "after it: in training mode batch norm updates its running statistics in each forward, "
+            "even under no_grad()"
         )
     if change.what == "load_state_dict":
         return "load before the forward whose backward you need, or run the forward again"
@@ -136,7 +136,7 @@ def _fix(change: Change | None, where: Location | None, saved: Location | None, 
 
 
 def _rewritten(where: Location | None, saved: Location | None) -> str:
-    """Return how the user's own line could be written without the write."""
+    """Suggest how to rewrite the user's line without the in-place write."""
     match = _written(where)
     if where is None or match is None:
         return "change a copy: `.clone()` the tensor before the write, or use an out-of-place form"
@@ -146,7 +146,7 @@ def _rewritten(where: Location | None, saved: Location | None) -> str:
         return (
             f"the line reads `{name}` and then writes to it: in a loop, collect the parts in a "
             "list and `stack(parts)` them after the loop; or read from a copy, "
-            f"`{name}[...].clone()` (one version counter serves all of a tensor's memory, also "
+            f"`{name}[...].clone()` (all of a tensor's memory shares one version counter, even "
             "parts that do not overlap)"
         )
     before = f"the write in line {where.line}" if same else f"line {where.line}"
@@ -156,7 +156,7 @@ def _rewritten(where: Location | None, saved: Location | None) -> str:
 
 
 def _written(where: Location | None) -> re.Match[str] | None:
-    """Find the name and the kind of write in the expression that ran, or else in its line."""
+    """Match the name and the kind of write in the expression that ran, or else in its line."""
     if where is None:
         return None
     return _WRITTEN.match(where.expression) or _WRITTEN.match(where.text)
@@ -183,10 +183,10 @@ def _out_of_place(name: str, write: str) -> str:
 def unseen_change_error(
     node: Any, array: Array, is_output: bool, needed: Location | None
 ) -> errors.AutogradError:
-    """Return the error for a saved array that something changed behind autograd's back."""
+    """Return the error for a saved array that was changed without autograd's knowledge."""
     saved = locate(node.site)
     lines = _saved_row(node, saved, is_output, None, ())
-    lines += row("changed", None, "between these lines, by code that autograd does not see")
+    lines += row("changed", None, "between these lines, by code that autograd cannot see")
     lines += row("needed", needed, "")
     return errors.AutogradError(
         errors.UNSEEN.format(kind_of(array)),
@@ -212,7 +212,7 @@ def freed_error(
     lines += row("needed", needed, "")
     hint = (
         "run the forward again before the second backward; or, if a value came from an earlier "
-        "step (a hidden state, a running sum), cut it loose there: `h = h.detach()`. Only if both "
+        "step (a hidden state, a running sum), detach it there: `h = h.detach()`. Only if both "
         "backward calls are meant to share one graph: retain_graph=True in the first"
     )
     sentence = errors.freed(what) if what else errors.freed()
@@ -235,8 +235,8 @@ def leaf_write_error(sentence: str, where: Location | None) -> errors.AutogradEr
         form = "w = w + ..."
     hint = (
         "to update or fill it without recording: do it inside `with no_grad():`. To compute a new "
-        f"tensor: `{form}` (then it is no longer a leaf: its .grad stays None and an optimizer "
-        "will not see it)"
+        f"tensor: `{form}` (the result is not a leaf: its .grad stays None and an optimizer does "
+        "not see it)"
     )
     return errors.AutogradError(
         sentence,
@@ -250,12 +250,12 @@ def leaf_write_error(sentence: str, where: Location | None) -> errors.AutogradEr
 def leaf_moved_error(change: Change | None, needed: Location | None) -> errors.AutogradError:
     """Return the error for a leaf that an assignment turned into a computed tensor."""
     where = locate(change.site) if change else None
-    lines = row("changed", where, f"by {change.what}: the leaf became a result" if change else "")
+    lines = row("changed", where, f"by {change.what}: no longer a leaf" if change else "")
     lines += row("needed", needed, "")
     hint = (
         "to fill or initialise it: assign inside `with no_grad():` (it stays a leaf), or fill a "
-        "plain tensor first and make the parameter of it last. To compute with it: assign to a "
-        "copy, `b = a.clone()`, then `b[...] = ...`"
+        "plain tensor first and then make it a parameter. To compute with it: assign to a copy, "
+        "`b = a.clone()`, then `b[...] = ...`"
     )
     return errors.AutogradError(
         errors.LEAF_MOVED,
@@ -271,15 +271,15 @@ def view_write_error(
     sentence: str, made: Location | None, where: Location | None, origin: str
 ) -> errors.AutogradError:
     """Return the error for an in-place write to a view that does not allow it."""
-    lines = row("view", made, "the view was made here")
+    lines = row("view", made, "created here")
     lines += row("changed", where, "")
     hint = f"put both lines inside the {origin} block, or both outside"
     if origin == "function":
         hint = "write to a copy: `.clone()` the output of the Function"
     if origin == "multiple":
         hint = (
-            "index instead of iterating or splitting: `x[i] = x[i] * 2`, or out of place on the "
-            "whole: `x = x * 2` (iterating over a tensor calls unbind)"
+            "index instead of iterating or splitting: `x[i] = x[i] * 2`, or compute the whole "
+            "tensor out of place: `x = x * 2` (iterating over a tensor calls unbind)"
         )
     return errors.AutogradError(
         sentence, lines=lines, changed_by=[where], hint=hint, topic="view-inplace"

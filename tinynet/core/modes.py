@@ -26,7 +26,7 @@ class _Modes(threading.local):
     inference: bool = False
     autocast: Any = None  # runs what is declared so on cast arguments, see tinynet/amp/state.py
     plain: bool = False  # results are plain tensors, also of subclasses: tensors/subclasses.py
-    task: Any = None  # the backward pass that runs
+    backward_pass: Any = None  # the backward pass that runs
     watcher: Any = None  # goes with a backward pass in anomaly mode, see autograd/anomaly.py
     thread: int  # which thread this is; one made by `on_a_new_stack` counts as its maker
     scope: Any = None  # the modules that run (module_scope.py); nodes and writes remember it

@@ -1,4 +1,4 @@
-"""What errors mean and how to get out of them: a page each, beside this file.
+"""What errors mean and how to fix them: one page per error, in this folder.
 
 The messages name the page: ``python -m tinynet explain inplace-saved``.
 """
@@ -20,7 +20,7 @@ def topics() -> list[str]:
 
 
 def all_pages() -> str:
-    """Return all pages as one Markdown document: the documentation's page on errors."""
+    """Return all pages as one Markdown document, the documentation's page on errors."""
     parts = [
         "# Errors, and what to do",
         f"Each of these errors and warnings names its page: `{command('explain', 'TOPIC')}`.",
@@ -39,7 +39,7 @@ def explain(topic: str) -> str:
 
     Example:
         >>> explain("scalar-only").splitlines()[0]
-        '# backward on a tensor of several elements'
+        '# backward on a tensor with several elements'
     """
     if topic not in topics():
         raise KeyError(topic)

@@ -7,8 +7,8 @@ weight[:, 0] = 0
 
 # ---- says ----
 # RuntimeError: leaf variable has been moved into the graph interior
-#   changed  s02_part_of_a_parameter.py:5 weight[:, 0] = 0                   by __setitem__: the leaf became a result
+#   changed  s02_part_of_a_parameter.py:5 weight[:, 0] = 0                   by __setitem__: no longer a leaf
 #                                         ^^^^^^^^^^^^
 #   needed   s02_part_of_a_parameter.py:6 (weight * weight).sum().backward()
-#   fix      to fill or initialise it: assign inside `with no_grad():` (it stays a leaf), or fill a plain tensor first and make the parameter of it last. To compute with it: assign to a copy, `b = a.clone()`, then `b[...] = ...`
+#   fix      to fill or initialise it: assign inside `with no_grad():` (it stays a leaf), or fill a plain tensor first and then make it a parameter. To compute with it: assign to a copy, `b = a.clone()`, then `b[...] = ...`
 #   explain  python -m tinynet explain leaf-moved

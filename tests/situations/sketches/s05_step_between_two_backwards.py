@@ -11,7 +11,7 @@ G_loss.backward()
 
 # ---- says ----
 # RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [tinynet.FloatTensor [1, 3]] is at version 2; expected version 1 instead.
-#   saved    s05_step_between_two_backwards.py:6 score = D(tn.ones(2, 3, requires_grad=True)) for AddmmBackward0 (an input of it: Sequential.2.weight)   module Sequential.2
+#   saved    s05_step_between_two_backwards.py:6 score = D(tn.ones(2, 3, requires_grad=True)) for AddmmBackward0 (its input: Sequential.2.weight)   module Sequential.2
 #                                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 #   changed  s05_step_between_two_backwards.py:9 opt_D.step()                       by SGD.step, version 1 -> 2
 #   needed   s05_step_between_two_backwards.py:10 G_loss.backward()

@@ -12,5 +12,5 @@ for _ in range(2):
 #                                            ^^^^^^^^^^^^^^
 #   freed    s07_state_carried_over.py:7 h.sum().backward()                 by the first backward
 #   needed   s07_state_carried_over.py:7 h.sum().backward()
-#   fix      run the forward again before the second backward; or, if a value came from an earlier step (a hidden state, a running sum), cut it loose there: `h = h.detach()`. Only if both backward calls are meant to share one graph: retain_graph=True in the first
+#   fix      run the forward again before the second backward; or, if a value came from an earlier step (a hidden state, a running sum), detach it there: `h = h.detach()`. Only if both backward calls are meant to share one graph: retain_graph=True in the first
 #   explain  python -m tinynet explain freed-graph

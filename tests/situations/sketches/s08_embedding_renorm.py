@@ -11,7 +11,7 @@ b = embedding(tn.tensor([1, 2])) @ W.t()
 
 # ---- says ----
 # RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [tinynet.FloatTensor [3, 5]] is at version 3; expected version 2 instead.
-#   saved    s08_embedding_renorm.py:8 a = embedding.weight @ W.t()       for MmBackward0 (an input of it: Embedding.weight)
+#   saved    s08_embedding_renorm.py:8 a = embedding.weight @ W.t()       for MmBackward0 (its input: Embedding.weight)
 #                                          ^^^^^^^^^^^^^^^^^^^^^^^^
 #   changed  s08_embedding_renorm.py:9 b = embedding(tn.tensor([1, 2])) @ W.t() by embedding renorm (max_norm=1.0), version 2 -> 3   module Embedding
 #                                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -9,7 +9,7 @@ loss.backward()
 
 # ---- says ----
 # RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [tinynet.FloatTensor [1, 3]] is at version 2; expected version 1 instead.
-#   saved    s14_load_between.py:6    loss = net(tn.ones(2, 3)).sum()    for AddmmBackward0 (an input of it: Sequential.1.weight)   module Sequential.1
+#   saved    s14_load_between.py:6    loss = net(tn.ones(2, 3)).sum()    for AddmmBackward0 (its input: Sequential.1.weight)   module Sequential.1
 #                                            ^^^^^^^^^^^^^^^^^^
 #   changed  s14_load_between.py:7    net.load_state_dict(before)        by load_state_dict, version 1 -> 2
 #   needed   s14_load_between.py:8    loss.backward()

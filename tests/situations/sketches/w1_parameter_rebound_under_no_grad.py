@@ -9,4 +9,4 @@ for _ in range(2):
         break
 
 # ---- says ----
-# LostGradientWarning: The .grad of this tensor is None, and stays so: it was computed under no_grad from a tensor that requires grad, and requires none itself. If it took the place of a parameter (`w = w - lr * w.grad`), change the parameter in place instead: `w -= lr * w.grad`. More: python -m tinynet explain lost-gradient
+# LostGradientWarning: The .grad of this tensor is None and will stay None: the tensor was computed under no_grad, so it does not require grad. If it was meant to update a parameter (`w = w - lr * w.grad`), change the parameter in place instead: `w -= lr * w.grad`. More: python -m tinynet explain lost-gradient

@@ -7,4 +7,4 @@ loss.requires_grad = True
 loss.backward()
 
 # ---- says ----
-# LostGradientWarning: backward() was called on a leaf: nothing but its own .grad is computed. If it is a loss, it was cut off from the parameters on the way (by detach(), .data, .item(), numpy or no_grad), and requires_grad = True does not connect it again: let it depend on them. More: python -m tinynet explain lost-gradient
+# LostGradientWarning: backward() was called on a leaf: only its own .grad is computed. If it is a loss, something detached it from the parameters (detach(), .data, .item(), numpy or no_grad), and requires_grad = True does not reconnect it: remove whatever detached it. More: python -m tinynet explain lost-gradient

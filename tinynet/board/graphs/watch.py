@@ -178,12 +178,12 @@ class Watch:
     # ---- backward -----------------------------------------------------------------------------
 
     def began(self, task: Any) -> None:
-        """See `core.passes.Witness`."""
+        """See `BackwardObserver`."""
         self._passes.append(Pass(list(task.edges), self.part, task.inputs is not None))
         self.events.append(self._passes[-1])
 
     def visit(self, task: Any, node: Node, go: Callable[[Node], None]) -> None:
-        """See `core.passes.Witness`."""
+        """See `BackwardObserver`."""
         came = task.pending.get(node)
         edges = [(number, edge) for number, edge in enumerate(node.edges) if edge]
         before = {number: gradient_at(task, edge) for number, edge in edges}
@@ -205,7 +205,7 @@ class Watch:
             self._last = time.perf_counter_ns()
 
     def ended(self, task: Any) -> None:
-        """See `core.passes.Witness`."""
+        """See `BackwardObserver`."""
         leaves = [
             (leaf, array_of(leaf._grad))
             for leaf in (arrived.tensor for arrived in task.leaves.values())

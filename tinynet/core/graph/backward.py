@@ -1,6 +1,6 @@
-"""Where backward passes start and end: the checks before ``core/graph/engine.py`` walks.
+"""``backward`` and ``grad``: their checks before ``core/graph/engine.py`` runs the pass.
 
-An end is a tensor, or anything else with an ``edge`` (``autograd.graph.GradientEdge``).
+They accept tensors and other objects with an ``edge`` (``autograd.graph.GradientEdge``).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.callsite import here, locate, warn
-from tinynet.core.graph.engine import Task
+from tinynet.core.graph.engine import BackwardPass
 from tinynet.core.graph.node import Edge
 from tinynet.core.tensors.tensor import Tensor, wrap
 
 
 def start(ends: Sequence[Any], grads: Sequence[Tensor | None]) -> tuple[list[Edge], list[Tensor]]:
-    """Check what a pass starts from; return the edges and their gradients.
+    """Check the starting points of a pass; return their edges and gradients.
 
     Raises:
         RuntimeError: a tensor without grad, a missing gradient for a non-scalar, a wrong shape.
@@ -49,7 +49,7 @@ def _is_loss_without_history(edge: Edge, grad: Tensor | None) -> bool:
 
 
 def _form(edge: Edge) -> tuple[tuple[int, ...], Any]:
-    """Return shape and dtype of the tensor that an edge belongs to."""
+    """Return the shape and dtype of an edge's tensor."""
     target, number = edge
     if isinstance(target, Tensor):
         return target._array.shape, target._array.dtype
@@ -73,14 +73,14 @@ def backward(
     if tensors and all(_is_loss_without_history(*pair) for pair in zip(edges, grads, strict=True)):
         warn(errors.BACKWARD_OF_LEAF, errors.LostGradientWarning)
     if inputs is None:
-        Task(edges, given, keep, create_graph, None).run()
+        BackwardPass(edges, given, keep, create_graph, None).run()
         return
     if not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     for t in inputs:
         if isinstance(t, Tensor):
-            t.retain_grad()  # as in PyTorch: from now on, for one that is no leaf
-    Task(edges, given, keep, create_graph, _edges(inputs), accumulate=True).run()
+            t.retain_grad()  # as in PyTorch, a non-leaf retains its gradient from now on
+    BackwardPass(edges, given, keep, create_graph, _edges(inputs), accumulate=True).run()
 
 
 def grad(
@@ -95,11 +95,11 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     edges, given = start(outputs, grads)
     ends = _edges(inputs)
-    task = Task(edges, given, keep, create_graph, ends)
-    task.run()
-    # A gradient that passes through unchanged is the tensor that was passed in, not an alias.
+    backward_pass = BackwardPass(edges, given, keep, create_graph, ends)
+    backward_pass.run()
+    # A gradient that passes through unchanged is the same tensor as given, not an alias.
     own = {id(g._array): g for g in given}
-    found = [task.captured.get(edge) for edge in ends]
+    found = [backward_pass.captured.get(edge) for edge in ends]
     found = [None if g is None else own.get(id(g._array), g) for g in found]
     for i, g in enumerate(found):
         if g is None and not allow_unused:

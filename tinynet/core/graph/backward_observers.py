@@ -1,4 +1,4 @@
-"""Seeing every backward pass, node by node."""
+"""Observers of backward passes, which see each pass node by node."""
 
 from __future__ import annotations
 
@@ -9,41 +9,43 @@ from typing import Any, Protocol
 from tinynet.core.trace import Channel
 
 
-class Witness(Protocol):
-    """Hears of the backward passes of its thread."""
+class BackwardObserver(Protocol):
+    """An observer of the backward passes of its thread."""
 
-    def began(self, task: Any) -> None:
-        """A pass begins: ``task.edges`` are its ends, ``task.order`` what it may visit."""
+    def began(self, backward_pass: Any) -> None:
+        """Handle the start of a pass from its ``edges``; its ``order`` has the nodes in reach."""
 
-    def visit(self, task: Any, node: Any, go: Callable[[Any], None]) -> None:
-        """A node's turn has come: call ``go(node)``. What has arrived is ``task.pending[node]``."""
+    def visit(self, backward_pass: Any, node: Any, go: Callable[[Any], None]) -> None:
+        """Visit a node by ``go(node)``; ``backward_pass.pending[node]`` is its gradient."""
 
-    def ended(self, task: Any) -> None:
-        """A pass has ended, well or not; leaves have their gradients."""
-
-
-passes: Channel[Witness] = Channel()
+    def ended(self, backward_pass: Any) -> None:
+        """Handle the end of a pass, successful or not; leaves have their gradients."""
 
 
-def observing_backward(witness: Witness) -> AbstractContextManager[None]:
-    """Let ``witness`` hear of each backward pass of this thread, and go along node by node."""
-    return passes.heard_by(witness)
+passes: Channel[BackwardObserver] = Channel()
 
 
-def witnessed(task: Any, run: Callable[[], None]) -> None:
-    """Run a pass before the witnesses of its thread."""
-    watching = passes.here()
-    for witness in watching:
-        witness.began(task)
-        task.watched = True
-        task._visit = _step(task, witness, task._visit)
+def observing_backward(observer: BackwardObserver) -> AbstractContextManager[None]:
+    """Notify ``observer`` of each backward pass of this thread, node by node."""
+    return passes.heard_by(observer)
+
+
+def run_observed(backward_pass: Any, run: Callable[[], None]) -> None:
+    """Run a pass and notify the observers of its thread."""
+    observers = passes.here()
+    for observer in observers:
+        observer.began(backward_pass)
+        backward_pass.observed = True
+        backward_pass._visit = _step(backward_pass, observer, backward_pass._visit)
     try:
         run()
     finally:
-        task.__dict__.pop("_visit", None)  # it refers to the task
-        for witness in watching:
-            witness.ended(task)
+        backward_pass.__dict__.pop("_visit", None)  # it refers to the pass
+        for observer in observers:
+            observer.ended(backward_pass)
 
 
-def _step(task: Any, witness: Witness, go: Callable[[Any], None]) -> Callable[[Any], None]:
-    return lambda node: witness.visit(task, node, go)
+def _step(
+    backward_pass: Any, observer: BackwardObserver, go: Callable[[Any], None]
+) -> Callable[[Any], None]:
+    return lambda node: observer.visit(backward_pass, node, go)

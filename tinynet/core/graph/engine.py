@@ -1,7 +1,7 @@
-"""One backward pass: walk from newest to oldest node, hand each its gradient, collect.
+"""The backward pass: visit nodes from newest to oldest, and pass each its gradient.
 
-Creation numbers are a topological order, since an input is always older than what uses it. So the
-nodes that can be reached are sorted by number and visited once; nothing recurses.
+Creation numbers are a topological order, since an input is always older than its users. The engine
+sorts the reachable nodes by number and visits each once, without recursion.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tinynet import errors
 from tinynet.core.callsite import here
 from tinynet.core.declaration.broadcasting import Recorded, sum_to
 from tinynet.core.graph.accumulate_grad import Leaf, accumulate
-from tinynet.core.graph.backward_observers import passes, witnessed
+from tinynet.core.graph.backward_observers import passes, run_observed
 from tinynet.core.graph.node import Edge, Freed, Hooks, Node, check_replaced
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.graph.sparse_gradients import sparse
@@ -25,20 +25,20 @@ from tinynet.core.modes import mode, on_a_new_stack
 from tinynet.core.tensors.inplace import moved
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 
-FLOOR = 32  # passes within passes that share a stack: Python's recursion limit is a thread's
+PASSES_PER_STACK = 32  # nested passes on one stack: Python's recursion limit is per thread
 
 
-class Task:
+class BackwardPass:
     """One backward pass.
 
     Args:
         edges: where the pass starts.
-        grads: the gradient of each, as tensors.
-        keep_graph: keep what was saved for another pass.
+        grads: the gradient of each edge, as tensors.
+        keep_graph: keep the saved values for another pass.
         create_graph: record the pass itself.
-        inputs: edges whose gradients are wanted; None: those of all leaves.
-        accumulate: let the nodes of ``inputs`` run, and leaves take their gradients, as
-            ``backward(inputs=...)`` does; else the gradients are captured there.
+        inputs: edges whose gradients to compute; None: those of all leaves.
+        accumulate: run the nodes of ``inputs`` and accumulate into leaves, as
+            ``backward(inputs=...)`` does; else capture the gradients at ``inputs``.
     """
 
     def __init__(
@@ -57,45 +57,46 @@ class Task:
         self.captured: dict[Edge, Any] = {}
         self.inputs = None if accumulate else inputs
         self.accumulate = accumulate
-        self.pending: dict[Node, Any] = {}  # its gradient so far
+        self.pending: dict[Node, Any] = {}  # the gradient of each node so far
         ends = {edge[0] for edge in inputs or ()}
         self.order, self.leaves = reachable([edge[0] for edge in edges], ends)
         self.batched = Recorded.batched is not None and Recorded.batched(self.order)
         self.recorded = create_graph or self.batched  # formulas run on tensors
-        self.watched = False  # see core/graph/backward_observers.py
+        self.observed = False  # see core/graph/backward_observers.py
         self.wanted = None if inputs is None else leading_to(ends, self.order)
-        self.asked = {edge[0] for edge in self.inputs or ()}
+        self.captured_at = {edge[0] for edge in self.inputs or ()}
         self.callbacks: list[Callable[[], Any]] = []  # run at the end of the pass
-        self.depth = 0 if mode.task is None else mode.task.depth + 1  # passes within passes
+        outer = mode.backward_pass
+        self.depth = 0 if outer is None else outer.depth + 1
 
     def run(self) -> None:
-        """Do the pass: gradients of leaves are accumulated, or those of inputs captured."""
+        """Run the pass: accumulate the gradients of leaves, or capture those of the inputs."""
         if passes.listeners:
-            witnessed(self, self._run)
+            run_observed(self, self._run)
         else:
             self._run()
 
     def _run(self) -> None:
-        if self.depth % FLOOR == FLOOR - 1:
+        if self.depth % PASSES_PER_STACK == PASSES_PER_STACK - 1:
             on_a_new_stack(self._walk)
         else:
             self._walk()
 
     def _walk(self) -> None:
-        before, on, outer, watcher = mode.grad, mode.on, mode.task, mode.watcher
+        before, on, outer, watcher = mode.grad, mode.on, mode.backward_pass, mode.watcher
         mode.grad = self.create_graph and mode.on
-        mode.task = self
+        mode.backward_pass = self
         try:
             for edge, g in zip(self.edges, self.grads, strict=True):
                 self._deliver(edge, g if self.recorded else g._array, False)
-            if not (self.recorded or self.watched or watcher or self.wanted is not None):
+            if not (self.recorded or self.observed or watcher or self.wanted is not None):
                 self._run_plain()
             else:
                 visit = self._visit if watcher is None else watcher.visitor(self)
                 for node in self.order:
                     if node in self.pending:
                         visit(node)
-            for leaf in self.leaves.values():  # where the pass started
+            for leaf in self.leaves.values():  # leaves at which the pass started
                 if leaf.gradient is not None:
                     self._leaf(leaf)
             while self.callbacks:
@@ -104,19 +105,19 @@ class Task:
             errors.refuse_unallocated(error)
             raise
         finally:
-            mode.grad, mode.on, mode.task = before, on, outer
+            mode.grad, mode.on, mode.backward_pass = before, on, outer
 
     def will_reach(self, edge: Edge) -> bool:
-        """Return whether the pass comes to the node or leaf of ``edge``."""
+        """Return whether the pass reaches the node or leaf of ``edge``."""
         target = edge[0]
         if self.wanted is not None and target not in self.wanted:
             return False
         return id(target) in self.leaves if isinstance(target, Tensor) else target in self.order
 
     def _run_plain(self) -> None:
-        """Visit the nodes where nobody looks on: most passes, so that each line here is paid often.
+        """Visit the nodes of an ordinary, unobserved pass, the most common kind.
 
-        It is `_visit` without its questions; a node that has a special wish goes there.
+        This is `_visit` without its checks; a node that needs them is handed to `_visit`.
         """
         pending, leaves, freed = self.pending, self.leaves, self.freed
         for node in self.order:
@@ -135,7 +136,7 @@ class Task:
                 if isinstance(target, Tensor):
                     leaf, array = leaves[id(target)], target._array
                     if (
-                        leaf.left == 1  # the only one to give it anything, and that can be kept
+                        leaf.left == 1  # its only gradient, which it can keep without a copy
                         and leaf.gradient is None
                         and target._grad is None
                         and target._hooks is None
@@ -145,7 +146,7 @@ class Task:
                         and r.__class__ is np.ndarray
                         and r.shape == array.shape
                         and r.dtype is array.dtype
-                        and _only_one(r, g, results)
+                        and _unshared(r, g, results)
                     ):
                         leaf.left = 0
                         target._grad = wrap(r)
@@ -165,17 +166,17 @@ class Task:
         wanted = self.wanted
         goes_on = wanted is None or any(edge and edge[0] in wanted for edge in node.edges)
         goes_on = goes_on or (self.accumulate and node in wanted)  # type: ignore[operator]
-        if goes_on and node in self.asked:
-            self._capture(node, g)  # as it arrives; at the end of the way, hooks come first
+        if goes_on and node in self.captured_at:
+            self._capture(node, g)  # before hooks; where the pass stops, after them
         if node.hooks is not None:
             g = _run(self._tensor_hooks, node, g)
         if not goes_on:
-            if node in self.asked:
+            if node in self.captured_at:
                 self._capture(node, g)
             return
         if node.hooks is not None and node.hooks.pre:
             g = _run(self._pre_hooks, node, g)
-        if not node.takes_missing and (g is None or (node.multiple and _nothing(g))):
+        if not node.takes_missing and (g is None or (node.multiple and _all_missing(g))):
             results: tuple[Any, ...] = (None,) * len(node.edges)
         else:
             step = node.backward_recorded if self.recorded else node.backward
@@ -197,11 +198,11 @@ class Task:
                 self._pass_on(edge, r)
 
     def _at_leaf(self, leaf: Leaf, r: Any, fresh: bool, g: Any, results: tuple[Any, ...]) -> None:
-        """Take what a node gives to a leaf; when that was the last, the leaf gets its gradient."""
+        """Deliver a node's gradient to a leaf; after the last one, finish the leaf."""
         leaf.left -= 1
         t = leaf.tensor
         if r is not None:
-            self._deliver((t, 0), r, fresh and _only_one(r, g, results))
+            self._deliver((t, 0), r, fresh and _unshared(r, g, results))
         elif t._hooks is not None:
             leaf.hooked = True
         if not leaf.left and (leaf.gradient is not None or leaf.hooked):
@@ -211,11 +212,11 @@ class Task:
         target = edge[0]
         if r is not None:
             self._deliver(edge, r, False)
-        elif target not in self.pending:  # its hooks run, and those of what comes after it
+        elif target not in self.pending:  # visit it all the same: its hooks run
             self.pending[target] = [None] * len(target.shape) if target.multiple else None
 
     def _deliver(self, edge: Edge, g: Any, own: bool) -> None:
-        """Add ``g`` to what has arrived at ``edge``, in the shape and dtype of its tensor."""
+        """Add ``g`` to the gradient at ``edge``, in the shape and dtype of its tensor."""
         target, number = edge
         if self.batched:
             g = Recorded.settled(g, target)
@@ -228,7 +229,7 @@ class Task:
             else:
                 leaf.gradient, leaf.own = self._add(leaf.gradient, g), not self.recorded
             return
-        if g.__class__ is Rows and g.lazy:  # only leaves and optimizers know what to do with it
+        if g.__class__ is Rows and g.lazy:  # only leaves and optimizers handle rows
             g = g.dense()
         if target.multiple:
             g = self._fit(g, target.shape[number], target.dtype[number])
@@ -262,16 +263,16 @@ class Task:
     # ---- hooks and captures -----------------------------------------------------------------
 
     def _tensor(self, g: Any) -> Any:
-        """Return a gradient as hooks see it: a tensor, or None where none arrived."""
+        """Return a gradient as hooks see it: a tensor, or None if it is missing."""
         if self.recorded or g is None:
             return g
         if g.__class__ is Rows:
             return wrap(g.dense()) if g.lazy else sparse(g.copy())
-        array = np.asarray(g)  # a broadcast gradient cannot be written to: users get a copy
+        array = np.asarray(g)  # a broadcast gradient is read-only: users get a copy
         return wrap(array if array.flags.writeable else array.copy(order="C"))
 
     def _tensor_hooks(self, hooks: Hooks, slots: list[Any]) -> list[Any]:
-        """Run the hooks on tensors, in order of registration, and keep what tensors retain."""
+        """Run the tensor hooks in order of registration, then fill retained gradients."""
         registered = [
             (handle, number, hook)
             for number, of_one in hooks.tensor.items()
@@ -340,7 +341,7 @@ class Task:
                     self.captured[edge] = self._tensor(found)
 
     def _leaf(self, arrived: Leaf) -> None:
-        """Give a leaf its gradient: to ``.grad``, or to whoever asked for it."""
+        """Store the gradient of a leaf in ``.grad``, or capture it for ``grad``."""
         leaf, g, own = arrived.tensor, arrived.gradient, arrived.own
         arrived.gradient = None
         if leaf._edge is not None:
@@ -367,25 +368,25 @@ class Task:
         first = leaf._grad is None and not self.create_graph
         accumulate(leaf, seen, own, self.create_graph)
         if hooks is not None and hooks.post:
-            if first and leaf._grad is not None:  # the gradient itself, as hooks have left it
+            if first and leaf._grad is not None:  # the stored tensor, after other hooks
                 seen = leaf._grad
             for hook in [*hooks.post.values()]:
                 hook((), (seen,))
 
 
 def _run(hooks: Callable[[Hooks, list[Any]], list[Any]], node: Node, g: Any) -> Any:
-    """Return what hooks make of the gradients of a node's outputs."""
+    """Return the gradients of a node's outputs after ``hooks``."""
     assert node.hooks is not None
     slots = hooks(node.hooks, list(g) if node.multiple else [g])
     return slots if node.multiple else slots[0]
 
 
-def _nothing(grads: Sequence[Any]) -> bool:
+def _all_missing(grads: Sequence[Any]) -> bool:
     return all(g is None for g in grads)
 
 
-def _only_one(r: Any, g: Any, results: tuple[Any, ...]) -> bool:
-    """Return True if nobody else can hold the array ``r``, so that a leaf may keep it as it is."""
+def _unshared(r: Any, g: Any, results: tuple[Any, ...]) -> bool:
+    """Return True if nothing else refers to the array ``r``: a leaf can keep it uncopied."""
     if r is g or r.__class__ is not np.ndarray or r.base is not None:
         return False
     if len(results) == 1:

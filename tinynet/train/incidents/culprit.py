@@ -248,16 +248,16 @@ class Search:
     # ---- backward -------------------------------------------------------------------------------
 
     def began(self, task: Any) -> None:
-        """See `core.passes.Witness`."""
+        """See `BackwardObserver`."""
         self.batches += self._depth == 0 and self._backward is None
         self._depth += 1
 
     def ended(self, task: Any) -> None:
-        """See `core.passes.Witness`."""
+        """See `BackwardObserver`."""
         self._depth -= 1
 
     def visit(self, task: Any, node: Node, go: Callable[[Node], None]) -> None:
-        """See `core.passes.Witness`."""
+        """See `BackwardObserver`."""
         if self._backward is not None:
             go(node)
             return

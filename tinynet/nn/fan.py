@@ -23,7 +23,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         param: the slope of leaky_relu; 0.01 unless given.
 
     Raises:
-        ValueError: no such nonlinearity, or the slope is no number.
+        ValueError: no such nonlinearity, or the slope is not a number.
 
     Source: ``1 / sqrt(mean(f(x) ** 2))`` over N(0, 1) for relu, ``sqrt(2)``, and leaky_relu,
     ``sqrt(2 / (1 + param ** 2))``; the others are PyTorch's: 5 / 3 for tanh, 3 / 4 for selu, 1

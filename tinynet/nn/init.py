@@ -59,8 +59,8 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
         val: the value.
 
     Raises:
-        AttributeError: ``tensor`` is no tensor.
-        ValueError: ``val`` is no number.
+        AttributeError: ``tensor`` is not a tensor.
+        ValueError: ``val`` is not a number.
 
     Source: ``w[...] = val``.
 
@@ -75,7 +75,7 @@ def ones_(tensor: Tensor) -> Tensor:
     """Fill with ones.
 
     Raises:
-        AttributeError: ``tensor`` is no tensor.
+        AttributeError: ``tensor`` is not a tensor.
 
     Source: ``w[...] = 1``.
 
@@ -90,7 +90,7 @@ def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros.
 
     Raises:
-        AttributeError: ``tensor`` is no tensor.
+        AttributeError: ``tensor`` is not a tensor.
 
     Source: ``w[...] = 0``.
 
@@ -165,11 +165,11 @@ def uniform_(
     Args:
         tensor: what is filled.
         a, b: lower and upper bound.
-        generator: where the numbers come from; the default generator unless given.
+        generator: source of the random numbers; the default generator unless given.
 
     Raises:
         RuntimeError: ``a`` is larger than ``b``.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: the density is ``1 / (b - a)``.
 
@@ -192,11 +192,11 @@ def normal_(
     Args:
         tensor: what is filled.
         mean, std: of the distribution.
-        generator: where the numbers come from; the default generator unless given.
+        generator: source of the random numbers; the default generator unless given.
 
     Raises:
         RuntimeError: ``std`` is negative.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: the density is ``exp(-(((x - mean) / std) ** 2) / 2) / (std * sqrt(2 * pi))``.
 
@@ -224,7 +224,7 @@ def trunc_normal_(
         tensor: what is filled.
         mean, std: of the distribution before it is cut off.
         a, b: lower and upper bound.
-        generator: where the numbers come from; the default generator unless given.
+        generator: source of the random numbers; the default generator unless given.
 
     Raises:
         ValueError: ``std`` is not positive.
@@ -333,7 +333,7 @@ def kaiming_uniform_(
         a: the slope of the leaky_relu that follows.
         mode: ``"fan_in"`` keeps the variance of the forward, ``"fan_out"`` that of the backward.
         nonlinearity: what follows the layer; gives the gain.
-        generator: where the numbers come from.
+        generator: source of the random numbers.
 
     Source: He et al., "Delving deep into rectifiers", 2015, arXiv:1502.01852.
 
@@ -413,7 +413,7 @@ def sparse_(
         tensor: a matrix.
         sparsity: the fraction of zeros, rounded up to whole elements.
         std: of the other elements.
-        generator: where the numbers come from; the default generator unless given.
+        generator: source of the random numbers; the default generator unless given.
 
     Raises:
         ValueError: the tensor has not 2 dimensions, or ``sparsity`` is not from 0 to 1.

@@ -208,7 +208,7 @@ class Uninitialized:
 
         Args:
             shape: the shape.
-            device: only the cpu.
+            device: must be the CPU.
             dtype: its own unless given.
         """
         kind = self.dtype if dtype is None else dtype
@@ -251,7 +251,7 @@ class UninitializedParameter(Uninitialized, Parameter):  # type: ignore[misc, ov
 
     Args:
         requires_grad: whether gradients are computed for it.
-        device: only the cpu.
+        device: must be the CPU.
         dtype: the default dtype unless given.
 
     Raises:
@@ -283,7 +283,7 @@ class UninitializedBuffer(Uninitialized, Buffer):  # type: ignore[misc, override
 
     Args:
         requires_grad: whether gradients are computed for it.
-        device: only the cpu.
+        device: must be the CPU.
         dtype: the default dtype unless given.
         persistent: whether it is part of the module's ``state_dict``.
 

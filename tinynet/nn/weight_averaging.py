@@ -127,7 +127,7 @@ class AveragedModel(Module):
 
     Args:
         model: the model; it is copied.
-        device: the cpu.
+        device: must be the CPU.
         avg_fn: ``f(average, value, count)`` returns the new average of one parameter.
         multi_avg_fn: ``f(averages, values, count)`` changes the averages in place.
         use_buffers: also average the buffers; else they are copied.
@@ -216,7 +216,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
         loader: batches; of a list or tuple the first element goes into the model.
         model: the model, such as an ``AveragedModel``, whose statistics are not those of its
             weights.
-        device: the cpu.
+        device: must be the CPU.
 
     Raises:
         TypeError: ``loader`` cannot be iterated.

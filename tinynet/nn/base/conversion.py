@@ -1,6 +1,6 @@
 """What changes all parameters and buffers of a module at once: their dtype, their memory.
 
-Functions with a ``self`` are methods of ``Module`` that stand here by subject.
+Functions with a ``self`` are methods of ``Module``, grouped here by topic.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def to_empty(self: M, *, device: Any, recurse: bool = True) -> M:
     """Give all parameters and buffers new memory, whose contents are arbitrary, and return self.
 
     Args:
-        device: only the cpu.
-        recurse: also those of the modules inside.
+        device: must be the CPU.
+        recurse: include the modules inside.
 
     Example:
         >>> nn.Linear(2, 1).to_empty(device="cpu").weight.shape

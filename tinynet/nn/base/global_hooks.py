@@ -61,7 +61,7 @@ def register_module_forward_hook(
     Args:
         hook: returns None or a new output.
         with_kwargs: call ``hook(module, args, kwargs, output)``.
-        always_call: call it (with the output None) even if the forward raises.
+        always_call: call it even if the forward raises, with None as the output.
 
     Returns:
         A handle whose ``remove()`` removes the hook.

@@ -1,6 +1,6 @@
 """Hooks of a module: what runs before and after its forward, and on its gradients.
 
-Functions with a ``self`` are methods of ``Module`` that stand here by subject.
+Functions with a ``self`` are methods of ``Module``, grouped here by topic.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def register_forward_pre_hook(
 
     Args:
         hook: returns None, new positional arguments, or (``with_kwargs``) ``(args, kwargs)``.
-        prepend: run it before the hooks that are already there.
+        prepend: run it before the existing hooks.
         with_kwargs: call ``hook(module, args, kwargs)``.
 
     Returns:
@@ -123,9 +123,9 @@ def register_forward_hook(
 
     Args:
         hook: returns None or a new output.
-        prepend: run it before the hooks that are already there.
+        prepend: run it before the existing hooks.
         with_kwargs: call ``hook(module, args, kwargs, output)``.
-        always_call: call it (with the output None) even if the forward raises.
+        always_call: call it even if the forward raises, with None as the output.
 
     Returns:
         A handle whose ``remove()`` removes the hook.
@@ -148,7 +148,7 @@ def register_full_backward_pre_hook(
 
     Args:
         hook: gets a tuple; returns None or new gradients of the outputs.
-        prepend: run it before the hooks that are already there.
+        prepend: run it before the existing hooks.
 
     Returns:
         A handle whose ``remove()`` removes the hook.
@@ -162,12 +162,12 @@ def register_full_backward_hook(
     """Call ``hook(module, grad_input, grad_output)`` when the module's gradients are computed.
 
     Both gradients are tuples with one entry per positional argument and per output, None for what
-    is no tensor, zeros for an argument that got no gradient. In-place operations on the module's
+    is not a tensor, zeros for an argument that got no gradient. In-place operations on the module's
     inputs and outputs are refused while there is such a hook.
 
     Args:
         hook: returns None or new gradients of the inputs.
-        prepend: run it before the hooks that are already there.
+        prepend: run it before the existing hooks.
 
     Returns:
         A handle whose ``remove()`` removes the hook.

@@ -162,11 +162,11 @@ class Module:
         self.add_module(name, module)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """Yield all parameters (``recurse``: also those of the modules inside), each once."""
+        """Yield all parameters (with ``recurse``, also those of the modules inside), each once."""
         return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Yield all buffers (``recurse``: also those of the modules inside), each once."""
+        """Yield all buffers (with ``recurse``, also those of the modules inside), each once."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def children(self) -> Iterator[Module]:

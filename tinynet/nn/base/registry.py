@@ -4,7 +4,7 @@ The values are plain attributes of the module, so reading one is as fast as Pyth
 also stand in the module's three tables ``_parameters``, ``_buffers`` and ``_modules``, which say
 what the attributes are, in which order; what is written into a table is set on the module.
 
-Functions with a ``self`` are methods of ``Module`` that stand here by subject.
+Functions with a ``self`` are methods of ``Module``, grouped here by topic.
 """
 
 from __future__ import annotations
@@ -334,7 +334,7 @@ def named_parameters(
 
     Args:
         prefix: comes before all paths.
-        recurse: also those of the modules inside.
+        recurse: include the modules inside.
         remove_duplicate: yield a shared parameter only once.
 
     Example:
@@ -364,7 +364,7 @@ def named_children(self: Module) -> Iterator[tuple[str, Module]]:
 
 
 def find(module: Module, name: str) -> Any:
-    """Return an attribute; AttributeError in PyTorch's words if there is none."""
+    """Return an attribute; AttributeError with PyTorch's message if there is none."""
     if not hasattr(module, name):
         raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
     return getattr(module, name)

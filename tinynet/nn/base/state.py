@@ -1,6 +1,6 @@
 """``state_dict`` and ``load_state_dict``: a module's values by path, out and in.
 
-Functions with a ``self`` are methods of ``Module`` that stand here by subject.
+Functions with a ``self`` are methods of ``Module``, grouped here by topic.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def load_state_dict(
         The keys that are missing and those that are left over.
 
     Raises:
-        TypeError: ``state_dict`` is no mapping.
+        TypeError: ``state_dict`` is not a mapping.
         RuntimeError: keys or shapes do not match; names all of them. What matches is loaded.
 
     Example:

@@ -140,7 +140,7 @@ def linear(
         out: a tensor to write the result to.
 
     Raises:
-        RuntimeError: shapes or dtypes do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> F.linear(tn.ones(2, 3), tn.ones(1, 3), tn.ones(1))
@@ -182,7 +182,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         ``[..., outputs]``.
 
     Raises:
-        RuntimeError: shapes or dtypes do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> F.bilinear(tn.ones(2, 3), tn.ones(2, 4), tn.ones(1, 3, 4))

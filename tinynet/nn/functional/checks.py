@@ -14,7 +14,7 @@ REDUCTIONS = ("none", "mean", "sum")
 
 
 def tensor_only(function: str, **given: Any) -> None:
-    """Raise TypeError for the first argument that is no tensor."""
+    """Raise TypeError for the first argument that is not a tensor."""
     for position, (name, value) in enumerate(given.items()):
         if not isinstance(value, Tensor):
             raise errors.must_be_tensor(function, name, position + 1, value)

@@ -1,4 +1,4 @@
-"""Dropout: of elements, of channels, and around a mean and deviation that are kept.
+"""Dropout of elements and of channels, and alpha dropout.
 
 All noise is drawn from the default generator.
 """
@@ -87,9 +87,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
     Args:
         input: any shape.
-        p: probability of zero.
-        training: whether to do anything.
-        inplace: write to the input.
+        p: probability of zeroing.
+        training: whether to drop anything; otherwise the input is returned.
+        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
@@ -110,9 +110,9 @@ def alpha_dropout(
 
     Args:
         input: any shape.
-        p: probability that an element is dropped.
-        training: whether to do anything.
-        inplace: write to the input.
+        p: probability of dropping an element.
+        training: whether to drop anything; otherwise the input is returned.
+        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
@@ -136,9 +136,9 @@ def feature_alpha_dropout(
 
     Args:
         input: ``[batch, channels, ...]``.
-        p: probability that a channel is dropped.
-        training: whether to do anything.
-        inplace: write to the input.
+        p: probability of dropping a channel.
+        training: whether to drop anything; otherwise the input is returned.
+        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
@@ -160,9 +160,9 @@ def dropout1d(
 
     Args:
         input: ``[batch, channels, length]`` or ``[channels, length]``.
-        p: probability of zero.
-        training: whether to do anything.
-        inplace: write to the input.
+        p: probability of zeroing.
+        training: whether to drop anything; otherwise the input is returned.
+        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
@@ -191,11 +191,11 @@ def dropout2d(
     The others are divided by ``1 - p`` (Tompson et al., 2015).
 
     Args:
-        input: ``[batch, channels, height, width]``. As in PyTorch, three dimensions are taken for
-            ``[batch, channels, length]``, with a warning.
-        p: probability of zero.
-        training: whether to do anything.
-        inplace: write to the input.
+        input: ``[batch, channels, height, width]``. As in PyTorch, three dimensions are interpreted
+            as ``[batch, channels, length]``, with a warning.
+        p: probability of zeroing.
+        training: whether to drop anything; otherwise the input is returned.
+        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
@@ -228,9 +228,9 @@ def dropout3d(
 
     Args:
         input: ``[batch, channels, depth, height, width]``, or the same without batch.
-        p: probability of zero.
-        training: whether to do anything.
-        inplace: write to the input.
+        p: probability of zeroing.
+        training: whether to drop anything; otherwise the input is returned.
+        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].

@@ -28,10 +28,10 @@ def _numbered(children: Iterable[Module | None]) -> Iterator[tuple[str, Module |
 
 
 def _name_at(module: Module, index: Any) -> str:
-    """Return the name of the child at a position.
+    """Return the name of the child at an index.
 
     Raises:
-        IndexError: there is none.
+        IndexError: the index is out of range.
     """
     names = [*module._modules]
     index = operator.index(index)
@@ -69,7 +69,7 @@ def _check(module: Any) -> None:
 
 
 def _insert(module: Module, index: int, child: Module) -> None:
-    """Insert a child; the numbers of those after it grow, other names stay."""
+    """Insert a child and renumber those after it; other names stay."""
     _check(child)
     named = [*module._modules.items()]
     named.insert(index, (str(len(named)), child))
@@ -82,18 +82,18 @@ def _insert(module: Module, index: int, child: Module) -> None:
 
 
 class Sequential(Module):
-    """Modules that run one after the other: the output of each is the input of the next.
+    """A chain of modules: the output of each is the input of the next.
 
     Args:
-        args: the modules, or one dictionary of them.
+        args: the modules, or a dictionary of them.
 
     Shape:
-        What the first takes, to what the last gives.
+        The input shape of the first module to the output shape of the last.
 
     Raises:
-        TypeError: what is put in is no Module.
-        IndexError: there is no module at an index.
-        KeyError: a name that is taken, is empty or has a ".".
+        TypeError: an item is not a Module.
+        IndexError: the index is out of range.
+        KeyError: a name is taken, empty, or contains a ".".
 
     Example:
         >>> net = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2))
@@ -131,7 +131,7 @@ class Sequential(Module):
     __delitem__ = _delete
 
     def append(self, module: Module) -> Sequential:
-        """Add a module at the end and return self."""
+        """Append a module and return self."""
         self.add_module(str(len(self)), module)
         return self
 
@@ -139,8 +139,8 @@ class Sequential(Module):
         """Insert a module before the one at ``index`` and return self.
 
         Raises:
-            AssertionError: it is no module.
-            IndexError: there is no such place.
+            AssertionError: ``module`` is not a Module.
+            IndexError: ``index`` is out of range.
         """
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
@@ -150,13 +150,13 @@ class Sequential(Module):
         return self
 
     def extend(self, sequential: Iterable[Module]) -> Sequential:
-        """Add several modules at the end and return self."""
+        """Append modules from an iterable and return self."""
         for module in list(sequential):
             self.append(module)
         return self
 
     def pop(self, key: int | slice) -> Any:
-        """Remove the module at a position and return it."""
+        """Remove and return the module at an index."""
         module = self[key]
         del self[key]
         return module
@@ -193,15 +193,15 @@ def _factor(module: Sequential, other: Any) -> int:
 
 
 class ModuleList(Module):
-    """A list of modules that the model owns; it has no ``forward`` of its own.
+    """A list of submodules, without a ``forward``.
 
     Args:
-        modules: what to put in.
+        modules: the initial modules.
 
     Raises:
-        TypeError: what is put in is no Module, or they come in nothing to iterate over.
-        IndexError: there is no module at an index.
-        NotImplementedError: it is called.
+        TypeError: an item is not a Module, or ``modules`` is not iterable.
+        IndexError: the index is out of range.
+        NotImplementedError: the container is called.
 
     Example:
         >>> layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(3)])
@@ -230,7 +230,7 @@ class ModuleList(Module):
     __delitem__ = _delete
 
     def append(self, module: Module) -> ModuleList:
-        """Add a module at the end and return self."""
+        """Append a module and return self."""
         self.add_module(str(len(self)), module)
         return self
 
@@ -239,7 +239,7 @@ class ModuleList(Module):
         _insert(self, index, module)
 
     def extend(self, modules: Iterable[Module]) -> ModuleList:
-        """Add several modules at the end and return self."""
+        """Append modules from an iterable and return self."""
         if not isinstance(modules, Iterable):
             raise TypeError(
                 "ModuleList.extend should be called with an iterable, but got "
@@ -250,7 +250,7 @@ class ModuleList(Module):
         return self
 
     def pop(self, key: int | slice) -> Any:
-        """Remove the module at a position and return it."""
+        """Remove and return the module at an index."""
         module = self[key]
         del self[key]
         return module
@@ -262,7 +262,7 @@ class ModuleList(Module):
         return self.extend(modules)
 
     def __repr__(self) -> str:
-        """Return the printed form: equal neighbours are counted instead of repeated."""
+        """Return the printed form, with runs of equal modules collapsed."""
         runs: list[tuple[str, int]] = []
         for module in self:
             text = repr(module)
@@ -280,17 +280,17 @@ class ModuleList(Module):
 
 
 class ModuleDict(Module):
-    """A dictionary of modules that the model owns; it has no ``forward`` of its own.
+    """A dictionary of submodules, without a ``forward``.
 
     Args:
-        modules: what to put in: a mapping, or pairs of name and module.
+        modules: the initial modules: a mapping, or (name, module) pairs.
 
     Raises:
-        KeyError: there is no module of a name; a new name that the class uses itself, such as
-            ``"keys"``, that is empty or has a ".".
-        TypeError: what is put in is no Module, or its name no string.
-        ValueError: something among the pairs that is no pair.
-        NotImplementedError: it is called.
+        KeyError: the name is missing; or a new name is empty, contains a ".", or is an attribute of
+            the class, such as ``"keys"``.
+        TypeError: a value is not a Module, or a name is not a string.
+        ValueError: an item is not a pair.
+        NotImplementedError: the container is called.
 
     Example:
         >>> heads = nn.ModuleDict({"cat": nn.Linear(4, 2), "dog": nn.Linear(4, 3)})
@@ -328,7 +328,7 @@ class ModuleDict(Module):
         _put(self, ())
 
     def pop(self, key: str) -> Any:
-        """Remove a module and return it."""
+        """Remove and return a module."""
         module = self[key]
         forget(self, key)
         return module
@@ -338,7 +338,7 @@ class ModuleDict(Module):
         return self._modules.keys()
 
     def items(self) -> ItemsView[str, Any]:
-        """Return the pairs of name and module."""
+        """Return the (name, module) pairs."""
         return self._modules.items()
 
     def values(self) -> ValuesView[Any]:
@@ -346,7 +346,7 @@ class ModuleDict(Module):
         return self._modules.values()
 
     def update(self, modules: Any) -> None:
-        """Add modules, from a mapping or from pairs; those with a known name are replaced."""
+        """Add modules from a mapping or pairs, replacing those of the same name."""
         for key, module in pairs_of(modules, "ModuleDict"):
             self[key] = module
 
@@ -355,7 +355,7 @@ def pairs_of(given: Any, owner: str) -> Iterator[tuple[Any, Any]]:
     """Yield the pairs of a mapping, or of an iterable of pairs.
 
     Raises:
-        TypeError, ValueError: it is neither.
+        TypeError, ValueError: the argument is neither.
     """
     if not isinstance(given, Iterable):
         raise TypeError(

@@ -1,4 +1,4 @@
-"""Classes that have become others: ``Container`` is any Module, and ``NLLLoss2d`` is NLLLoss."""
+"""Deprecated classes: ``Container`` and ``NLLLoss2d``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["Container", "NLLLoss2d"]
 
 
 class Container(Module):
-    """Holds modules under the names of keywords: what ``Module`` does by itself.
+    """Deprecated: a module with submodules given by keyword; use ``Module``.
 
     Args:
         **modules: the children.
 
     Raises:
-        TypeError: a child is no module.
+        TypeError: a child is not a module.
 
     Source: https://docs.pytorch.org/docs/stable/nn.html, where it is deprecated.
 
@@ -44,12 +44,12 @@ class Container(Module):
 
 
 class NLLLoss2d(NLLLoss):
-    """Another name for ``NLLLoss``, from when that took no images.
+    """Deprecated alias of ``NLLLoss``.
 
     Args:
-        weight: one factor per class.
+        weight: a weight for each class.
         size_average, reduce: deprecated; they override ``reduction``.
-        ignore_index: a target class that does not count.
+        ignore_index: a target class to ignore.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:

@@ -18,10 +18,10 @@ class PairwiseDistance(Module):
         keepdim: keep the last dimension, with length 1.
 
     Shape:
-        Two times ``[batch, n]`` or ``[n]``, to ``[batch]`` or ``[]``.
+        Two inputs ``[batch, n]`` or ``[n]``, to ``[batch]`` or ``[]``.
 
     Raises:
-        RuntimeError: shapes that do not broadcast.
+        RuntimeError: the shapes do not broadcast.
 
     Source: ``sum(|x1 - x2 + eps| ** p) ** (1 / p)``.
 
@@ -46,14 +46,14 @@ class CosineSimilarity(Module):
 
     Args:
         dim: the dimension of the vectors.
-        eps: lengths count as at least this.
+        eps: lower bound of the lengths.
 
     Shape:
-        Two times ``[..., n, ...]``, broadcast against each other, to ``[..., ...]``.
+        Two inputs ``[..., n, ...]``, broadcast against each other, to ``[..., ...]``.
 
     Raises:
-        IndexError: there is no dimension ``dim``.
-        RuntimeError: shapes that do not broadcast, or integers in both.
+        IndexError: ``dim`` is out of range.
+        RuntimeError: the shapes do not broadcast, or integers in both.
 
     Source: ``x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))``.
 

@@ -1,4 +1,4 @@
-"""Dropout: of elements, of channels, and around a mean and deviation that are kept."""
+"""Dropout of elements and of channels, and alpha dropout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "Fe
 
 
 class _DropoutNd(Module):
-    """What all dropouts share: a probability, and whether they write to their input."""
+    """Base class of dropout layers."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__()
@@ -20,7 +20,7 @@ class _DropoutNd(Module):
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        """Return the probability and whether it writes to its input."""
+        """Return the options shown by ``repr``."""
         return f"p={self.p}, inplace={self.inplace}"
 
 
@@ -30,15 +30,15 @@ class Dropout(_DropoutNd):
     In evaluation mode it returns its input.
 
     Args:
-        p: probability of zero.
-        inplace: write to the input.
+        p: probability of zeroing.
+        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
-        RuntimeError: integers, in training.
+        RuntimeError: the input has an integer dtype, in training.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Source: Hinton et al., "Improving neural networks by preventing co-adaptation of feature
     detectors", 2012, arXiv:1207.0580.
@@ -49,26 +49,26 @@ class Dropout(_DropoutNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with some elements set to zero."""
+        """Apply dropout to elements."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
     """Sets each channel to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
-    Near places of a channel are alike, so that dropping single ones would teach nothing.
+    Neighbouring elements of a channel are correlated, so dropping single ones regularises little.
     In evaluation mode it returns its input.
 
     Args:
-        p: probability of zero.
-        inplace: write to the input.
+        p: probability of zeroing.
+        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
-        RuntimeError: another number of dimensions; integers, in training.
+        RuntimeError: the input has the wrong number of dimensions; integers, in training.
 
     Shape:
-        ``[batch, channels, length]`` or ``[channels, length]``, kept.
+        ``[batch, channels, length]`` or ``[channels, length]``; the output has the same shape.
 
     Source: Tompson et al., "Efficient object localization using convolutional networks", 2015,
     arXiv:1411.4280.
@@ -79,27 +79,27 @@ class Dropout1d(_DropoutNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with some channels set to zero."""
+        """Apply dropout to channels."""
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
     """Sets each channel to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
-    Near places of a channel are alike, so that dropping single ones would teach nothing.
+    Neighbouring elements of a channel are correlated, so dropping single ones regularises little.
     In evaluation mode it returns its input.
 
     Args:
-        p: probability of zero.
-        inplace: write to the input.
+        p: probability of zeroing.
+        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
-        RuntimeError: less than two dimensions, or integers, in training.
+        RuntimeError: fewer than two dimensions, or an integer dtype in training.
 
     Shape:
-        ``[batch, channels, height, width]``, kept. As in PyTorch, three dimensions are taken for
-        ``[batch, channels, length]``, with a warning.
+        ``[batch, channels, height, width]``; the output has the same shape. As in PyTorch, three
+        dimensions are interpreted as ``[batch, channels, length]``, with a warning.
 
     Source: Tompson et al., "Efficient object localization using convolutional networks", 2015,
     arXiv:1411.4280.
@@ -110,26 +110,27 @@ class Dropout2d(_DropoutNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with some channels set to zero."""
+        """Apply dropout to channels."""
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
     """Sets each channel to zero with probability ``p`` in training, and divides the rest by 1 - p.
 
-    Near places of a channel are alike, so that dropping single ones would teach nothing.
+    Neighbouring elements of a channel are correlated, so dropping single ones regularises little.
     In evaluation mode it returns its input.
 
     Args:
-        p: probability of zero.
-        inplace: write to the input.
+        p: probability of zeroing.
+        inplace: overwrite the input.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
-        RuntimeError: integers, in training.
+        RuntimeError: the input has an integer dtype, in training.
 
     Shape:
-        ``[batch, channels, depth, height, width]``, or the same without batch, kept.
+        ``[batch, channels, depth, height, width]``, or the same without batch; the output has the
+        same shape.
 
     Source: Tompson et al., "Efficient object localization using convolutional networks", 2015,
     arXiv:1411.4280.
@@ -140,25 +141,25 @@ class Dropout3d(_DropoutNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with some channels set to zero."""
+        """Apply dropout to channels."""
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
-    """Sets elements to SELU's floor in training, such that mean 0 and deviation 1 are kept.
+    """Sets elements to the lower limit of SELU in training, preserving mean 0 and deviation 1.
 
-    It belongs to networks of ``SELU``. In evaluation mode it returns its input.
+    Use it with ``SELU``. In evaluation mode it returns its input.
 
     Args:
-        p: probability that an element is dropped.
-        inplace: write to the input; ignored, as in PyTorch.
+        p: probability of dropping an element.
+        inplace: overwrite the input; ignored, as in PyTorch.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
-        RuntimeError: integers, in training.
+        RuntimeError: the input has an integer dtype, in training.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017, arXiv:1706.02515.
 
@@ -168,26 +169,25 @@ class AlphaDropout(_DropoutNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with some elements at SELU's floor."""
+        """Apply alpha dropout to elements."""
         return F.alpha_dropout(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """Sets channels to SELU's floor in training, such that mean 0 and deviation 1 are kept.
+    """Sets channels to the lower limit of SELU in training, preserving mean 0 and deviation 1.
 
-    It is ``AlphaDropout`` with one draw for all places of a channel. In evaluation mode it
-    returns its input.
+    Like ``AlphaDropout``, but drops whole channels. In evaluation mode it returns its input.
 
     Args:
-        p: probability that a channel is dropped.
-        inplace: write to the input; ignored, as in PyTorch.
+        p: probability of dropping a channel.
+        inplace: overwrite the input; ignored, as in PyTorch.
 
     Raises:
         ValueError: ``p`` is not in [0, 1].
-        RuntimeError: less than two dimensions, or integers, in training.
+        RuntimeError: fewer than two dimensions, or an integer dtype in training.
 
     Shape:
-        ``[batch, channels, ...]``, kept.
+        ``[batch, channels, ...]``; the output has the same shape.
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017, arXiv:1706.02515.
 
@@ -197,5 +197,5 @@ class FeatureAlphaDropout(_DropoutNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with some channels at SELU's floor."""
+        """Apply alpha dropout to channels."""
         return F.feature_alpha_dropout(input, self.p, self.training)

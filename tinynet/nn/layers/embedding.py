@@ -1,4 +1,4 @@
-"""Embedding and EmbeddingBag: tables of vectors, looked up by index, one by one or in bags."""
+"""Embedding and EmbeddingBag: tables of vectors that are looked up by index."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["Embedding", "EmbeddingBag"]
 
 
 class Embedding(Module):
-    """A table of vectors, one for each index. They start from N(0, 1).
+    """A table of vectors, one per index, initialised from N(0, 1).
 
     Args:
         num_embeddings: number of vectors.
         embedding_dim: length of each.
         padding_idx: an index whose vector starts at zero and gets no gradient.
-        max_norm: before each look-up, the vectors that are used and longer than this are shortened
-            to it. The weight is written in place: to differentiate through the weight itself as
-            well, use a copy of it (``weight.clone()``).
+        max_norm: before each look-up, renormalise the selected vectors that are longer than this.
+            The weight is changed in place; to differentiate through the weight as well, use a copy
+            (``weight.clone()``).
         norm_type: the p of the norm for ``max_norm``.
-        scale_grad_by_freq: divide the gradient of a vector by how often it is used in the batch.
-        sparse: let the gradient be a sparse tensor of the rows that were looked up, for
-            ``optim.SGD``, ``Adagrad`` and ``SparseAdam``.
-        device: only the cpu.
-        dtype: of the weight; the default dtype unless given.
+        scale_grad_by_freq: divide the gradient of each vector by its frequency in the batch.
+        sparse: make the gradient a sparse tensor of the selected rows, for ``optim.SGD``,
+            ``Adagrad`` and ``SparseAdam``.
+        device: must be the CPU.
+        dtype: dtype of the weight; the default dtype unless given.
 
     Shape:
         ``[...]`` (int64 or int32) to ``[..., embedding_dim]``.
@@ -41,8 +41,8 @@ class Embedding(Module):
         weight: ``[num_embeddings, embedding_dim]``.
 
     Raises:
-        IndexError: an index that is negative or not below ``num_embeddings``.
-        RuntimeError: indices that are neither int64 nor int32.
+        IndexError: an index is negative or not less than ``num_embeddings``.
+        RuntimeError: the indices are neither int64 nor int32.
         AssertionError: ``padding_idx`` is out of range.
 
     Source: ``result[...] = weight[input[...]]``.
@@ -88,14 +88,14 @@ class Embedding(Module):
             self.weight = Parameter(_weight, requires_grad=not _freeze)
 
     def reset_parameters(self) -> None:
-        """Draw new vectors; that of the padding index becomes zero."""
+        """Draw new vectors, and zero that of the padding index."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the vectors of the indices."""
+        """Look up the vectors of the indices."""
         return F.embedding(
             input,
             self.weight,
@@ -107,7 +107,7 @@ class Embedding(Module):
         )
 
     def extra_repr(self) -> str:
-        """Return the sizes, and what is not at its default."""
+        """Return the sizes and options that differ from their defaults."""
         parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
         if self.padding_idx is not None:
             parts.append(f"padding_idx={self.padding_idx}")
@@ -132,11 +132,11 @@ class Embedding(Module):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Embedding:
-        """Return an Embedding whose weight shares the memory of given vectors.
+        """Return an Embedding whose weight shares memory with the given vectors.
 
         Args:
             embeddings: ``[num_embeddings, embedding_dim]``.
-            freeze: do not train them.
+            freeze: exclude the weight from training.
             padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse: see the class.
 
         Example:
@@ -160,24 +160,25 @@ class Embedding(Module):
 
 
 class EmbeddingBag(Module):
-    """Sums, means or maxima of vectors of a table, one for each bag of indices.
+    """Sums, averages or maximises the vectors of each bag of indices.
 
-    As ``Embedding`` and then a reduction, without the padding. The vectors start from N(0, 1).
+    Equivalent to ``Embedding`` followed by a reduction that skips the padding. The vectors are
+    initialised from N(0, 1).
 
     Args:
         num_embeddings: number of vectors.
         embedding_dim: length of each.
-        max_norm, norm_type, scale_grad_by_freq, sparse: see ``Embedding``; the gradients of maxima
-            cannot be scaled.
-        mode: ``"sum"``, ``"mean"`` or ``"max"``. That of an empty bag is 0.
-        include_last_offset: the offsets end with one more, the length of the input.
-        padding_idx: an index that does not count, and whose vector starts at zero.
-        device: only the cpu.
-        dtype: of the weight; the default dtype unless given.
+        max_norm, norm_type, scale_grad_by_freq, sparse: see ``Embedding``; maxima support neither
+            scaled nor sparse gradients.
+        mode: ``"sum"``, ``"mean"`` or ``"max"``. An empty bag gives 0.
+        include_last_offset: whether ``offsets`` ends with the length of the input.
+        padding_idx: an index to skip, whose vector starts at zero.
+        device: must be the CPU.
+        dtype: dtype of the weight; the default dtype unless given.
 
     Shape:
         Bags of one length ``[bags, length]`` (int64 or int32), or all indices ``[n]`` with offsets
-        ``[bags]``, and for sums a factor for each index; to ``[bags, embedding_dim]``.
+        ``[bags]``, and for sums an optional weight per index; to ``[bags, embedding_dim]``.
 
     Attributes:
         weight: ``[num_embeddings, embedding_dim]``.
@@ -188,7 +189,7 @@ class EmbeddingBag(Module):
             included, end before it.
         ValueError: input and offsets of other dimensions, another mode, or ``"max"`` with
             ``sparse`` or ``scale_grad_by_freq``.
-        NotImplementedError: factors for another mode than ``"sum"``.
+        NotImplementedError: weights per index in a mode other than ``"sum"``.
         AssertionError: ``padding_idx`` is out of range.
 
     Source: ``result[b] = sum(weight[i])`` over the indices i of bag b, or their mean or maximum.
@@ -236,7 +237,7 @@ class EmbeddingBag(Module):
             self.weight = Parameter(_fitting(_weight, num_embeddings, embedding_dim))
 
     def reset_parameters(self) -> None:
-        """Draw new vectors; that of the padding index becomes zero."""
+        """Draw new vectors, and zero that of the padding index."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
@@ -245,7 +246,7 @@ class EmbeddingBag(Module):
     def forward(
         self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
     ) -> Tensor:
-        """Return the reduced vectors of each bag."""
+        """Reduce the vectors of each bag."""
         return F.embedding_bag(
             input,
             self.weight,
@@ -261,7 +262,7 @@ class EmbeddingBag(Module):
         )
 
     def extra_repr(self) -> str:
-        """Return the sizes, the mode, and what is not at its default."""
+        """Return the sizes, the mode, and options that differ from their defaults."""
         parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
         if self.max_norm is not None:
             parts.append(f"max_norm={self.max_norm}")
@@ -287,11 +288,11 @@ class EmbeddingBag(Module):
         include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> EmbeddingBag:
-        """Return an EmbeddingBag whose weight shares the memory of given vectors.
+        """Return an EmbeddingBag whose weight shares memory with the given vectors.
 
         Args:
             embeddings: ``[num_embeddings, embedding_dim]``.
-            freeze: do not train them.
+            freeze: exclude the weight from training.
             max_norm, norm_type, scale_grad_by_freq, mode, sparse, include_last_offset,
                 padding_idx: see the class.
 
@@ -319,7 +320,7 @@ class EmbeddingBag(Module):
 
 
 def _fitting(weight: Tensor, rows: int, columns: int) -> Tensor:
-    """Return the weight, or raise AssertionError if it is of another shape."""
+    """Return the weight; raise AssertionError if its shape is wrong."""
     if list(weight.shape) != [rows, columns]:
         raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
     return weight

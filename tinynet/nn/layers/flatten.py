@@ -11,17 +11,17 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Makes one dimension of several; usually of all but the batch.
+    """Flattens several dimensions into one, by default all but the batch.
 
     Args:
-        start_dim: the first of them.
-        end_dim: the last of them.
+        start_dim: the first dimension to flatten.
+        end_dim: the last dimension to flatten.
 
     Shape:
         ``[batch, a, b, ...]`` to ``[batch, a * b * ...]`` with the defaults.
 
     Raises:
-        IndexError: there is no such dimension.
+        IndexError: the dimension is out of range.
         RuntimeError: ``end_dim`` comes before ``start_dim``.
 
     Example:
@@ -35,7 +35,7 @@ class Flatten(Module):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with the dimensions made one."""
+        """Flatten the input."""
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
@@ -44,19 +44,19 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Makes several dimensions of one.
+    """Splits one dimension into several.
 
     Args:
-        dim: which one.
-        unflattened_size: their lengths; one may be -1.
+        dim: the dimension to split.
+        unflattened_size: the new lengths; one may be -1.
 
     Shape:
         ``[..., n, ...]`` to ``[..., *unflattened_size, ...]``.
 
     Raises:
-        TypeError: the lengths are no sequence of whole numbers.
-        IndexError: there is no dimension ``dim``.
-        RuntimeError: the product of the lengths is not that of the dimension.
+        TypeError: the lengths are not a sequence of ints.
+        IndexError: ``dim`` is out of range.
+        RuntimeError: the product of the lengths differs from the length of the dimension.
 
     Example:
         >>> nn.Unflatten(1, (8, 8))(tn.zeros(32, 64)).shape
@@ -80,7 +80,7 @@ class Unflatten(Module):
         self.unflattened_size = unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with the dimension made several."""
+        """Split the dimension."""
         return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:

@@ -19,14 +19,14 @@ __all__ = ["Linear", "Bilinear", "Identity", "LazyLinear"]
 class Linear(Module):
     """The affine map ``x @ weight.T + bias``.
 
-    Both start from U(-k, k) with ``k = 1 / sqrt(in_features)``.
+    Both are initialised from U(-k, k) with ``k = 1 / sqrt(in_features)``.
 
     Args:
         in_features: length of the last dimension of the input.
         out_features: length of the last dimension of the output.
-        bias: whether there is a bias.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        bias: whether to add a bias.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
         ``[..., in_features]`` to ``[..., out_features]``.
@@ -36,7 +36,7 @@ class Linear(Module):
         bias: ``[out_features]``, or None.
 
     Raises:
-        RuntimeError: the last dimension of the input is not ``in_features``, or another dtype.
+        RuntimeError: the last dimension of the input is not ``in_features``, or the dtypes differ.
 
     Example:
         >>> fc = nn.Linear(20, 30)
@@ -77,7 +77,7 @@ class Linear(Module):
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Return sizes and whether there is a bias."""
+        """Return the sizes and whether there is a bias."""
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"
@@ -87,15 +87,15 @@ class Linear(Module):
 class Bilinear(Module):
     """``x1 @ W[o] @ x2 + bias[o]`` for each output o.
 
-    Weight and bias start from U(-k, k) with ``k = 1 / sqrt(in1_features)``.
+    Weight and bias are initialised from U(-k, k) with ``k = 1 / sqrt(in1_features)``.
 
     Args:
         in1_features: length of the last dimension of the first input.
         in2_features: length of the last dimension of the second.
         out_features: length of the last dimension of the output.
-        bias: whether there is a bias.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        bias: whether to add a bias.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
         ``[..., in1_features]`` and ``[..., in2_features]`` to ``[..., out_features]``.
@@ -106,7 +106,7 @@ class Bilinear(Module):
 
     Raises:
         ValueError: ``in1_features`` is not positive.
-        RuntimeError: other last dimensions, batches that differ, or another dtype.
+        RuntimeError: the shapes or dtypes do not match.
 
     Example:
         >>> both = nn.Bilinear(20, 30, 40)
@@ -154,7 +154,7 @@ class Bilinear(Module):
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Return sizes and whether there is a bias."""
+        """Return the sizes and whether there is a bias."""
         return (
             f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
             f"out_features={self.out_features}, bias={self.bias is not None}"
@@ -162,15 +162,15 @@ class Bilinear(Module):
 
 
 class Identity(Module):
-    """Returns its input; takes and ignores any arguments.
+    """Returns its input unchanged.
 
-    It raises nothing: any object is taken.
+    It accepts any object and raises nothing.
 
     Args:
         *args, **kwargs: anything, ignored.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Source: ``f(x) = x``.
 
@@ -188,24 +188,24 @@ class Identity(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """``x @ weight.T + bias``: a ``Linear`` that takes ``in_features`` from its first input.
+    """``x @ weight.T + bias``: a ``Linear`` that infers ``in_features`` from its first input.
 
-    From then on it is a ``Linear``.
+    After that it is a ``Linear``.
 
     Args:
         out_features: length of the last dimension of the output.
-        bias: whether there is a bias.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        bias: whether to add a bias.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
         ``[..., in_features]`` to ``[..., out_features]``.
 
     Raises:
-        RuntimeError, ValueError: the shape or the values of a parameter are needed before the
-            first input; then what ``Linear`` raises.
-        TypeError: the first input is no tensor.
-        AssertionError: the weight was loaded, and is for another number of features.
+        RuntimeError, ValueError: a parameter is used before the first input; later, as for
+            ``Linear``.
+        TypeError: the first input is not a tensor.
+        AssertionError: the loaded weight has another number of features.
 
     Example:
         >>> fc = nn.LazyLinear(30)
@@ -225,16 +225,16 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
-        """Draw new values for weight and bias, once there are any."""
+        """Draw new values for weight and bias once they are initialised."""
         if self.in_features and not self.has_uninitialized_params():
             super().reset_parameters()
 
     def initialize_parameters(self, input: Any) -> None:
-        """Take the number of features from an input.
+        """Infer the number of features from an input.
 
         Raises:
-            TypeError, RuntimeError: it is no tensor, or has no dimensions.
-            AssertionError: the weight was loaded, and is for another number.
+            TypeError, RuntimeError: the input is not a tensor, or has no dimensions.
+            AssertionError: the loaded weight has another number of features.
         """
         if not isinstance(input, Tensor) or not input.ndim:
             F.linear(input, empty(self.out_features, 0))  # raises what ``Linear`` would

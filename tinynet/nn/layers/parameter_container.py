@@ -16,7 +16,7 @@ __all__ = ["ParameterList", "ParameterDict"]
 
 
 def _as_parameter(value: Any) -> Any:
-    """Return a tensor as a parameter; anything else as it is."""
+    """Return a tensor as a parameter; return anything else unchanged."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         return Parameter(value)
     return value
@@ -31,15 +31,15 @@ def _line(name: Any, value: Any, kind: str) -> str:
 
 
 class ParameterList(Module):
-    """A list of parameters that the model owns; tensors that are put in become parameters.
+    """A list of parameters; tensors become parameters when added.
 
     Args:
-        values: what to put in; other objects than tensors are kept as they are.
+        values: the initial values; objects that are not tensors are stored unchanged.
 
     Raises:
-        TypeError: ``values`` is nothing to iterate over.
-        IndexError: there is no value at an index.
-        RuntimeError: a tensor of integers is put in, or the list is called.
+        TypeError: ``values`` is not iterable.
+        IndexError: the index is out of range.
+        RuntimeError: an integer tensor is added, or the list is called.
 
     Example:
         >>> params = nn.ParameterList([tn.zeros(2), tn.zeros(3)])
@@ -77,13 +77,13 @@ class ParameterList(Module):
         return self.extend(parameters)
 
     def append(self, value: Any) -> ParameterList:
-        """Add a value at the end and return self."""
+        """Append a value and return self."""
         setattr(self, str(self._size), _as_parameter(value))
         self._size += 1
         return self
 
     def extend(self, values: Iterable[Any]) -> ParameterList:
-        """Add several values at the end and return self."""
+        """Append values from an iterable and return self."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(
                 "ParameterList.extend should be called with an iterable, but got "
@@ -103,17 +103,17 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dictionary of parameters that the model owns; tensors that are put in become parameters.
+    """A dictionary of parameters; tensors become parameters when added.
 
     Args:
-        parameters: what to put in: a mapping, or pairs of name and value; other objects than
-            tensors are kept as they are.
+        parameters: the initial values: a mapping, or (name, value) pairs; objects that are not
+            tensors are stored unchanged.
 
     Raises:
-        AttributeError: there is no value of a name.
-        KeyError: a new name that the class uses itself, that is empty or has a ".".
-        TypeError, ValueError: a name is no string; what is given is neither a mapping nor pairs.
-        RuntimeError: a tensor of integers is put in, or the dictionary is called.
+        AttributeError: the name is missing.
+        KeyError: a new name is empty, contains a ".", or is an attribute of the class.
+        TypeError, ValueError: a name is not a string; the argument is neither a mapping nor pairs.
+        RuntimeError: an integer tensor is added, or the dictionary is called.
 
     Example:
         >>> params = nn.ParameterDict({"left": tn.zeros(2), "right": tn.zeros(3)})
@@ -155,7 +155,7 @@ class ParameterDict(Module):
         return self._keys.keys()
 
     def items(self) -> Iterable[tuple[str, Any]]:
-        """Return the pairs of name and value."""
+        """Return the (name, value) pairs."""
         return [(key, self[key]) for key in self._keys]
 
     def values(self) -> Iterable[Any]:
@@ -163,23 +163,23 @@ class ParameterDict(Module):
         return [self[key] for key in self._keys]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the value of a name, or the default."""
+        """Return the value for a name, or the default."""
         return self[key] if key in self else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """Return the value of a name; if there is none, it gets the default first."""
+        """Return the value for a name, setting it to the default if missing."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def pop(self, key: str) -> Any:
-        """Remove a value and return it."""
+        """Remove and return a value."""
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Remove the last pair and return it."""
+        """Remove and return the last (name, value) pair."""
         key = next(reversed(self))
         return key, self.pop(key)
 
@@ -193,14 +193,14 @@ class ParameterDict(Module):
         return ParameterDict(self.items())
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """Return a dictionary with the given names, all with one value."""
+        """Return a dictionary that maps each name to the same value."""
         return ParameterDict((key, default) for key in keys)
 
     def update(self, parameters: Any) -> None:
-        """Add values, from a mapping or from pairs; those with a known name are replaced.
+        """Add values from a mapping or pairs, replacing those of the same name.
 
-        Plain dictionaries are taken in the order of their sorted names, as in PyTorch: with the
-        order of the parameters, the state of an optimizer can be exchanged.
+        As in PyTorch, plain dictionaries are added in sorted order, so the state of an optimizer
+        can be exchanged.
         """
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
             parameters = sorted(parameters.items())

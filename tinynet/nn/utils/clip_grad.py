@@ -35,7 +35,7 @@ def get_total_norm(
         tensors: one or several.
         norm_type: the p of the norm; ``math.inf`` for the largest absolute value.
         error_if_nonfinite: raise if the norm is infinite or NaN.
-        foreach: no effect; there for PyTorch's signature.
+        foreach: ignored; accepted for compatibility with PyTorch.
 
     Raises:
         RuntimeError: see ``error_if_nonfinite``; a tensor is not floating-point, or empty where
@@ -95,13 +95,13 @@ def clip_grads_with_norm_(
     """Multiply all gradients by ``max_norm / total_norm`` if that is less than 1, in place.
 
     Args:
-        parameters: one or several; those without gradient do not count.
+        parameters: one tensor or several; those without a gradient are skipped.
         max_norm: the largest norm that is left as it is.
         total_norm: the norm of all gradients together, from ``get_total_norm``.
-        foreach: no effect; there for PyTorch's signature.
+        foreach: ignored; accepted for compatibility with PyTorch.
 
     Raises:
-        AttributeError: a parameter is no tensor.
+        AttributeError: a parameter is not a tensor.
 
     Example:
         >>> w = nn.Parameter(tn.zeros(2))
@@ -130,11 +130,11 @@ def clip_grad_norm_(
     """Scale all gradients together so that their norm is at most ``max_norm``, in place.
 
     Args:
-        parameters: one or several; those without gradient do not count.
+        parameters: one tensor or several; those without a gradient are skipped.
         max_norm: the largest norm of all gradients together.
         norm_type: the p of the norm; ``math.inf`` for the largest absolute value.
         error_if_nonfinite: raise if the norm is infinite or NaN, instead of spreading it.
-        foreach: no effect; there for PyTorch's signature.
+        foreach: ignored; accepted for compatibility with PyTorch.
 
     Returns:
         The norm before clipping.
@@ -194,13 +194,13 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     """Move each element of all gradients into ``[-clip_value, clip_value]``, in place.
 
     Args:
-        parameters: one or several; those without gradient do not count.
+        parameters: one tensor or several; those without a gradient are skipped.
         clip_value: the largest absolute value.
-        foreach: no effect; there for PyTorch's signature.
+        foreach: ignored; accepted for compatibility with PyTorch.
 
     Raises:
-        ValueError, TypeError: ``clip_value`` is no number.
-        AttributeError: a parameter is no tensor.
+        ValueError, TypeError: ``clip_value`` is not a number.
+        AttributeError: a parameter is not a tensor.
 
     Source: ``g = min(max(g, -clip_value), clip_value)``.
 

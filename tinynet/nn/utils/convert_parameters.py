@@ -13,7 +13,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
     Raises:
         ValueError: there are no parameters.
-        AttributeError: one is no tensor.
+        AttributeError: one is not a tensor.
 
     Example:
         >>> nn.utils.parameters_to_vector(nn.Linear(2, 1).parameters()).shape

@@ -183,7 +183,7 @@ def spectral_norm(
 ) -> M:
     """Divide a weight by its largest singular value before each forward; return the module.
 
-    ``nn.utils.parametrizations.spectral_norm`` is to be preferred.
+    ``nn.utils.parametrizations.spectral_norm`` is preferred.
 
     Args:
         module: the module; it gets the parameter ``weight_orig`` and the buffers ``weight_u`` and

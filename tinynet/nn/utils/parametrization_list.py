@@ -174,7 +174,7 @@ def check_same(
 
 
 def check_value(new: Any, old: Tensor, the: str, old_label: str, new_label: str) -> None:
-    """Raise ValueError if a parametrized value is no tensor, or of another dtype or shape."""
+    """Raise ValueError if a parametrized value is not a tensor, or of another dtype or shape."""
     if not isinstance(new, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(new).__name__}.")
     sentence = (

@@ -178,7 +178,7 @@ def spectral_norm(
 
     Raises:
         ValueError: there is no such parameter, or the number of steps is not positive.
-        IndexError: there is no such dimension.
+        IndexError: the dimension is out of range.
 
     Source: Miyato et al., "Spectral normalization for generative adversarial networks", 2018,
     arXiv:1802.05957.

@@ -268,7 +268,7 @@ def type_before_parametrizations(module: Module) -> type:
     """Return the class that a module had before it was parametrized; its class if it is not.
 
     Raises:
-        AttributeError: it is no module and has no attributes.
+        AttributeError: it is not a module and has no attributes.
 
     Example:
         >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(3, 3))

@@ -52,10 +52,10 @@ def random_unstructured(module: Module, name: str, amount: Any) -> Module:
     Args:
         module: the module.
         name: the name of its parameter.
-        amount: how many, as an integer; or which part, as a number from 0 to 1.
+        amount: the number of elements as an int, or the fraction as a float from 0 to 1.
 
     Raises:
-        TypeError: ``amount`` is no number.
+        TypeError: ``amount`` is not a number.
         ValueError: ``amount`` is out of range.
 
     Example:
@@ -76,11 +76,11 @@ def l1_unstructured(
     Args:
         module: the module.
         name: the name of its parameter.
-        amount: how many, as an integer; or which part, as a number from 0 to 1.
+        amount: the number of elements as an int, or the fraction as a float from 0 to 1.
         importance_scores: what is compared in place of the parameter, of the same shape.
 
     Raises:
-        TypeError: ``amount`` is no number.
+        TypeError: ``amount`` is not a number.
         ValueError: ``amount`` is out of range.
 
     Example:
@@ -99,13 +99,13 @@ def random_structured(module: Module, name: str, amount: Any, dim: int) -> Modul
     Args:
         module: the module.
         name: the name of its parameter.
-        amount: how many, as an integer; or which part, as a number from 0 to 1.
+        amount: the number of elements as an int, or the fraction as a float from 0 to 1.
         dim: the dimension along which the slices lie.
 
     Raises:
-        TypeError: ``amount`` is no number.
+        TypeError: ``amount`` is not a number.
         ValueError: ``amount`` is out of range.
-        IndexError: there is no such dimension.
+        IndexError: the dimension is out of range.
 
     Example:
         >>> from tinynet.nn.utils import prune
@@ -130,15 +130,15 @@ def ln_structured(
     Args:
         module: the module.
         name: the name of its parameter.
-        amount: how many, as an integer; or which part, as a number from 0 to 1.
+        amount: the number of elements as an int, or the fraction as a float from 0 to 1.
         n: the order of the norm.
         dim: the dimension along which the slices lie.
         importance_scores: what is compared in place of the parameter, of the same shape.
 
     Raises:
-        TypeError: ``amount`` is no number.
+        TypeError: ``amount`` is not a number.
         ValueError: ``amount`` is out of range.
-        IndexError: there is no such dimension.
+        IndexError: the dimension is out of range.
 
     Example:
         >>> from tinynet.nn.utils import prune

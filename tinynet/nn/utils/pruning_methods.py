@@ -62,10 +62,10 @@ class RandomUnstructured(_Amount):
     """Prune single numbers at random.
 
     Args:
-        amount: how many, as an integer; or which part, as a number from 0 to 1.
+        amount: the number of elements as an int, or the fraction as a float from 0 to 1.
 
     Raises:
-        TypeError: it is no number.
+        TypeError: it is not a number.
         ValueError: it is out of range.
 
     Example:
@@ -85,10 +85,10 @@ class L1Unstructured(_Amount):
     """Prune the single numbers of smallest magnitude.
 
     Args:
-        amount: how many, as an integer; or which part, as a number from 0 to 1.
+        amount: the number of elements as an int, or the fraction as a float from 0 to 1.
 
     Raises:
-        TypeError: it is no number.
+        TypeError: it is not a number.
         ValueError: it is out of range.
 
     Example:
@@ -134,13 +134,13 @@ class RandomStructured(_Structured):
     """Prune slices of a tensor, such as the channels of a convolution, at random.
 
     Args:
-        amount: how many, as an integer; or which part, as a number from 0 to 1.
+        amount: the number of elements as an int, or the fraction as a float from 0 to 1.
         dim: the dimension along which the slices lie.
 
     Raises:
-        TypeError: ``amount`` is no number.
-        ValueError: ``amount`` is out of range, or the tensor has less than two dimensions.
-        IndexError: there is no such dimension.
+        TypeError: ``amount`` is not a number.
+        ValueError: ``amount`` is out of range, or the tensor has fewer than two dimensions.
+        IndexError: the dimension is out of range.
 
     Example:
         >>> from tinynet.nn.utils import prune
@@ -160,14 +160,14 @@ class LnStructured(_Structured):
     """Prune the slices of a tensor that have the smallest norm.
 
     Args:
-        amount: how many, as an integer; or which part, as a number from 0 to 1.
+        amount: the number of elements as an int, or the fraction as a float from 0 to 1.
         n: the order of the norm.
         dim: the dimension along which the slices lie.
 
     Raises:
-        TypeError: ``amount`` is no number.
-        ValueError: ``amount`` is out of range, or the tensor has less than two dimensions.
-        IndexError: there is no such dimension.
+        TypeError: ``amount`` is not a number.
+        ValueError: ``amount`` is out of range, or the tensor has fewer than two dimensions.
+        IndexError: the dimension is out of range.
 
     Example:
         >>> from tinynet.nn.utils import prune

@@ -44,7 +44,7 @@ class PackedSequence(_Packed):
         unsorted_indices: the way back.
 
     Raises:
-        AssertionError: there are no batch sizes, and ``data`` is no pair with them.
+        AssertionError: there are no batch sizes, and ``data`` is not a pair with them.
 
     Example:
         >>> nn.utils.rnn.pack_sequence([tn.tensor([1, 2]), tn.tensor([3])])
@@ -220,7 +220,7 @@ def pad_packed_sequence(
 
     Args:
         sequence: what to pad.
-        batch_first: return ``[batch, steps, ...]`` in the place of ``[steps, batch, ...]``.
+        batch_first: return ``[batch, steps, ...]`` instead of ``[steps, batch, ...]``.
         padding_value: stands behind the end of each sequence.
         total_length: the length to pad to; that of the longest sequence unless given.
 
@@ -284,7 +284,7 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
         packed_sequences: what ``pack_sequence`` returned, or an RNN made of it.
 
     Raises:
-        AttributeError: it is no PackedSequence.
+        AttributeError: it is not a PackedSequence.
 
     Example:
         >>> packed = nn.utils.rnn.pack_sequence([tn.tensor([1, 2]), tn.tensor([3])])
@@ -308,7 +308,7 @@ def pad_sequence(
 
     Args:
         sequences: what to pad; the first one decides on the dtype.
-        batch_first: return ``[batch, steps, ...]`` in the place of ``[steps, batch, ...]``.
+        batch_first: return ``[batch, steps, ...]`` instead of ``[steps, batch, ...]``.
         padding_value: fills up.
         padding_side: ``"right"`` or ``"left"``.
 
@@ -379,7 +379,7 @@ def unpad_sequence(
 
     Raises:
         ValueError: there are not as many lengths as sequences.
-        IndexError: the batch has less than two dimensions.
+        IndexError: the batch has fewer than two dimensions.
 
     Example:
         >>> nn.utils.rnn.unpad_sequence(tn.tensor([[1, 3], [2, 0]]), tn.tensor([2, 1]))

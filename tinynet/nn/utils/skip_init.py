@@ -20,7 +20,7 @@ def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Any:
         args, kwargs: its arguments.
 
     Raises:
-        RuntimeError: it is no Module, or has no argument ``device``.
+        RuntimeError: it is not a Module, or has no argument ``device``.
 
     Example:
         >>> nn.utils.skip_init(nn.Linear, 5, 1).weight.shape

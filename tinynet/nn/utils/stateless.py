@@ -41,7 +41,7 @@ def functional_call(
     Raises:
         ValueError: a path is in several dictionaries, or tied tensors are to be different.
         RuntimeError: with ``strict``: paths are missing or unknown.
-        TypeError: a path leads to something that is no tensor, or what is given is none.
+        TypeError: a path leads to something that is not a tensor, or what is given is none.
 
     Example:
         >>> net = nn.Linear(2, 1)

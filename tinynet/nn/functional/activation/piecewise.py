@@ -48,7 +48,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     """Return x above 0 and ``negative_slope * x`` below.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.leaky_relu(tn.tensor([-1.0, 2.0]), 0.5)
@@ -98,7 +98,7 @@ def hardtanh(
     max_val: float = 1.0,
     inplace: bool = False,
 ) -> Tensor:
-    """Return x moved into ``[min_val, max_val]``.
+    """Return x clamped to ``[min_val, max_val]``.
 
     ``max(min_val, min(x, max_val))``.
 
@@ -115,7 +115,7 @@ def hardtanh(
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return x moved into [0, 6].
+    """Return x clamped to [0, 6].
 
     ``min(max(x, 0), 6)`` (Krizhevsky, "Convolutional deep belief networks on CIFAR-10", 2010).
 
@@ -127,10 +127,10 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return ``x / 6 + 1 / 2`` moved into [0, 1].
+    """Return ``x / 6 + 1 / 2`` clamped to [0, 1].
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.hardsigmoid(tn.tensor([-4.0, 0.0, 4.0]))
@@ -143,7 +143,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return x times ``hardsigmoid(x)`` (Howard et al., "Searching for MobileNetV3", 2019).
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.hardswish(tn.tensor([-4.0, 0.0, 4.0]))
@@ -173,7 +173,8 @@ def rrelu(
 ) -> Tensor:
     """Return x above 0 and a slope times x below, drawn from U(lower, upper) for each element.
 
-    Outside training the slope is the mean of the bounds. The draw is from the default generator.
+    Outside training the slope is the mean of the bounds. Random numbers come from the default
+    generator.
 
     Raises:
         RuntimeError: the bounds are not finite, or not in order.
@@ -211,7 +212,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     ``x if abs(x) > lambd else 0``.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.hardshrink(tn.tensor([-1.0, 0.2]))
@@ -222,13 +223,13 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 @with_out
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """Return x moved by ``lambd`` towards 0, and 0 where it would pass it.
+    """Return x shrunk towards 0 by ``lambd``; 0 where ``|x| <= lambd``.
 
     ``x - sign(x) * lambd if abs(x) > lambd else 0``.
 
     Raises:
         RuntimeError: ``lambd`` is negative.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.softshrink(tn.tensor([-1.0, 0.2]))

@@ -25,7 +25,7 @@ from tinynet.widening import HALF, in_single
 
 
 def _floating(x: Array, kernel: str) -> Array:
-    """Return ``x``; NotImplementedError in PyTorch's words unless it is floating-point."""
+    """Return ``x``; NotImplementedError with PyTorch's message unless it is floating-point."""
     if x.dtype.kind != "f":
         kind = dtypes.of(x).scalar_name
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind}'")
@@ -86,7 +86,7 @@ derivative(
 
 @pointwise(methods=False)
 def hardtanh(self: Array, /, min_val: float, max_val: float) -> Array:
-    """Return x moved into ``[min_val, max_val]``."""
+    """Return x clamped to ``[min_val, max_val]``."""
     if self.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
     low, high = (np.asarray(v).astype(self.dtype) for v in (min_val, max_val))
@@ -101,7 +101,7 @@ derivative(hardtanh, "HardtanhBackwardBackward0", self=_flat)
 
 @pointwise(methods=False)
 def hardsigmoid(self: Array, /) -> Array:
-    """Return ``x / 6 + 1 / 2`` moved into [0, 1]."""
+    """Return ``x / 6 + 1 / 2`` clamped to [0, 1]."""
     return np.clip(_floating(self, "hardsigmoid_cpu") + 3, 0, 6) / 6
 
 
@@ -147,7 +147,7 @@ derivative(hardshrink, "HardshrinkBackwardBackward0", self=_flat)
 
 @pointwise(methods=False)
 def softshrink(self: Array, /, lambd: float) -> Array:
-    """Return x moved by ``lambd`` towards 0, and 0 where it would pass it."""
+    """Return x shrunk towards 0 by ``lambd``; 0 where ``|x| <= lambd``."""
     x = _floating(self, "softshrink_check")
     if not 0 <= lambd <= np.finfo(x.dtype).max:
         raise RuntimeError(
@@ -310,7 +310,7 @@ mish.grad(self=_mish_grad)
 
 @operation(methods=False, hidden=("gate",))
 def glu(self: Array, /, dim: int) -> tuple[Array, Array]:
-    """Return one half of x times the logistic function of the other half.
+    """Return the first half of x times the logistic function of the second half.
 
     An operation for speed: its derivative is written into one array, where a composite would join
     the gradients of two slices.

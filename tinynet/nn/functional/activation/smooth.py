@@ -26,7 +26,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return x above 0 and ``alpha * (exp(x) - 1)`` below (Clevert et al., 2015).
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.elu(tn.tensor([-1.0, 2.0]))
@@ -36,10 +36,10 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return the scaled ELU that keeps activations normalised (Klambauer et al., 2017).
+    """Return the scaled ELU, which keeps activations normalised (Klambauer et al., 2017).
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.selu(tn.tensor([-1.0, 2.0]))
@@ -52,7 +52,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return x above 0 and ``alpha * (exp(x / alpha) - 1)`` below (Barron, 2017).
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.celu(tn.tensor([-1.0, 2.0]))
@@ -73,7 +73,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     Raises:
         RuntimeError: ``approximate`` is neither ``"none"`` nor ``"tanh"``.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.gelu(tn.tensor([-1.0, 2.0]))
@@ -88,7 +88,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return x times the logistic function of x (Elfwing et al., 2017).
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.silu(tn.tensor([-1.0, 2.0]))
@@ -101,7 +101,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return ``x * tanh(softplus(x))`` (Misra, 2019).
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.mish(tn.tensor([-1.0, 2.0]))
@@ -115,7 +115,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     """Return ``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.softplus(tn.tensor([-1.0, 30.0]))
@@ -127,7 +127,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 def tanhshrink(input: Tensor) -> Tensor:
     """Return ``x - tanh(x)``.
 
-    Takes any shape; of integers the result is floating-point.
+    Accepts any shape; integers give a floating-point result.
 
     Example:
         >>> F.tanhshrink(tn.tensor([0.0, 1.0]))
@@ -140,7 +140,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 def softsign(input: Tensor) -> Tensor:
     """Return ``x / (1 + |x|)``.
 
-    Takes any shape; of integers the result is floating-point.
+    Accepts any shape; integers give a floating-point result.
 
     Example:
         >>> F.softsign(tn.tensor([-1.0, 3.0]))
@@ -156,7 +156,7 @@ def logsigmoid(input: Tensor) -> Tensor:
     ``-log(1 + exp(-x))``.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> F.logsigmoid(tn.tensor([-100.0, 0.0]))
@@ -168,7 +168,7 @@ def logsigmoid(input: Tensor) -> Tensor:
 def sigmoid(input: Tensor) -> Tensor:
     """Return the logistic function, ``1 / (1 + exp(-x))``.
 
-    Takes any shape; of integers the result is floating-point.
+    Accepts any shape; integers give a floating-point result.
 
     Example:
         >>> F.sigmoid(tn.tensor([0.0, 2.0]))
@@ -180,7 +180,7 @@ def sigmoid(input: Tensor) -> Tensor:
 def tanh(input: Tensor) -> Tensor:
     """Return the hyperbolic tangent.
 
-    Takes any shape; of integers the result is floating-point.
+    Accepts any shape; integers give a floating-point result.
 
     ``(exp(x) - exp(-x)) / (exp(x) + exp(-x))``.
 
@@ -199,7 +199,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
     Args:
         input: of even length along ``dim``.
-        dim: the dimension that is halved.
+        dim: the dimension to halve.
 
     Raises:
         RuntimeError: the length is odd.

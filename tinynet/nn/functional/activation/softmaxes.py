@@ -86,8 +86,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, *, dim: i
     """Return a draw from the Gumbel-softmax distribution: a softened one-hot choice.
 
     The logits plus Gumbel noise, divided by the temperature, go through softmax (Jang et al.,
-    "Categorical reparameterization with Gumbel-softmax", 2017). The draw is from the default
-    generator.
+    "Categorical reparameterization with Gumbel-softmax", 2017). Random numbers come from the
+    default generator.
 
     Args:
         logits: unnormalised logarithms of probabilities, any shape.

@@ -82,7 +82,7 @@ class MultiHead:
         """Return the output and the weights, or None in their place.
 
         Args:
-            static: keys and values in the place of projected ones.
+            static: keys and values instead of projected ones.
         """
         check.mask_dtypes(masks.key_padding, masks.attn)
         check.dims(*qkv, masks.key_padding, masks.attn, self.num_heads)
@@ -211,16 +211,17 @@ def multi_head_attention_forward(
         dropout_p: probability of zero for each weight.
         out_proj_weight, out_proj_bias: of the projection that follows.
         training: whether there is dropout.
-        key_padding_mask: ``[batch, S]``: True for keys that nobody meets; or added to the scores.
-        need_weights: return the weights; without them it is faster.
-        attn_mask: ``[L, S]`` or ``[batch * heads, L, S]``: True where a query does not meet a key;
-            or added to the scores.
+        key_padding_mask: ``[batch, S]``: True for keys that no query attends to; or added to the
+            scores.
+        need_weights: whether to return the weights; False is faster.
+        attn_mask: ``[L, S]`` or ``[batch * heads, L, S]``: True where a query must not attend to a
+            key; or added to the scores.
         use_separate_proj_weight: take the three weights that follow, not ``in_proj_weight``.
         q_proj_weight, k_proj_weight, v_proj_weight: ``[embed, size]`` each.
-        static_k, static_v: keys and values by head, ``[batch * heads, S, embed / heads]``, in the
-            place of projected ones.
+        static_k, static_v: keys and values by head, ``[batch * heads, S, embed / heads]``, instead
+            of projected ones.
         average_attn_weights: return the mean of the weights over the heads.
-        is_causal: ``attn_mask`` is the causal mask, which must be given all the same.
+        is_causal: a hint that ``attn_mask`` is the causal mask; the mask is still required.
 
     Returns:
         The output, shaped like the query, and the weights, ``[batch, L, S]`` or

@@ -49,7 +49,7 @@ def scaled_dot_product_attention(
         enable_gqa: keys and values may have fewer heads than queries; each serves several.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit; a mask besides ``is_causal``.
+        RuntimeError: shapes or dtypes do not match; a mask besides ``is_causal``.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
 

@@ -165,11 +165,11 @@ def conv2d(
         input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
         weight: ``[out channels, channels / groups, kernel height, kernel width]``.
         bias: ``[out channels]``, or None.
-        stride: from one window to the next.
+        stride: step between windows.
         padding: how many zeros there are on either side; ``"valid"`` for none, ``"same"`` for as
             many as make the result as large as the input.
-        dilation: from one element of a window to the next.
-        groups: the channels fall into so many parts, which do not see each other.
+        dilation: distance between the elements of a window.
+        groups: number of groups that the channels are split into, each convolved separately.
 
     Returns:
         ``[batch, out channels, *size]`` with ``size = floor((n + 2 * padding - dilation * (kernel -
@@ -265,12 +265,12 @@ def conv_transpose2d(
         input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
         weight: ``[channels, out channels / groups, kernel height, kernel width]``.
         bias: ``[out channels]``, or None.
-        stride: from one window to the next.
-        padding: how much is cut off on either side.
+        stride: step between windows.
+        padding: number of elements cropped from each side.
         output_padding: how much larger the result is at the end of each dimension: several sizes
             give a convolution of the same size.
-        groups: the channels fall into so many parts, which do not see each other.
-        dilation: from one element of a window to the next.
+        groups: number of groups that the channels are split into, each convolved separately.
+        dilation: distance between the elements of a window.
 
     Returns:
         ``[batch, out channels, *size]`` with ``size = (n - 1) * stride - 2 * padding + dilation *

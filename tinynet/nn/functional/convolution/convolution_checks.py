@@ -1,4 +1,4 @@
-"""What convolutions refuse, in PyTorch's words."""
+"""What convolutions refuse, with PyTorch's message."""
 
 from __future__ import annotations
 

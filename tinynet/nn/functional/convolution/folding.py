@@ -111,9 +111,9 @@ def unfold(
     Args:
         input: ``[batch, channels, height, width]`` or ``[channels, height, width]``.
         kernel_size: size of a window; this and the others are one number or (height, width).
-        dilation: from one element of a window to the next.
-        padding: how many zeros are added on either side.
-        stride: from one window to the next.
+        dilation: distance between the elements of a window.
+        padding: number of zeros added on each side.
+        stride: step between windows.
 
     Returns:
         ``[batch, channels * kernel height * kernel width, windows]``, the batch as in the input.
@@ -168,8 +168,8 @@ def fold(
     """Return images whose windows are the columns; where windows overlap, their elements are added.
 
     Args:
-        input: ``[batch, channels * kernel height * kernel width, windows]``; the batch may be
-            missing.
+        input: ``[batch, channels * kernel height * kernel width, windows]``; the batch dimension is
+            optional.
         output_size: (height, width) of the images, or one number for both.
         kernel_size, dilation, padding, stride: as in ``unfold``.
 

@@ -30,9 +30,9 @@ class Walk(NamedTuple):
 
     Attributes:
         kernel: size of a window.
-        stride: from one window to the next.
+        stride: step between windows.
         padding: what is missing before the first element; behind the last as much as it takes.
-        dilation: from one element of a window to the next.
+        dilation: distance between the elements of a window.
         out: number of windows.
     """
 

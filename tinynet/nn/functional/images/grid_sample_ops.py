@@ -88,7 +88,7 @@ def _neighbours(c: Array, n: int, how: Warp, order: int) -> list[tuple[Array, Ar
             place = np.rint(_inside(place, n, how)[0])
         weight = polynomial.polyval(x - base, polynomial.polyder(coefficients, order))
         weight = weight * (slope * step) ** order * ((place >= 0) & (place < n))
-        if not padded and how.mode != "nearest":  # a place that is no number gives no number
+        if not padded and how.mode != "nearest":  # a place that is not a number gives no number
             weight = np.where(wild, np.nan, weight)
         found.append((np.clip(place, 0, n - 1).astype(np.int64), weight.astype(c.dtype)))
     return found

@@ -45,7 +45,7 @@ def grid_sample(
 
     Raises:
         ValueError: an unknown mode.
-        RuntimeError: shapes or dtypes do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Source: Jaderberg et al., "Spatial transformer networks", 2015.
 
@@ -118,7 +118,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
 
     Raises:
         ValueError: theta or the size does not fit.
-        NotImplementedError: another number of dimensions.
+        NotImplementedError: the input has the wrong number of dimensions.
 
     Example:
         >>> same = tn.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])

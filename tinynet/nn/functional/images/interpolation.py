@@ -149,14 +149,14 @@ def interpolate(
 
     Args:
         input: ``[batch, channels, ...]`` with one to three spatial dimensions.
-        size: the new lengths; or
-        scale_factor: by what the old ones are multiplied (and rounded down).
+        size: the output size; or
+        scale_factor: the factor for the input size; the product is rounded down.
         mode: ``"nearest"``, ``"nearest-exact"`` (by the centers of elements, as Pillow does it),
             ``"area"`` (averages), ``"linear"`` in one dimension, ``"bilinear"`` and ``"bicubic"``
             in two, ``"trilinear"`` in three; ``"lanczos"`` with antialias.
-        align_corners: for the last ones: the centers of the outermost elements stay where they
-            are, and not their outer edges.
-        recompute_scale_factor: take the factor anew from the rounded size.
+        align_corners: for the interpolating modes: align the centers of the corner elements instead
+            of their outer edges.
+        recompute_scale_factor: recompute the factor from the rounded output size.
         antialias: where elements are left out, average over them; bilinear, bicubic and lanczos.
 
     Raises:

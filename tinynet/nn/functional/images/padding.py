@@ -35,7 +35,7 @@ def _parts(shape: Sequence[int], frames: list[tuple[int, int]]) -> tuple[slice, 
 
 @operation(node="ConstantPadNdBackward0", methods=False)
 def constant_pad(input: Array, /, pad: Ints, value: float) -> Array:
-    """Return the input with ``value`` around it; negative lengths cut off.
+    """Return the input with ``value`` around it; negative lengths crop.
 
     An operation because its derivative is the same with the signs turned around.
     """
@@ -193,8 +193,8 @@ def pad(
     Args:
         input: any shape for ``"constant"``; for the other modes one or two dimensions more than
             are padded.
-        pad: for the last dimension the lengths before and after it, then for the one before it,
-            and so on; negative lengths cut off.
+        pad: for the last dimension the lengths before and after it, then for the one before it, and
+            so on; negative lengths crop.
         mode: what the frame is made of: ``"constant"``; ``"reflect"``, the input mirrored at its
             outermost elements; ``"replicate"``, the outermost elements; ``"circular"``, the
             opposite end. The last three pad one to three dimensions.
@@ -237,7 +237,7 @@ def pad(
 
 
 def _lengths(pad: Any) -> Ints:
-    """Return the lengths as a tuple; TypeError for what is no sequence of ints."""
+    """Return the lengths as a tuple; TypeError for what is not a sequence of ints."""
     wanted = "pad(): argument 'pad' (position 2) must be tuple of ints, "
     if not isinstance(pad, (tuple, list)):
         raise TypeError(f"{wanted}not {type(pad).__name__}")

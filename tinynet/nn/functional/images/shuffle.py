@@ -1,4 +1,4 @@
-"""Moving elements between channels and space, and between groups of channels.
+"""Pixel and channel shuffling.
 
 They are operations for speed: as composites of views each would cost three nodes.
 """
@@ -80,10 +80,10 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
     Args:
         input: at least three dimensions.
-        upscale_factor: r.
+        upscale_factor: the factor r.
 
     Raises:
-        RuntimeError: the channels are no multiple of ``r * r``.
+        RuntimeError: the channels are not a multiple of ``r * r``.
 
     Source: Shi et al., "Real-time single image and video super-resolution using an efficient
     sub-pixel convolutional neural network", 2016.
@@ -103,10 +103,10 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
     Args:
         input: at least three dimensions.
-        downscale_factor: r.
+        downscale_factor: the factor r.
 
     Raises:
-        RuntimeError: height or width is no multiple of r.
+        RuntimeError: height or width is not a multiple of r.
 
     Example:
         >>> F.pixel_unshuffle(tn.arange(4.0).view(1, 2, 2), 2).flatten()
@@ -138,10 +138,10 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
     Args:
         input: ``[batch, channels, ...]``.
-        groups: how many groups the channels are in.
+        groups: number of groups that the channels are in.
 
     Raises:
-        RuntimeError: the channels are no multiple of it.
+        RuntimeError: the channels are not a multiple of it.
 
     Source: Zhang et al., "ShuffleNet: an extremely efficient convolutional neural network for
     mobile devices", 2018.

@@ -43,23 +43,22 @@ def embedding_bag(
         input: bags of one length, ``[bags, length]``; or all indices one after the other, ``[n]``.
         weight: ``[rows, width]``.
         offsets: for ``[n]``, where each bag begins; the first is 0.
-        max_norm: before the look-up, rows that are used and longer than this are shortened to it:
-            the weight itself is written, in place.
+        max_norm: before the look-up, renormalise the selected rows that are longer than this,
+            changing the weight in place.
         norm_type: the p of the norm for ``max_norm``.
-        scale_grad_by_freq: divide the gradient of a row by how often it is looked up; not for
-            maxima.
-        mode: ``"sum"``, ``"mean"`` or ``"max"``. That of an empty bag is 0.
-        sparse: let the gradient of the weight be a sparse tensor; not for maxima.
-        per_sample_weights: a factor for each index, for sums.
-        include_last_offset: the offsets end with one more, the length of the input.
-        padding_idx: an index that does not count.
+        scale_grad_by_freq: divide the gradient of each row by its frequency; not for maxima.
+        mode: ``"sum"``, ``"mean"`` or ``"max"``. An empty bag gives 0.
+        sparse: make the gradient of the weight a sparse tensor; not for maxima.
+        per_sample_weights: a weight for each index, for sums only.
+        include_last_offset: whether ``offsets`` ends with the length of the input.
+        padding_idx: an index to skip.
 
     Returns:
         ``[bags, width]``.
 
     Raises:
         ValueError, RuntimeError: shapes, offsets or options do not fit; an index has no row.
-        NotImplementedError: weights for what is not a sum.
+        NotImplementedError: weights per index in a mode other than ``"sum"``.
 
     Example:
         >>> F.embedding_bag(tn.tensor([0, 1, 2]), tn.eye(3), tn.tensor([0, 2]), mode="sum")

@@ -220,11 +220,11 @@ def embedding(
         input: indices, of any shape.
         weight: ``[rows, width]``.
         padding_idx: a row that gets no gradient.
-        max_norm: before the look-up, rows that are used and longer than this are shortened to it:
-            the weight itself is written, in place.
+        max_norm: before the look-up, renormalise the selected rows that are longer than this,
+            changing the weight in place.
         norm_type: the p of the norm for ``max_norm``.
-        scale_grad_by_freq: divide the gradient of a row by how often it is looked up.
-        sparse: let the gradient of the weight be a sparse tensor of the rows that were looked up.
+        scale_grad_by_freq: divide the gradient of each row by its frequency.
+        sparse: make the gradient of the weight a sparse tensor of the selected rows.
 
     Returns:
         ``[*input.shape, width]``.

@@ -167,7 +167,7 @@ _UNSIGNED = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)}
 
 
 def _check_classes(target: Array, classes: int, ignore_index: int) -> None:
-    """Raise IndexError for a target that is no class."""
+    """Raise IndexError if a target class is out of range."""
     if _all_classes(target, classes):
         return
     wrong = (target != ignore_index) & ((target < 0) | (target >= classes))
@@ -244,14 +244,15 @@ def nll_loss(
     Args:
         input: log-probabilities, ``[batch, classes, ...]`` or ``[classes]``.
         target: classes, ``[batch, ...]`` or ``[]``.
-        weight: one factor per class, ``[classes]``; the mean is divided by the weights that count.
-        ignore_index: a target that does not count.
+        weight: a weight for each class, ``[classes]``; the mean is divided by the weights that
+            count.
+        ignore_index: a target to ignore.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
-        IndexError: a target is no class.
-        ValueError, RuntimeError: shapes or dtypes do not fit.
+        IndexError: a target class is out of range.
+        ValueError, RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> F.nll_loss(tn.tensor([[-0.5, -1.0]]), tn.tensor([1]))
@@ -298,16 +299,16 @@ def cross_entropy(
         input: logits, ``[batch, classes, ...]`` or ``[classes]``.
         target: class indices, ``[batch, ...]`` or ``[]``; or class probabilities, of the shape of
             the input and floating-point.
-        weight: one factor per class, ``[classes]``.
-        ignore_index: a class index that does not count.
+        weight: a weight for each class, ``[classes]``.
+        ignore_index: a class index to ignore.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        label_smoothing: this share of each target is spread evenly over all classes
-            (Szegedy et al., 2015).
+        label_smoothing: the fraction of each target to spread evenly over all classes (Szegedy et
+            al., 2015).
 
     Raises:
-        IndexError: a target is no class.
-        ValueError, RuntimeError: shapes or dtypes do not fit.
+        IndexError: a target class is out of range.
+        ValueError, RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> F.cross_entropy(tn.zeros(3, 10), tn.tensor([1, 2, 3]))

@@ -88,7 +88,7 @@ def ctc_nll(
         log_probs: ``[time, batch, classes]``.
         labels: ``[batch, longest]``; what is after the length of a sequence does not matter.
         input_lengths, target_lengths: ``[batch]``.
-        blank: the class that stands for none.
+        blank: the index of the blank class.
         zero_infinity: return 0 for a sequence that has no path.
     """
     states, skips = _states(labels, blank)
@@ -240,15 +240,16 @@ def ctc_loss(
             dimension.
         input_lengths: how much of the time each element of the batch uses, ``[batch]``.
         target_lengths: lengths of the sequences, ``[batch]``.
-        blank: the class that stands for none.
+        blank: the index of the blank class.
         reduction: ``"mean"`` (each loss divided by the length of its sequence, then their mean),
             ``"sum"`` or ``"none"``.
-        zero_infinity: count sequences that are too long for their input as 0, with gradient 0.
+        zero_infinity: replace infinite losses, of sequences too long for their input, by 0, with
+            gradient 0.
 
     Its derivative is an operation of its own, and has none.
 
     Raises:
-        RuntimeError: shapes or lengths do not fit, or a target is no class.
+        RuntimeError: shapes or lengths do not fit, or a target class is out of range.
 
     Source: Graves et al., "Connectionist temporal classification: labelling unsegmented sequence
     data with recurrent neural networks", 2006.

@@ -77,7 +77,7 @@ def gaussian_nll_loss(
         var: variances: one number, of the shape of the input, or of that shape with the last
             dimension left out or one dimension of length 1.
         full: add the constant, ``log(2 * pi) / 2``.
-        eps: variances count as at least this.
+        eps: lower bound of the variances.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:

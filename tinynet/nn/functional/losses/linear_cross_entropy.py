@@ -119,12 +119,12 @@ def linear_cross_entropy(
         target: class indices, ``[batch, ...]``; or class probabilities, ``[batch, classes, ...]``.
         linear_bias: ``[classes, ...]``, or None.
         weight, reduction, label_smoothing: see ``cross_entropy``.
-        ignore_index: a class index that does not count; -100 unless given.
+        ignore_index: a class index to ignore; -100 unless given.
         options: how to save memory: some rows at a time. Not for class probabilities, smoothed
             labels and losses at several places, where they are ignored with a warning.
 
     Raises:
-        RuntimeError: shapes do not fit.
+        RuntimeError: the shapes do not match.
         ValueError: ``options`` give two numbers of rows.
 
     Example:

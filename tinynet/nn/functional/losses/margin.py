@@ -35,17 +35,17 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return ``max(0, margin - y * (x1 - x2))``: x1 shall be larger where y is 1, smaller at -1.
+    """Return ``max(0, margin - y * (x1 - x2))``: rank x1 higher where y is 1, lower at -1.
 
     Args:
         input1, input2: scores, of one number of dimensions.
         target: 1 or -1.
-        margin: by how much.
+        margin: the required difference.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
-        RuntimeError: different numbers of dimensions.
+        RuntimeError: the inputs differ in the number of dimensions.
 
     Example:
         >>> F.margin_ranking_loss(tn.tensor([2.0]), tn.tensor([1.5]), tn.tensor([1.0]), margin=1)
@@ -77,7 +77,7 @@ def hinge_embedding_loss(
     Args:
         input: distances.
         target: 1 or -1.
-        margin: how far apart what is different shall be.
+        margin: the required distance of dissimilar pairs.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -111,7 +111,7 @@ def cosine_embedding_loss(
     Args:
         input1, input2: vectors, ``[batch, n]`` or ``[n]``.
         target: 1 or -1, ``[batch]`` or ``[]``.
-        margin: what the cosine of different vectors may reach.
+        margin: the largest cosine of dissimilar vectors without loss.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -182,14 +182,14 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the mean over the classes of the cross-entropy of "is it one of them?".
+    """Return the mean over the classes of the binary cross-entropy.
 
     ``-y * log(s) - (1 - y) * log(1 - s)`` for each class, with ``s = 1 / (1 + exp(-x))``.
 
     Args:
         input: logits, ``[..., classes]``.
         target: 0 or 1 for each.
-        weight: a factor per class.
+        weight: a weight for each class.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"`` over what is not classes.
 
@@ -226,14 +226,14 @@ def multi_margin_loss(
         input: scores, ``[batch, classes]`` or ``[classes]``.
         target: the right classes, ``[batch]`` or ``[]``.
         p: 1 or 2.
-        margin: by how much the right class shall lead.
-        weight: a factor per right class, ``[classes]``.
+        margin: the required lead of the correct class.
+        weight: a weight for each correct class, ``[classes]``.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
-        ValueError: another p; the weight is no vector.
-        RuntimeError: shapes or dtypes do not fit, or a target is no class.
+        ValueError: ``p`` is neither 1 nor 2; the weight is not a vector.
+        RuntimeError: shapes or dtypes do not match, or a target class is out of range.
 
     Example:
         >>> F.multi_margin_loss(tn.tensor([[0.5, 1.0]]), tn.tensor([1]))
@@ -276,7 +276,7 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the sum of ``max(0, 1 - (x[y] - x[j]))`` over right classes y and wrong ones j.
+    """Return the sum of ``max(0, 1 - (x[y] - x[j]))`` over correct classes y and wrong ones j.
 
     It is divided by the number of classes.
 
@@ -287,7 +287,7 @@ def multilabel_margin_loss(
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Raises:
-        RuntimeError: shapes do not fit, or a target is no class.
+        RuntimeError: the shapes do not match, or a target class is out of range.
 
     Example:
         >>> F.multilabel_margin_loss(tn.tensor([0.1, 0.2, 0.4, 0.8]), tn.tensor([3, 0, -1, 1]))

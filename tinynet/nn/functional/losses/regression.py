@@ -72,7 +72,7 @@ def mse_loss(
         input, target: of one shape.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        weight: a factor per element; the mean is divided by their sum.
+        weight: a weight for each element; the mean is divided by their sum.
 
     Raises:
         RuntimeError: the shapes do not broadcast.
@@ -133,7 +133,8 @@ def smooth_l1_loss(
         input, target: of one shape.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        beta: where the square becomes a line (Girshick, "Fast R-CNN", 2015).
+        beta: the difference where the loss changes from quadratic to linear (Girshick, "Fast
+            R-CNN", 2015).
 
     Raises:
         RuntimeError: ``beta`` is negative.
@@ -167,8 +168,8 @@ def huber_loss(
     Args:
         input, target: of one shape.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        delta: where the square becomes a line (Huber, 1964).
-        weight: a factor per element.
+        delta: the difference where the loss changes from quadratic to linear (Huber, 1964).
+        weight: a weight for each element.
 
     Raises:
         RuntimeError: ``delta`` is not positive.
@@ -205,7 +206,7 @@ def binary_cross_entropy(
     Args:
         input: probabilities, from 0 to 1.
         target: of the same shape.
-        weight: a factor per element, broadcast.
+        weight: a weight for each element, broadcast.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
@@ -253,7 +254,7 @@ def binary_cross_entropy_with_logits(
     Args:
         input: logits.
         target: from 0 to 1, of the same shape.
-        weight: a factor per element, broadcast.
+        weight: a weight for each element, broadcast.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         pos_weight: a factor for the positive term, broadcast.

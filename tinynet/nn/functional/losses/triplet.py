@@ -31,7 +31,7 @@ def triplet_margin_loss(
 
     Args:
         anchor, positive, negative: vectors, ``[batch, n]`` or ``[n]``.
-        margin: by how much the negative shall be farther away.
+        margin: the required difference of the two distances.
         p, eps: see ``pairwise_distance``.
         swap: take ``d(positive, negative)`` where it is the smaller one (Balntas et al., "Learning
             local feature descriptors with triplets and shallow convolutional neural networks",
@@ -41,7 +41,7 @@ def triplet_margin_loss(
 
     Raises:
         ValueError: the margin is not positive.
-        RuntimeError: different numbers of dimensions.
+        RuntimeError: the inputs differ in the number of dimensions.
 
     Example:
         >>> x, y, z = (tn.tensor([[v]]) for v in (0.0, 1.0, 1.5))
@@ -79,7 +79,7 @@ def triplet_margin_with_distance_loss(
 
     Args:
         anchor, positive, negative: what the distance takes.
-        distance_function: of two tensors; ``pairwise_distance`` unless given.
+        distance_function: a function of two tensors; ``pairwise_distance`` unless given.
         margin, swap, reduction: see ``triplet_margin_loss``.
 
     Example:

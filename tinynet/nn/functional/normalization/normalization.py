@@ -73,12 +73,12 @@ def batch_norm(
         weight: ``[channels]``, ones unless given.
         bias: ``[channels]``, zeros unless given.
         training: whether to use the statistics of the batch.
-        momentum: how far the running statistics move, from 0 to 1.
-        eps: keeps the root away from zero.
+        momentum: weight of the current statistics in the running ones, from 0 to 1.
+        eps: added under the square root for numerical stability.
 
     Raises:
         ValueError: one value per channel in training; ``eps`` is negative.
-        RuntimeError: shapes or dtypes do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> F.batch_norm(tn.tensor([[1.0], [3.0]]), None, None, training=True, eps=1e-9)
@@ -160,12 +160,12 @@ def instance_norm(
         weight: ``[channels]``, ones unless given.
         bias: ``[channels]``, zeros unless given.
         use_input_stats: False: use the running statistics.
-        momentum: how far the running statistics move, from 0 to 1.
-        eps: keeps the root away from zero.
+        momentum: weight of the current statistics in the running ones, from 0 to 1.
+        eps: added under the square root for numerical stability.
 
     Raises:
         ValueError: one value per channel of a sample.
-        RuntimeError: shapes or dtypes do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> F.instance_norm(tn.tensor([[[1.0, 3.0], [10.0, 30.0]]]), eps=1e-9)
@@ -220,11 +220,11 @@ def group_norm(
         num_groups: divides the number of channels.
         weight: ``[channels]``, ones unless given.
         bias: ``[channels]``, zeros unless given.
-        eps: keeps the root away from zero.
+        eps: added under the square root for numerical stability.
 
     Raises:
         ValueError: one value per group.
-        RuntimeError: shapes or dtypes do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> F.group_norm(tn.tensor([[1.0, 3.0, 10.0, 30.0]]), 2, eps=1e-9)
@@ -256,10 +256,10 @@ def layer_norm(
         normalized_shape: the last dimensions.
         weight: ``normalized_shape``, ones unless given.
         bias: ``normalized_shape``, zeros unless given.
-        eps: keeps the root away from zero.
+        eps: added under the square root for numerical stability.
 
     Raises:
-        RuntimeError: shapes or dtypes do not fit.
+        RuntimeError: shapes or dtypes do not match.
 
     Example:
         >>> F.layer_norm(tn.tensor([[1.0, 3.0], [10.0, 30.0]]), (2,), eps=1e-9)
@@ -287,10 +287,11 @@ def rms_norm(
         input: ``[..., *normalized_shape]``.
         normalized_shape: the last dimensions.
         weight: ``normalized_shape``, ones unless given.
-        eps: keeps the root away from zero; the smallest step from 1 unless given.
+        eps: added under the square root for numerical stability; the smallest step from 1 unless
+            given.
 
     Raises:
-        RuntimeError: shapes do not fit.
+        RuntimeError: the shapes do not match.
 
     Example:
         >>> F.rms_norm(tn.tensor([[3.0, 3.0], [0.0, 2.0]]), (2,))
@@ -313,14 +314,14 @@ def rms_norm(
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Return the input divided by ``(k + alpha * mean of squares over near channels) ** beta``.
+    """Return the input divided by ``(k + alpha * mean of squares over nearby channels) ** beta``.
 
     The mean is over ``size`` channels around each, zeros beyond the first and last
     (Krizhevsky et al., 2012).
 
     Args:
         input: ``[batch, channels, places, ...]``.
-        size: how many channels.
+        size: number of channels.
         alpha: factor of the mean of squares.
         beta: power of the divisor.
         k: added to it.

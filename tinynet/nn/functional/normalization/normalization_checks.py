@@ -1,4 +1,4 @@
-"""What normalisations refuse, in PyTorch's words."""
+"""What normalisations refuse, with PyTorch's message."""
 
 from __future__ import annotations
 

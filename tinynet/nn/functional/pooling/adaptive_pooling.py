@@ -105,7 +105,7 @@ def _adaptive_avg(input: Tensor, output_size: Any, rank: int) -> Tensor:
 def adaptive_avg_pool1d(input: Tensor, output_size: Size) -> Tensor:
     """Return averages over ``output_size`` even shares of the last dimension.
 
-    See ``adaptive_avg_pool2d``, which this is with one dimension less.
+    See ``adaptive_avg_pool2d``; the arguments are the same.
 
     Example:
         >>> F.adaptive_avg_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)
@@ -130,7 +130,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Size) -> Tensor:
             Share i of m is ``[floor(i n / m), ceil((i + 1) n / m))``.
 
     Raises:
-        RuntimeError: another number of dimensions, or no elements.
+        RuntimeError: the input has the wrong number of dimensions, or no elements.
 
     Example:
         >>> F.adaptive_avg_pool2d(tn.arange(16.0).view(1, 4, 4), 2)
@@ -144,7 +144,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Size) -> Tensor:
 def adaptive_avg_pool3d(input: Tensor, output_size: Size) -> Tensor:
     """Return averages over even shares of the last three dimensions.
 
-    See ``adaptive_avg_pool2d``, which this is with one dimension more.
+    See ``adaptive_avg_pool2d``; the arguments are the same.
 
     Example:
         >>> F.adaptive_avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape
@@ -169,7 +169,7 @@ def _adaptive_max(input: Tensor, output_size: Any, return_indices: bool, rank: i
 def adaptive_max_pool1d(input: Tensor, output_size: Size, return_indices: bool = False) -> Any:
     """Return maxima of ``output_size`` even shares of the last dimension.
 
-    See ``adaptive_max_pool2d``, which this is with one dimension less.
+    See ``adaptive_max_pool2d``; the arguments are the same.
 
     Example:
         >>> F.adaptive_max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)
@@ -193,10 +193,10 @@ def adaptive_max_pool2d(input: Tensor, output_size: Size, return_indices: bool =
     Args:
         input: ``[batch, channels, height, width]``, or without batch.
         output_size: how many shares, one number or one for each dimension; None keeps a dimension.
-        return_indices: also return where each maximum stands in its plane, counted row by row.
+        return_indices: also return the index of each maximum in its plane, counted row by row.
 
     Raises:
-        RuntimeError: another number of dimensions, or no elements.
+        RuntimeError: the input has the wrong number of dimensions, or no elements.
 
     Example:
         >>> F.adaptive_max_pool2d(tn.arange(16.0).view(1, 4, 4), 2)
@@ -210,7 +210,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Size, return_indices: bool =
 def adaptive_max_pool3d(input: Tensor, output_size: Size, return_indices: bool = False) -> Any:
     """Return maxima of even shares of the last three dimensions.
 
-    See ``adaptive_max_pool2d``, which this is with one dimension more.
+    See ``adaptive_max_pool2d``; the arguments are the same.
 
     Example:
         >>> F.adaptive_max_pool3d(tn.ones(1, 4, 4, 4), 2).shape

@@ -73,7 +73,7 @@ def max_pool1d(
 ) -> Any:
     """Return the maximum of each window along the last dimension.
 
-    See ``max_pool2d``, which this is with one dimension less.
+    See ``max_pool2d``; the arguments are the same.
 
     Example:
         >>> F.max_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)
@@ -105,20 +105,20 @@ def max_pool2d(
 
     Args:
         input: ``[batch, channels, height, width]``, or without batch.
-        kernel_size: of the window, one number or one for each dimension.
-        stride: from window to window; the kernel size unless given.
-        padding: on each side, at most half of the window; it never wins.
-        dilation: from element to element of a window.
-        ceil_mode: also windows that reach over the right edge.
-        return_indices: also return where each maximum stands in its plane, counted row by row;
-            the first of equal ones.
+        kernel_size: size of the window, one number or one for each dimension.
+        stride: step between windows; the kernel size unless given.
+        padding: implicit minus infinity on each side, at most half the window.
+        dilation: distance between the elements of a window.
+        ceil_mode: also keep windows that extend past the right edge.
+        return_indices: also return the index of each maximum in its plane, counted row by row; the
+            first of equal ones.
 
     Returns:
         ``[..., (n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1]`` for each of
         the two dimensions; with ``return_indices`` a tuple.
 
     Raises:
-        RuntimeError: the options make no sense, or do not fit the input.
+        RuntimeError: the options are invalid or do not fit the input.
 
     Example:
         >>> F.max_pool2d(tn.arange(16.0).view(1, 4, 4), 2)
@@ -142,7 +142,7 @@ def max_pool3d(
 ) -> Any:
     """Return the maximum of each window of the last three dimensions.
 
-    See ``max_pool2d``, which this is with one dimension more.
+    See ``max_pool2d``; the arguments are the same.
 
     Example:
         >>> F.max_pool3d(tn.ones(1, 4, 4, 4), 2).shape
@@ -175,7 +175,7 @@ def avg_pool1d(
 ) -> Tensor:
     """Return the average of each window along the last dimension.
 
-    See ``avg_pool2d``, which this is with one dimension less.
+    See ``avg_pool2d``; the arguments are the same.
 
     Example:
         >>> F.avg_pool1d(tn.tensor([[1.0, 3.0, 2.0, 5.0]]), 2)
@@ -205,18 +205,18 @@ def avg_pool2d(
 
     Args:
         input: ``[batch, channels, height, width]``, or without batch.
-        kernel_size: of the window, one number or one for each dimension.
-        stride: from window to window; the kernel size unless given.
-        padding: zeros on each side, at most half of the window.
-        ceil_mode: also windows that reach over the right edge.
-        count_include_pad: whether the padding counts as elements.
+        kernel_size: size of the window, one number or one for each dimension.
+        stride: step between windows; the kernel size unless given.
+        padding: zeros added on each side, at most half the window.
+        ceil_mode: also keep windows that extend past the right edge.
+        count_include_pad: whether averages include the padding.
         divisor_override: divide the sums by this, not by the number of elements.
 
     Returns:
         ``[..., (n + 2 * padding - kernel_size) // stride + 1]`` for each of the two dimensions.
 
     Raises:
-        RuntimeError: the options make no sense, or do not fit the input.
+        RuntimeError: the options are invalid or do not fit the input.
 
     Example:
         >>> F.avg_pool2d(tn.arange(16.0).view(1, 4, 4), 2)
@@ -242,7 +242,7 @@ def avg_pool3d(
 ) -> Tensor:
     """Return the average of each window of the last three dimensions.
 
-    See ``avg_pool2d``, which this is with one dimension more.
+    See ``avg_pool2d``; the arguments are the same.
 
     Example:
         >>> F.avg_pool3d(tn.ones(1, 4, 4, 4), 2).shape
@@ -286,12 +286,12 @@ def lp_pool1d(
     Args:
         input: ``[batch, channels, width]``, or without batch.
         norm_type: the power; ``inf`` means the largest absolute value.
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        ceil_mode: also windows that reach over the right edge: they count as full ones.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        ceil_mode: also keep windows that extend past the right edge: they count as full ones.
 
     Raises:
-        RuntimeError: options that make no sense, or do not fit the input.
+        RuntimeError: the options are invalid or do not fit the input.
         ZeroDivisionError: ``norm_type`` is 0.
 
     Example:

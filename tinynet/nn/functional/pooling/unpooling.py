@@ -300,10 +300,10 @@ def fractional_max_pool2d(
 
     Args:
         input: ``[batch, channels, height, width]``, or without batch.
-        kernel_size: of the windows.
-        output_size: how many windows, one number or one for each dimension.
+        kernel_size: size of the window.
+        output_size: number of windows, one number or one for each dimension.
         output_ratio: or how many, as a part of the input.
-        return_indices: also return where each maximum stands in its plane.
+        return_indices: also return the index of each maximum in its plane.
 
     Raises:
         ValueError: neither a size nor a ratio.
@@ -330,7 +330,7 @@ def fractional_max_pool3d(
 ) -> Any:
     """Return maxima of windows that are spread over the last three dimensions at random.
 
-    See ``fractional_max_pool2d``, which this is with one dimension more.
+    See ``fractional_max_pool2d``; the arguments are the same.
 
     Example:
         >>> F.fractional_max_pool3d(tn.ones(1, 1, 7, 7, 7), 2, output_ratio=0.5).shape

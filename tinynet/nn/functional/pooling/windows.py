@@ -130,7 +130,7 @@ def sliding(title: str, shape: Ints, options: Options) -> Windows:
     """Return the windows of max or average pooling over an input of ``shape``.
 
     Raises:
-        RuntimeError: the options make no sense, or do not fit the input.
+        RuntimeError: the options are invalid or do not fit the input.
     """
     rank = options.rank
     check_dims(title, shape, rank)

@@ -150,7 +150,7 @@ def run_layers(
         states: each ``[layers * directions, batch, size]``.
         weights: for each layer and direction.
         batch_sizes: for each step, how many sequences are that long; None for a full batch.
-        dropout_p: probability of zero for what goes from layer to layer.
+        dropout_p: probability of zero for the values passed between layers.
     """
     directions = 2 if bidirectional else 1
     each = [states]

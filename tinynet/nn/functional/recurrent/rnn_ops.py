@@ -135,7 +135,7 @@ def rnn_sequence(
         h_0: ``[batch, size]`` or, like all states of these operations, ``[1, batch, size]``; the
             last one has the same shape.
         w_ih, w_hh, bias: ``[size, inputs]``, ``[size, size]``, ``[size]``.
-        relu: relu in the place of tanh.
+        relu: relu instead of tanh.
         reverse: from the last step to the first.
     """
     steps, batch, _ = input.shape

@@ -1,4 +1,4 @@
-"""Activations made of straight pieces; the formulas are those of ``nn.functional``."""
+"""Piecewise linear activations; see ``nn.functional`` for the formulas."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ __all__ = [
 
 
 class InPlace(Module):
-    """What activations share that can write to their input, and have no other argument."""
+    """Base class of activations whose only option is ``inplace``."""
 
     def __init__(self, inplace: bool = False):
         super().__init__()
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        """Return whether it writes to its input."""
+        """Return the ``inplace`` option, if set."""
         return "inplace=True" if self.inplace else ""
 
 
 def in_place(inplace: bool) -> str:
-    """Return what the printed form shows after other arguments."""
+    """Return how ``repr`` shows ``inplace`` after other options."""
     return ", inplace=True" if inplace else ""
 
 
@@ -38,13 +38,13 @@ class ReLU(InPlace):
     """``max(x, 0)``.
 
     Args:
-        inplace: write to the input.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        RuntimeError: an input of bools.
+        RuntimeError: the input is bool.
 
     Source: Nair and Hinton, "Rectified linear units improve restricted Boltzmann machines", 2010.
 
@@ -54,7 +54,7 @@ class ReLU(InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.relu(input, self.inplace)
 
 
@@ -63,13 +63,13 @@ class LeakyReLU(Module):
 
     Args:
         negative_slope: the slope below 0.
-        inplace: write to the input.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Maas et al., "Rectifier nonlinearities improve neural network acoustic models", 2013.
 
@@ -84,32 +84,32 @@ class LeakyReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
-        """Return the slope, and whether it writes to its input."""
+        """Return the options shown by ``repr``."""
         return f"negative_slope={self.negative_slope}{in_place(self.inplace)}"
 
 
 class PReLU(Module):
-    """x above 0 and ``weight * x`` below, with a weight that is trained.
+    """x above 0 and ``weight * x`` below, with a learned weight.
 
     Args:
         num_parameters: 1, or the number of channels (dimension 1 of the input).
-        init: what the weight starts from.
-        device: only the cpu.
-        dtype: of the weight; the default dtype unless given.
+        init: the initial value of the weight.
+        device: must be the CPU.
+        dtype: dtype of the weight; the default dtype unless given.
 
     Shape:
-        ``[batch, num_parameters, ...]``, or for one weight any; kept.
+        ``[batch, num_parameters, ...]``, or any shape for a single weight; the output has the same
+        shape.
 
     Attributes:
         weight: ``[num_parameters]``.
 
     Raises:
-        RuntimeError: the input has another number of channels than weights (where there are
-            several).
+        RuntimeError: there are several weights, but not one per channel of the input.
 
     Source: He et al., "Delving deep into rectifiers: surpassing human-level performance on
     ImageNet classification", 2015, arXiv:1502.01852.
@@ -128,11 +128,11 @@ class PReLU(Module):
         self.weight = Parameter(full((num_parameters,), float(init), dtype=dtype, device=device))
 
     def reset_parameters(self) -> None:
-        """Set the weight to what it started from."""
+        """Set the weight to its initial value."""
         constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
@@ -141,19 +141,19 @@ class PReLU(Module):
 
 
 class Hardtanh(Module):
-    """x moved into ``[min_val, max_val]``.
+    """x clamped to ``[min_val, max_val]``.
 
     Args:
         min_val: the lower bound.
         max_val: the upper bound.
-        inplace: write to the input.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        AssertionError: the bounds are not in order.
-        RuntimeError: an input of bools.
+        AssertionError: ``min_val`` is greater than ``max_val``.
+        RuntimeError: the input is bool.
 
     Source: ``min(max(x, min_val), max_val)``.
 
@@ -171,25 +171,25 @@ class Hardtanh(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
-        """Return the bounds, and whether it writes to its input."""
+        """Return the options shown by ``repr``."""
         return f"min_val={self.min_val}, max_val={self.max_val}{in_place(self.inplace)}"
 
 
 class ReLU6(Hardtanh):
-    """x moved into [0, 6].
+    """x clamped to [0, 6].
 
     Args:
-        inplace: write to the input.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        RuntimeError: an input of bools.
+        RuntimeError: the input is bool.
 
     Source: ``min(max(x, 0), 6)``; Krizhevsky, "Convolutional deep belief networks on CIFAR-10",
     2010.
@@ -203,21 +203,21 @@ class ReLU6(Hardtanh):
         super().__init__(0.0, 6.0, inplace)
 
     def extra_repr(self) -> str:
-        """Return whether it writes to its input."""
+        """Return the ``inplace`` option, if set."""
         return "inplace=True" if self.inplace else ""
 
 
 class Hardsigmoid(InPlace):
-    """``x / 6 + 1 / 2`` moved into [0, 1].
+    """``x / 6 + 1 / 2`` clamped to [0, 1].
 
     Args:
-        inplace: write to the input.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: ``min(max(x + 3, 0), 6) / 6``.
 
@@ -227,7 +227,7 @@ class Hardsigmoid(InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.hardsigmoid(input, self.inplace)
 
     def extra_repr(self) -> str:
@@ -239,13 +239,13 @@ class Hardswish(InPlace):
     """x times ``hardsigmoid(x)``: ``x * min(max(x + 3, 0), 6) / 6``.
 
     Args:
-        inplace: write to the input.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Howard et al., "Searching for MobileNetV3", 2019, arXiv:1905.02244.
 
@@ -255,7 +255,7 @@ class Hardswish(InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.hardswish(input, self.inplace)
 
     def extra_repr(self) -> str:
@@ -267,15 +267,15 @@ class Threshold(Module):
     """x above the threshold and ``value`` elsewhere.
 
     Args:
-        threshold: up to here the value takes the place of x.
-        value: what takes its place.
-        inplace: write to the input.
+        threshold: x up to this threshold is replaced.
+        value: the replacement.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        TypeError: the input is not a tensor; any shape and dtype is taken.
+        TypeError: the input is not a tensor; any shape and dtype is accepted.
 
     Source: ``x if x > threshold else value``.
 
@@ -291,28 +291,28 @@ class Threshold(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
-        """Return threshold and value, and whether it writes to its input."""
+        """Return the options shown by ``repr``."""
         return f"threshold={self.threshold}, value={self.value}{in_place(self.inplace)}"
 
 
 class RReLU(Module):
-    """x above 0 and a slope times x below, drawn for each element in training.
+    """x above 0 and a random slope times x below, drawn for each element in training.
 
     In evaluation mode the slope is the mean of the bounds.
 
     Args:
         lower, upper: the slopes are drawn from U(lower, upper).
-        inplace: write to the input.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
         RuntimeError: ``lower`` is above ``upper``.
 
     Source: Xu et al., "Empirical evaluation of rectified activations in convolutional network",
@@ -330,11 +330,11 @@ class RReLU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        """Return the bounds, and whether it writes to its input."""
+        """Return the options shown by ``repr``."""
         return f"lower={self.lower}, upper={self.upper}{in_place(self.inplace)}"
 
 
@@ -342,13 +342,13 @@ class Hardshrink(Module):
     """x outside ``[-lambd, lambd]`` and 0 inside.
 
     Args:
-        lambd: up to this size x becomes 0.
+        lambd: the largest absolute value that becomes 0.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: ``x if |x| > lambd else 0``.
 
@@ -362,7 +362,7 @@ class Hardshrink(Module):
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
@@ -371,16 +371,16 @@ class Hardshrink(Module):
 
 
 class Softshrink(Hardshrink):
-    """x moved by ``lambd`` towards 0, and 0 where it would pass it.
+    """x shrunk towards 0 by ``lambd``; 0 where ``|x| <= lambd``.
 
     Args:
-        lambd: how far; not negative.
+        lambd: the amount to shrink by; not negative.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
         RuntimeError: ``lambd`` is negative.
 
     Source: ``sign(x) * max(|x| - lambd, 0)``.
@@ -391,5 +391,5 @@ class Softshrink(Hardshrink):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.softshrink(input, self.lambd)

@@ -1,4 +1,4 @@
-"""Smooth activations; the formulas are those of ``nn.functional``."""
+"""Smooth activations; see ``nn.functional`` for the formulas."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class ELU(Module):
     """x above 0 and ``alpha * (exp(x) - 1)`` below.
 
     Args:
-        alpha: what it tends to, negated, far below 0.
-        inplace: write to the input.
+        alpha: the limit for large negative x is ``-alpha``.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Clevert et al., "Fast and accurate deep network learning by exponential linear units
     (ELUs)", 2015, arXiv:1511.07289.
@@ -42,11 +42,11 @@ class ELU(Module):
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.elu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
-        """Return alpha, and whether it writes to its input."""
+        """Return the options shown by ``repr``."""
         return f"alpha={self.alpha}{in_place(self.inplace)}"
 
 
@@ -54,14 +54,14 @@ class CELU(ELU):
     """x above 0 and ``alpha * (exp(x / alpha) - 1)`` below.
 
     Args:
-        alpha: what it tends to, negated, far below 0.
-        inplace: write to the input.
+        alpha: the limit for large negative x is ``-alpha``.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
         RuntimeError: ``alpha`` is 0.
 
     Source: Barron, "Continuously differentiable exponential linear units", 2017, arXiv:1704.07483.
@@ -72,23 +72,23 @@ class CELU(ELU):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.celu(input, self.alpha, self.inplace)
 
 
 class SELU(InPlace):
-    """The scaled ELU that keeps activations normalised.
+    """The scaled ELU, which keeps activations normalised.
 
-    ``1.0507 * x`` above 0 and ``1.0507 * 1.6733 * (exp(x) - 1)`` below, both numbers rounded here.
+    ``1.0507 * x`` above 0 and ``1.0507 * 1.6733 * (exp(x) - 1)`` below (constants rounded).
 
     Args:
-        inplace: write to the input.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017, arXiv:1706.02515.
 
@@ -98,7 +98,7 @@ class SELU(InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.selu(input, self.inplace)
 
 
@@ -112,10 +112,10 @@ class GELU(Module):
         approximate: ``"tanh"`` for the usual approximation.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
         RuntimeError: ``approximate`` is neither ``"none"`` nor ``"tanh"``.
 
     Source: Hendrycks and Gimpel, "Gaussian error linear units (GELUs)", 2016, arXiv:1606.08415.
@@ -130,7 +130,7 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
@@ -144,13 +144,13 @@ class SiLU(InPlace):
     ``x / (1 + exp(-x))``.
 
     Args:
-        inplace: write to the input.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Elfwing et al., "Sigmoid-weighted linear units for neural network function
     approximation in reinforcement learning", 2017, arXiv:1702.03118.
@@ -161,7 +161,7 @@ class SiLU(InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.silu(input, self.inplace)
 
 
@@ -169,13 +169,13 @@ class Mish(InPlace):
     """``x * tanh(softplus(x))``.
 
     Args:
-        inplace: write to the input.
+        inplace: overwrite the input.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Misra, "Mish: a self regularized non-monotonic activation function", 2019,
     arXiv:1908.08681.
@@ -186,7 +186,7 @@ class Mish(InPlace):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.mish(input, self.inplace)
 
 
@@ -194,10 +194,10 @@ class Sigmoid(Module):
     """The logistic function, ``1 / (1 + exp(-x))``.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        TypeError: the input is not a tensor; any shape and dtype is taken.
+        TypeError: the input is not a tensor; any shape and dtype is accepted.
 
     Example:
         >>> nn.Sigmoid()(tn.tensor([0.0]))
@@ -205,7 +205,7 @@ class Sigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.sigmoid(input)
 
 
@@ -215,10 +215,10 @@ class Tanh(Module):
     ``tanh(x) = (exp(x) - exp(-x)) / (exp(x) + exp(-x))``.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        TypeError: the input is not a tensor; any shape and dtype is taken.
+        TypeError: the input is not a tensor; any shape and dtype is accepted.
 
     Example:
         >>> nn.Tanh()(tn.tensor([0.0]))
@@ -226,7 +226,7 @@ class Tanh(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.tanh(input)
 
 
@@ -234,14 +234,14 @@ class Softplus(Module):
     """``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``.
 
     Args:
-        beta: how sharp the bend at 0 is.
-        threshold: from here on the function is x, in order not to overflow.
+        beta: the sharpness of the bend at 0.
+        threshold: where ``beta * x`` exceeds this, return x to avoid overflow.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> nn.Softplus()(tn.tensor([-1.0, 30.0]))
@@ -254,7 +254,7 @@ class Softplus(Module):
         self.threshold = threshold
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
@@ -266,10 +266,10 @@ class Softsign(Module):
     """``x / (1 + |x|)``.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: an input of bools.
+        NotImplementedError: the input is bool.
 
     Example:
         >>> nn.Softsign()(tn.tensor([-1.0, 3.0]))
@@ -277,7 +277,7 @@ class Softsign(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.softsign(input)
 
 
@@ -287,10 +287,10 @@ class LogSigmoid(Module):
     ``-log(1 + exp(-x))``.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> nn.LogSigmoid()(tn.tensor([-100.0, 0.0]))
@@ -298,7 +298,7 @@ class LogSigmoid(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.logsigmoid(input)
 
 
@@ -306,10 +306,10 @@ class Tanhshrink(Module):
     """``x - tanh(x)``.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        RuntimeError: an input of bools.
+        RuntimeError: the input is bool.
 
     Example:
         >>> nn.Tanhshrink()(tn.tensor([0.0, 1.0]))
@@ -317,23 +317,23 @@ class Tanhshrink(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.tanhshrink(input)
 
 
 class GLU(Module):
-    """One half of the input times the logistic function of the other half.
+    """The first half of the input times the logistic function of the second half.
 
     Args:
-        dim: the dimension that is halved.
+        dim: the dimension to halve.
 
     Shape:
         ``[..., 2n, ...]`` to ``[..., n, ...]``.
 
     Raises:
         RuntimeError: the dimension has an odd length.
-        IndexError: there is no dimension ``dim``.
-        NotImplementedError: integers.
+        IndexError: ``dim`` is out of range.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017,
     arXiv:1612.08083.

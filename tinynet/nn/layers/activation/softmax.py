@@ -18,11 +18,11 @@ class Softmax(Module):
         dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        IndexError: there is no dimension ``dim``.
-        NotImplementedError: integers.
+        IndexError: ``dim`` is out of range.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> nn.Softmax(dim=0)(tn.zeros(2))
@@ -34,7 +34,7 @@ class Softmax(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.softmax(input, self.dim)
 
     def extra_repr(self) -> str:
@@ -51,11 +51,11 @@ class LogSoftmax(Softmax):
         dim: the dimension along which the exponentials sum to 1. Leaving it out is deprecated.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        IndexError: there is no dimension ``dim``.
-        NotImplementedError: integers.
+        IndexError: ``dim`` is out of range.
+        NotImplementedError: the input has an integer dtype.
 
     Example:
         >>> nn.LogSoftmax(dim=0)(tn.zeros(2))
@@ -63,7 +63,7 @@ class LogSoftmax(Softmax):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.log_softmax(input, self.dim)
 
 
@@ -74,11 +74,11 @@ class Softmin(Softmax):
         dim: the dimension along which the result sums to 1. Leaving it out is deprecated.
 
     Shape:
-        Any, kept.
+        Any; the output has the same shape.
 
     Raises:
-        IndexError: there is no dimension ``dim``.
-        NotImplementedError: integers.
+        IndexError: ``dim`` is out of range.
+        NotImplementedError: the input has an integer dtype.
 
     Source: ``exp(-x) / sum(exp(-x))``.
 
@@ -88,19 +88,20 @@ class Softmin(Softmax):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         return F.softmin(input, self.dim)
 
 
 class Softmax2d(Module):
-    """Softmax over the channels of each place of an image.
+    """Softmax over the channels at each pixel of an image.
 
     Shape:
-        ``[batch, channels, height, width]`` or ``[channels, height, width]``, kept.
+        ``[batch, channels, height, width]`` or ``[channels, height, width]``; the output has the
+        same shape.
 
     Raises:
-        ValueError: another number of dimensions.
-        NotImplementedError: integers.
+        ValueError: the input has the wrong number of dimensions.
+        NotImplementedError: the input has an integer dtype.
 
     Source: ``exp(x) / sum(exp(x))``, summed over the channels.
 
@@ -110,7 +111,7 @@ class Softmax2d(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the activated input."""
+        """Apply the activation."""
         if input.ndim not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
         return F.softmax(input, -3)

@@ -17,43 +17,43 @@ __all__ = ["MultiheadAttention"]
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """A Linear under the name that PyTorch prints for ``MultiheadAttention.out_proj``."""
+    """A ``Linear`` with the name that PyTorch prints for ``MultiheadAttention.out_proj``."""
 
 
 class MultiheadAttention(Module):
-    """Attention in several smaller spaces at once: each head has its own part of the embedding.
+    """Multi-head attention: each head attends with its own part of the embedding.
 
     Queries, keys and values are projected, each head attends with its part of them (see
-    ``F.scaled_dot_product_attention``), and the results side by side are projected again. Weights
-    start from Xavier's uniform distribution, biases from 0, ``bias_k`` and ``bias_v`` from
-    Xavier's normal distribution.
+    ``F.scaled_dot_product_attention``), and the concatenated results are projected again. Weights
+    are initialised from Xavier's uniform distribution, ``bias_k`` and ``bias_v`` from Xavier's
+    normal distribution, biases with 0.
 
     Args:
-        embed_dim: size of the embedding; each head has ``embed_dim / num_heads`` of it.
+        embed_dim: size of the embedding; each head gets ``embed_dim / num_heads`` of it.
         num_heads: number of heads.
-        dropout: probability of zero for each weight, in training.
-        bias: whether projections have biases.
-        add_bias_kv: add one more key and value, which are learned.
+        dropout: probability of zero for each attention weight in training.
+        bias: whether the projections have biases.
+        add_bias_kv: add a learned key and value.
         add_zero_attn: add a key and value of zeros.
         kdim: size of the keys; ``embed_dim`` unless given.
         vdim: size of the values; ``embed_dim`` unless given.
-        batch_first: ``[batch, steps, ...]`` in the place of ``[steps, batch, ...]``.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        batch_first: ``[batch, steps, ...]`` instead of ``[steps, batch, ...]``.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Raises:
-        ValueError: sizes that are not positive, or dropout out of range (in the call).
-        AssertionError: heads that do not divide the embedding; in the call, tensors of other
-            dimensions or sizes, or a mask that is neither bool nor floating-point.
-        RuntimeError: batches that differ, another dtype, an ``attn_mask`` of another shape, or
-            ``is_causal`` without one.
+        ValueError: a size is not positive, or dropout is out of range (in the call).
+        AssertionError: ``num_heads`` does not divide ``embed_dim``; in the call, tensors of the
+            wrong dimensions or sizes, or a mask that is neither bool nor floating-point.
+        RuntimeError: batch sizes or dtypes that differ, an ``attn_mask`` of the wrong shape, or
+            ``is_causal`` without a mask.
 
     Shape:
         query ``[L, batch, embed_dim]``, key ``[S, batch, kdim]``, value ``[S, batch, vdim]`` to
-        ``[L, batch, embed_dim]`` and weights ``[batch, L, S]``; all also without ``batch``.
+        ``[L, batch, embed_dim]`` and weights ``[batch, L, S]``; the batch dimension is optional.
 
     Attributes:
-        in_proj_weight: ``[3 * embed_dim, embed_dim]``; or, where sizes differ,
+        in_proj_weight: ``[3 * embed_dim, embed_dim]``; or, if ``kdim`` or ``vdim`` differs,
         q_proj_weight, k_proj_weight, v_proj_weight: ``[embed_dim, size]`` each.
         in_proj_bias: ``[3 * embed_dim]``, or None.
         out_proj: a Linear.
@@ -115,7 +115,7 @@ class MultiheadAttention(Module):
         self._reset_parameters()
 
     def _shapes(self, bias: bool, add_bias_kv: bool) -> dict[str, tuple[int, ...] | None]:
-        """Return the parameters and their shapes; None for those that there are not."""
+        """Return the shape of each parameter; None for an absent one."""
         embed, same = self.embed_dim, self._qkv_same_embed_dim
         shapes = {"in_proj_weight": (3 * embed, embed) if same else None}
         for name, size in (("q", embed), ("k", self.kdim), ("v", self.vdim)):
@@ -154,18 +154,18 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the output, and the weights or None.
+        """Return the output and the attention weights (or None).
 
         Args:
             query, key, value: see ``Shape``.
-            key_padding_mask: ``[batch, S]``: True for keys that nobody meets; or added to the
-                scores.
-            need_weights: return the weights; without them it is faster.
-            attn_mask: ``[L, S]`` or ``[batch * heads, L, S]``: True where a query does not meet a
-                key; or added to the scores.
-            average_attn_weights: return the mean of the weights over the heads, not
+            key_padding_mask: ``[batch, S]``: True for keys that no query attends to; or added to
+                the scores.
+            need_weights: whether to return the weights; False is faster.
+            attn_mask: ``[L, S]`` or ``[batch * heads, L, S]``: True where a query must not attend
+                to a key; or added to the scores.
+            average_attn_weights: average the weights over the heads instead of returning
                 ``[batch, heads, L, S]``.
-            is_causal: ``attn_mask`` is the causal mask, which must be given all the same.
+            is_causal: a hint that ``attn_mask`` is the causal mask; the mask is still required.
         """
         check.embedding(query, self.embed_dim, self.num_heads)
         separate = None if self.in_proj_weight is not None else self._separate()

@@ -27,7 +27,7 @@ __all__ = ["TransformerEncoder", "TransformerDecoder", "Transformer"]
 
 
 def causal_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
-    """Return a matrix of 0 with -inf above the diagonal: what is added so that nobody looks ahead.
+    """Return the additive causal mask: 0 with -inf above the diagonal.
 
     Example:
         >>> nn.Transformer.generate_square_subsequent_mask(2)
@@ -38,7 +38,7 @@ def causal_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
 
 
 def is_causal_mask(mask: Optional, is_causal: bool | None, x: Tensor, batch_first: bool) -> bool:
-    """Return ``is_causal``, or where it is None, whether ``mask`` is the causal one."""
+    """Return ``is_causal``, or if it is None, whether ``mask`` is the causal mask."""
     if is_causal is not None or mask is None:
         return is_causal is True
     if mask.dtype != dtypes.bool and not mask.is_floating_point():
@@ -54,25 +54,25 @@ def copies(module: Module, count: int) -> ModuleList:
 
 
 class TransformerEncoder(Module):
-    """Encoder layers, one after the other.
+    """A stack of encoder layers.
 
     Args:
         encoder_layer: a ``TransformerEncoderLayer``; each layer is a copy of it.
         num_layers: number of layers.
-        norm: normalises the result; or None.
-        enable_nested_tensor: without effect: there are no nested tensors.
-        mask_check: without effect.
+        norm: a module that normalises the result, or None.
+        enable_nested_tensor: ignored: tinynet has no nested tensors.
+        mask_check: ignored.
 
     Attributes:
         layers: a ModuleList of the layers.
 
     Shape:
-        That of the layers.
+        The same as for the layers.
 
     Raises:
-        TypeError: the layer is no Module.
-        IndexError: no layers (in the call).
-        AssertionError, RuntimeError: what the layers refuse, see ``TransformerEncoderLayer``.
+        TypeError: the layer is not a Module.
+        IndexError: there are no layers (in the call).
+        AssertionError, RuntimeError: raised by the layers; see ``TransformerEncoderLayer``.
 
     Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
@@ -105,12 +105,12 @@ class TransformerEncoder(Module):
         src_key_padding_mask: Optional = None,
         is_causal: bool | None = None,
     ) -> Tensor:
-        """Return the sequence encoded by all layers.
+        """Encode a sequence.
 
         Args:
             src: the sequence.
             mask, src_key_padding_mask: the masks of ``MultiheadAttention``.
-            is_causal: whether ``mask`` is the causal one; None: look.
+            is_causal: whether ``mask`` is the causal mask; None detects it.
         """
         check.mask_dtypes(src_key_padding_mask, mask, ("src_key_padding_mask", "mask"))
         batch_first = self.layers[0].self_attn.batch_first
@@ -127,23 +127,23 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """Decoder layers, one after the other, which all attend to one encoded sequence.
+    """A stack of decoder layers that attend to an encoded sequence.
 
     Args:
         decoder_layer: a ``TransformerDecoderLayer``; each layer is a copy of it.
         num_layers: number of layers.
-        norm: normalises the result; or None.
+        norm: a module that normalises the result, or None.
 
     Attributes:
         layers: a ModuleList of the layers.
 
     Shape:
-        That of the layers.
+        The same as for the layers.
 
     Raises:
-        TypeError: the layer is no Module.
-        IndexError: no layers (in the call).
-        AssertionError, RuntimeError: what the layers refuse, see ``TransformerDecoderLayer``.
+        TypeError: the layer is not a Module.
+        IndexError: there are no layers (in the call).
+        AssertionError, RuntimeError: raised by the layers; see ``TransformerDecoderLayer``.
 
     Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
@@ -171,10 +171,10 @@ class TransformerDecoder(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """Return the sequence decoded by all layers.
+        """Decode a sequence.
 
-        The arguments are those of ``TransformerDecoderLayer.forward``; where ``tgt_is_causal`` is
-        None, it is seen from the mask.
+        The arguments are those of ``TransformerDecoderLayer.forward``; a ``tgt_is_causal`` of None
+        is detected from the mask.
         """
         batch_first = self.layers[0].self_attn.batch_first
         causal = is_causal_mask(tgt_mask, tgt_is_causal, tgt, batch_first)
@@ -194,32 +194,32 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder and a decoder: from sequences to sequences.
+    """An encoder and a decoder that map sequences to sequences.
 
-    All matrices start from Xavier's uniform distribution.
+    All matrices are initialised from Xavier's uniform distribution.
 
     Args:
         d_model: size of the embedding.
         nhead: number of heads.
         num_encoder_layers: number of encoder layers.
         num_decoder_layers: number of decoder layers.
-        dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias: of
-            the layers, see ``TransformerEncoderLayer``.
-        custom_encoder: in the place of a ``TransformerEncoder``.
-        custom_decoder: in the place of a ``TransformerDecoder``.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias: options
+            of the layers; see ``TransformerEncoderLayer``.
+        custom_encoder: a module to use instead of a ``TransformerEncoder``.
+        custom_decoder: a module to use instead of a ``TransformerDecoder``.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
         ``[source steps, batch, d_model]`` and ``[steps, batch, d_model]`` to the shape of the
-        second; all also without ``batch``.
+        second; the batch dimension is optional.
 
     Raises:
-        AssertionError: heads that do not divide the embedding; a mask that is neither bool nor
+        AssertionError: ``nhead`` does not divide ``d_model``; a mask that is neither bool nor
             floating-point.
         ValueError: ``dropout`` is not in [0, 1].
-        RuntimeError: an unknown activation; in the call, batches or sizes that differ, or masks
-            that do not fit.
+        RuntimeError: an unknown activation; in the call, batch sizes or embeddings that differ, or
+            masks of the wrong shape.
 
     Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
@@ -282,13 +282,13 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """Return ``tgt`` decoded with the encoded ``src``.
+        """Encode ``src``, then decode ``tgt`` with it.
 
         Args:
             src, tgt: the sequences.
-            src_mask, src_key_padding_mask, src_is_causal: for attention of ``src`` to itself; see
+            src_mask, src_key_padding_mask, src_is_causal: for self-attention of ``src``; see
                 ``TransformerEncoder.forward``.
-            tgt_mask, tgt_key_padding_mask, tgt_is_causal: for attention of ``tgt`` to itself.
+            tgt_mask, tgt_key_padding_mask, tgt_is_causal: for self-attention of ``tgt``.
             memory_mask, memory_key_padding_mask, memory_is_causal: for attention of ``tgt`` to the
                 encoded ``src``.
         """

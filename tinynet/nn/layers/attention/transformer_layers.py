@@ -21,10 +21,10 @@ Optional = Tensor | None
 
 
 def activation_of(activation: Activation) -> Callable[[Tensor], Tensor]:
-    """Return the function that a name stands for, or the function itself.
+    """Return the activation function for a name; a function is returned unchanged.
 
     Raises:
-        RuntimeError: there is no activation of that name.
+        RuntimeError: the name is unknown.
     """
     if not isinstance(activation, str):
         return activation
@@ -42,7 +42,7 @@ def _attended(
     key_padding_mask: Optional,
     is_causal: bool,
 ) -> Tensor:
-    """Return what ``x`` sees in ``other``."""
+    """Return the attention of ``x`` to ``other``."""
     made: Tensor = attention(
         x,
         other,
@@ -56,7 +56,7 @@ def _attended(
 
 
 class TransformerEncoderLayer(Module):
-    """Self-attention, then a network of two layers; the input is added to what each returns.
+    """Self-attention and a feedforward network of two layers, each with a residual connection.
 
     ``x = norm1(x + attention(x))``, ``x = norm2(x + linear2(activation(linear1(x))))``; or, with
     ``norm_first``, ``x = x + attention(norm1(x))`` and so on (Xiong et al., "On layer
@@ -65,25 +65,26 @@ class TransformerEncoderLayer(Module):
     Args:
         d_model: size of the embedding.
         nhead: number of heads.
-        dim_feedforward: size between the two layers.
-        dropout: probability of zero, in training: for attention weights, behind the activation,
-            and for what is added.
+        dim_feedforward: hidden size of the feedforward network.
+        dropout: probability of zeroing in training: of the attention weights, of the activation,
+            and before each residual sum.
         activation: ``"relu"``, ``"gelu"``, or a function.
-        layer_norm_eps: of the normalisations.
-        batch_first: ``[batch, steps, d_model]`` in the place of ``[steps, batch, d_model]``.
-        norm_first: normalise what goes in, not the sum.
-        bias: whether layers and normalisations have biases.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        layer_norm_eps: ``eps`` of the normalisations.
+        batch_first: ``[batch, steps, d_model]`` instead of ``[steps, batch, d_model]``.
+        norm_first: normalise the input of each block, not the residual sum.
+        bias: whether the layers and normalisations have biases.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
-        ``[steps, batch, d_model]`` or ``[steps, d_model]``, kept.
+        ``[steps, batch, d_model]`` or ``[steps, d_model]``; the output has the same shape.
 
     Raises:
-        AssertionError: heads that do not divide the embedding; in the call, another size, or a
-            mask that is neither bool nor floating-point.
+        AssertionError: ``nhead`` does not divide ``d_model``; in the call, an input of another
+            size, or a mask that is neither bool nor floating-point.
         ValueError: ``dropout`` is not in [0, 1].
-        RuntimeError: an unknown activation; in the call, another dtype, a mask of another shape.
+        RuntimeError: an unknown activation; in the call, another dtype or a mask of the wrong
+            shape.
 
     Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
@@ -129,7 +130,7 @@ class TransformerEncoderLayer(Module):
         src_key_padding_mask: Optional = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """Return the sequence encoded; the masks are those of ``MultiheadAttention``."""
+        """Encode a sequence; the masks are those of ``MultiheadAttention``."""
         check.mask_dtypes(src_key_padding_mask, src_mask, ("src_key_padding_mask", "src_mask"))
         masks = (src_mask, src_key_padding_mask, is_causal)
         x = src
@@ -143,36 +144,36 @@ class TransformerEncoderLayer(Module):
     def _sa_block(
         self, x: Tensor, attn_mask: Optional, key_padding_mask: Optional, is_causal: bool = False
     ) -> Tensor:
-        """Return the result of self-attention."""
+        """Apply self-attention."""
         dropped: Tensor = self.dropout1(
             _attended(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal)
         )
         return dropped
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        """Return the result of the network of two layers."""
+        """Apply the feedforward network."""
         made: Tensor = self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
         return made
 
 
 class TransformerDecoderLayer(Module):
-    """Self-attention, attention to an encoded sequence, then a network of two layers.
+    """Self-attention, attention to an encoded sequence, and a feedforward network.
 
-    The input is added to what each returns, and the sum is normalised, by ``norm1``, ``norm2`` and
-    ``norm3``; or, with ``norm_first``, what goes in is.
+    Each block has a residual connection. ``norm1``, ``norm2`` and ``norm3`` normalise the sums or,
+    with ``norm_first``, the inputs of the blocks.
 
     The arguments are those of ``TransformerEncoderLayer``.
 
     Shape:
         ``[steps, batch, d_model]`` and ``[source steps, batch, d_model]`` to the shape of the
-        first; all also without ``batch``.
+        first; the batch dimension is optional.
 
     Raises:
-        AssertionError: heads that do not divide the embedding; in the call, another size, or a
-            mask that is neither bool nor floating-point.
+        AssertionError: ``nhead`` does not divide ``d_model``; in the call, an input of another
+            size, or a mask that is neither bool nor floating-point.
         ValueError: ``dropout`` is not in [0, 1].
-        RuntimeError: an unknown activation; in the call, another dtype, a mask of another shape,
-            or batches that differ.
+        RuntimeError: an unknown activation; in the call, another dtype, a mask of the wrong shape,
+            or batch sizes that differ.
 
     Source: Vaswani et al., "Attention is all you need", 2017, arXiv:1706.03762.
 
@@ -224,13 +225,13 @@ class TransformerDecoderLayer(Module):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """Return the sequence decoded.
+        """Decode a sequence.
 
         Args:
             tgt: the sequence.
-            memory: the encoded sequence that it attends to.
-            tgt_mask, tgt_key_padding_mask, tgt_is_causal: for attention to itself; the masks are
-                those of ``MultiheadAttention``.
+            memory: the encoded sequence to attend to.
+            tgt_mask, tgt_key_padding_mask, tgt_is_causal: for self-attention; the masks are those
+                of ``MultiheadAttention``.
             memory_mask, memory_key_padding_mask, memory_is_causal: for attention to ``memory``.
         """
         own = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
@@ -248,7 +249,7 @@ class TransformerDecoderLayer(Module):
     def _sa_block(
         self, x: Tensor, attn_mask: Optional, key_padding_mask: Optional, is_causal: bool = False
     ) -> Tensor:
-        """Return the result of self-attention."""
+        """Apply self-attention."""
         dropped: Tensor = self.dropout1(
             _attended(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal)
         )
@@ -262,13 +263,13 @@ class TransformerDecoderLayer(Module):
         key_padding_mask: Optional,
         is_causal: bool = False,
     ) -> Tensor:
-        """Return the result of attention to the encoded sequence."""
+        """Apply attention to the encoded sequence."""
         dropped: Tensor = self.dropout2(
             _attended(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal)
         )
         return dropped
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        """Return the result of the network of two layers."""
+        """Apply the feedforward network."""
         made: Tensor = self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
         return made

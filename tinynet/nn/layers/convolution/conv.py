@@ -21,11 +21,11 @@ _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Module):
-    """What all convolutions share: options, parameters, and how these start.
+    """Base class of convolutions: options, parameters and their initialisation.
 
     Attributes:
-        rank: the number of dimensions that windows slide over.
-        transposed: whether it is a transposed convolution.
+        rank: the number of spatial dimensions.
+        transposed: whether the convolution is transposed.
     """
 
     rank: int
@@ -77,7 +77,7 @@ class _ConvNd(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def extra_repr(self) -> str:
-        """Return channels, kernel and stride, and what is not at its default."""
+        """Return the channels, kernel and stride, and options that differ from their defaults."""
         none = (0,) * self.rank
         parts = [f"{self.in_channels}, {self.out_channels}"]
         parts += [f"kernel_size={self.kernel_size}", f"stride={self.stride}"]
@@ -99,7 +99,7 @@ class _ConvNd(Module):
 def _check(
     in_channels: int, out_channels: int, groups: int, stride: Any, padding: Any, padding_mode: str
 ) -> None:
-    """Raise ValueError for options that do not go together."""
+    """Raise ValueError for inconsistent options."""
     if groups <= 0:
         raise ValueError("groups must be a positive integer")
     if in_channels % groups:
@@ -121,14 +121,14 @@ def _check(
 
 
 class _Convolution(_ConvNd):
-    """What convolutions share: the forward."""
+    """Base class of convolutions that are not transposed."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the weight times each window of the input, plus the bias."""
+        """Convolve the input."""
         return self._conv_forward(input, self.weight, self.bias)
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """Convolve with the given weight and bias; subclasses call it, or override it."""
+        """Convolve with the given weight and bias; subclasses may call or override it."""
         convolve = (F.conv1d, F.conv2d, F.conv3d)[self.rank - 1]
         padding: Any = self.padding
         if self.padding_mode != "zeros":
@@ -138,7 +138,7 @@ class _Convolution(_ConvNd):
 
     @property
     def _reversed_padding_repeated_twice(self) -> list[int]:
-        """Return the padding as ``F.pad`` takes it: the last dimension first, before and after."""
+        """Return the padding in the order of ``F.pad``: last dimension first, before and after."""
         frame: list[int] = []
         for axis in reversed(range(self.rank)):
             if self.padding == "same":
@@ -150,25 +150,24 @@ class _Convolution(_ConvNd):
 
 
 class Conv1d(_Convolution):
-    """A convolution over one dimension: texts, sounds, time.
+    """A convolution over one dimension, such as text, sound or time.
 
     ``result[n, o] = bias[o] + sum of weight[o, c] * input[n, c]`` over the channels c, where ``*``
-    slides the weight along the input (without turning it around: a cross-correlation).
+    slides the weight along the input without flipping it (cross-correlation).
 
     Args:
         in_channels: channels of the input.
         out_channels: channels of the result.
-        kernel_size: length of a window.
-        stride: from one window to the next.
-        padding: how much is added on either side; ``"valid"`` for nothing, ``"same"`` for as much
-            as makes the result as long as the input.
-        dilation: from one element of a window to the next.
-        groups: the channels fall into so many parts, which do not see each other.
-        bias: whether there is a bias.
-        padding_mode: what is added: ``"zeros"``, or elements of the input by ``"reflect"``,
-            ``"replicate"`` or ``"circular"``, as in ``F.pad``.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        kernel_size: length of the window.
+        stride: step between windows.
+        padding: number of elements added on each side; ``"valid"`` adds none, ``"same"`` makes the
+            result as long as the input.
+        dilation: distance between the elements of a window.
+        groups: number of groups that the channels are split into, each convolved separately.
+        bias: whether to add a bias.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``; see ``F.pad``.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
         ``[batch, in_channels, n]`` or ``[in_channels, n]`` to ``[batch, out_channels, m]`` or
@@ -180,10 +179,10 @@ class Conv1d(_Convolution):
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, an unknown padding, or ``"same"`` with
-            a stride.
-        RuntimeError: an input of another number of dimensions or channels, of another dtype, or
-            smaller than a window.
+        ValueError: ``groups`` does not divide the channels, the padding is unknown, or ``"same"``
+            is combined with a stride.
+        RuntimeError: the input has the wrong number of dimensions or channels, another dtype, or is
+            smaller than the window.
 
     Example:
         >>> nn.Conv1d(16, 33, 3, stride=2)(tn.zeros(20, 16, 50)).shape
@@ -194,28 +193,28 @@ class Conv1d(_Convolution):
 
 
 class Conv2d(_Convolution):
-    """A convolution over two dimensions: images.
+    """A convolution over two dimensions, such as images.
 
     ``result[n, o] = bias[o] + sum of weight[o, c] * input[n, c]`` over the channels c, where ``*``
-    slides the weight over the input (without turning it around: a cross-correlation).
+    slides the weight over the input without flipping it (cross-correlation).
 
     Args:
         in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in ``Conv1d``.
         kernel_size, stride, padding, dilation: as in ``Conv1d``, one number or (height, width).
 
     Shape:
-        ``[batch, in_channels, height, width]`` to ``[batch, out_channels, ...]``, the batch may be
-        missing; the sizes are as in ``Conv1d``.
+        ``[batch, in_channels, height, width]`` to ``[batch, out_channels, ...]``, the batch
+        dimension is optional; the sizes are as in ``Conv1d``.
 
     Attributes:
         weight: ``[out_channels, in_channels / groups, *kernel_size]``.
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, an unknown padding, or ``"same"`` with
-            a stride.
-        RuntimeError: an input of another number of dimensions or channels, of another dtype, or
-            smaller than a window.
+        ValueError: ``groups`` does not divide the channels, the padding is unknown, or ``"same"``
+            is combined with a stride.
+        RuntimeError: the input has the wrong number of dimensions or channels, another dtype, or is
+            smaller than the window.
 
     Example:
         >>> nn.Conv2d(3, 16, 3, padding="same")(tn.zeros(2, 3, 32, 32)).shape
@@ -226,7 +225,7 @@ class Conv2d(_Convolution):
 
 
 class Conv3d(_Convolution):
-    """A convolution over three dimensions: volumes, films.
+    """A convolution over three dimensions, such as volumes or video.
 
     Args:
         in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in ``Conv1d``.
@@ -235,19 +234,19 @@ class Conv3d(_Convolution):
 
     Shape:
         ``[batch, in_channels, depth, height, width]`` to ``[batch, out_channels, ...]``, the batch
-        may be missing; the sizes are as in ``Conv1d``.
+        dimension is optional; the sizes are as in ``Conv1d``.
 
     Attributes:
         weight: ``[out_channels, in_channels / groups, *kernel_size]``.
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, an unknown padding, or ``"same"`` with
-            a stride.
-        RuntimeError: an input of another number of dimensions or channels, of another dtype, or
-            smaller than a window.
+        ValueError: ``groups`` does not divide the channels, the padding is unknown, or ``"same"``
+            is combined with a stride.
+        RuntimeError: the input has the wrong number of dimensions or channels, another dtype, or is
+            smaller than the window.
 
-    Source: the formula of ``Conv1d``, with places of three dimensions.
+    Source: the formula of ``Conv1d``, in three dimensions.
 
     Example:
         >>> nn.Conv3d(1, 2, (3, 5, 2), padding=(0, 2, 0))(tn.zeros(4, 1, 8, 8, 8)).shape

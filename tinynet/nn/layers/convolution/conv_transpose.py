@@ -14,7 +14,7 @@ __all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
 
 class _ConvTranspose(_ConvNd):
-    """What transposed convolutions share: the forward, and the choice of the result's size."""
+    """Base class of transposed convolutions."""
 
     transposed = True
 
@@ -40,14 +40,14 @@ class _ConvTranspose(_ConvNd):
         self.output_padding = per_dim(output_padding, self.rank)
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """Return the sum of the weights, each times an element of the input, plus the bias.
+        """Apply the transposed convolution.
 
         Args:
             input: see the class.
-            output_size: which of the possible sizes the result has; instead of ``output_padding``.
+            output_size: the size of the result, used instead of ``output_padding``.
 
         Raises:
-            ValueError: the size is none of them.
+            ValueError: the size is impossible.
         """
         spread: Any = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.rank - 1]
         extra = self.output_padding
@@ -57,7 +57,7 @@ class _ConvTranspose(_ConvNd):
         return spread(input, self.weight, self.bias, *options)
 
     def _missing(self, input: Tensor, wanted: list[int]) -> tuple[int, ...]:
-        """Return the ``output_padding`` that gives a result of a size."""
+        """Return the ``output_padding`` that yields the requested size."""
         others = input.ndim - self.rank
         if len(wanted) == input.ndim:
             wanted = wanted[others:]
@@ -79,7 +79,7 @@ class _ConvTranspose(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTranspose):
-    """A transposed convolution over one dimension: the gradient of ``Conv1d`` by its input.
+    """A transposed convolution over one dimension: the gradient of ``Conv1d`` for its input.
 
     Each element of the input, times the weight, is added to a window of the result; the windows are
     those of a ``Conv1d`` with the same options.
@@ -87,16 +87,16 @@ class ConvTranspose1d(_ConvTranspose):
     Args:
         in_channels: channels of the input.
         out_channels: channels of the result.
-        kernel_size: length of a window.
-        stride: from one window to the next.
-        padding: how much is cut off on either side of the result.
-        output_padding: how much longer the result is at its end.
-        groups: the channels fall into so many parts, which do not see each other.
-        bias: whether there is a bias.
-        dilation: from one element of a window to the next.
+        kernel_size: length of the window.
+        stride: step between windows.
+        padding: number of elements cropped from each side of the result.
+        output_padding: number of elements added at the end of the result.
+        groups: number of groups that the channels are split into, each convolved separately.
+        bias: whether to add a bias.
+        dilation: distance between the elements of a window.
         padding_mode: only ``"zeros"``.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
         ``[batch, in_channels, n]`` or ``[in_channels, n]`` to ``[batch, out_channels, m]`` or
@@ -108,10 +108,10 @@ class ConvTranspose1d(_ConvTranspose):
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, another padding mode, or an
-            ``output_size`` that is not possible (in the call).
-        RuntimeError: an input of another number of dimensions or channels, or of another dtype;
-            ``output_padding`` that is not below stride or dilation.
+        ValueError: ``groups`` does not divide the channels, another padding mode, or an impossible
+            ``output_size`` (in the call).
+        RuntimeError: the input has the wrong number of dimensions or channels, or another dtype;
+            ``output_padding`` is not less than stride or dilation.
 
     Source: the sum of all ``weight[c, o, j] * input[n, c, i]`` at
     ``result[n, o, i * stride + j * dilation - padding]``.
@@ -125,7 +125,7 @@ class ConvTranspose1d(_ConvTranspose):
 
 
 class ConvTranspose2d(_ConvTranspose):
-    """A transposed convolution over two dimensions: the gradient of ``Conv2d`` by its input.
+    """A transposed convolution over two dimensions; see ``ConvTranspose1d``.
 
     Args:
         in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in
@@ -134,20 +134,20 @@ class ConvTranspose2d(_ConvTranspose):
             number or (height, width).
 
     Shape:
-        ``[batch, in_channels, height, width]`` to ``[batch, out_channels, ...]``, the batch may be
-        missing; the sizes are as in ``ConvTranspose1d``.
+        ``[batch, in_channels, height, width]`` to ``[batch, out_channels, ...]``, the batch
+        dimension is optional; the sizes are as in ``ConvTranspose1d``.
 
     Attributes:
         weight: ``[in_channels, out_channels / groups, *kernel_size]``.
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, another padding mode, or an
-            ``output_size`` that is not possible (in the call).
-        RuntimeError: an input of another number of dimensions or channels, or of another dtype;
-            ``output_padding`` that is not below stride or dilation.
+        ValueError: ``groups`` does not divide the channels, another padding mode, or an impossible
+            ``output_size`` (in the call).
+        RuntimeError: the input has the wrong number of dimensions or channels, or another dtype;
+            ``output_padding`` is not less than stride or dilation.
 
-    Source: the formula of ``ConvTranspose1d``, with places of two dimensions.
+    Source: the formula of ``ConvTranspose1d``, in two dimensions.
 
     Example:
         >>> up = nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1)
@@ -159,7 +159,7 @@ class ConvTranspose2d(_ConvTranspose):
 
 
 class ConvTranspose3d(_ConvTranspose):
-    """A transposed convolution over three dimensions: the gradient of ``Conv3d`` by its input.
+    """A transposed convolution over three dimensions; see ``ConvTranspose1d``.
 
     Args:
         in_channels, out_channels, groups, bias, padding_mode, device, dtype: as in
@@ -169,19 +169,19 @@ class ConvTranspose3d(_ConvTranspose):
 
     Shape:
         ``[batch, in_channels, depth, height, width]`` to ``[batch, out_channels, ...]``, the batch
-        may be missing; the sizes are as in ``ConvTranspose1d``.
+        dimension is optional; the sizes are as in ``ConvTranspose1d``.
 
     Attributes:
         weight: ``[in_channels, out_channels / groups, *kernel_size]``.
         bias: ``[out_channels]``, or None.
 
     Raises:
-        ValueError: groups that do not divide the channels, another padding mode, or an
-            ``output_size`` that is not possible (in the call).
-        RuntimeError: an input of another number of dimensions or channels, or of another dtype;
-            ``output_padding`` that is not below stride or dilation.
+        ValueError: ``groups`` does not divide the channels, another padding mode, or an impossible
+            ``output_size`` (in the call).
+        RuntimeError: the input has the wrong number of dimensions or channels, or another dtype;
+            ``output_padding`` is not less than stride or dilation.
 
-    Source: the formula of ``ConvTranspose1d``, with places of three dimensions.
+    Source: the formula of ``ConvTranspose1d``, in three dimensions.
 
     Example:
         >>> nn.ConvTranspose3d(4, 2, 2, stride=2)(tn.zeros(1, 4, 3, 3, 3)).shape

@@ -14,24 +14,25 @@ Lengths = int | Sequence[int]
 
 
 class Unfold(Module):
-    """Takes the windows of images, each as a column.
+    """Extracts the sliding windows of images, each as a column.
 
     Args:
         kernel_size: size of a window; this and the others are one number or (height, width).
-        dilation: from one element of a window to the next.
-        padding: how many zeros are added on either side.
-        stride: from one window to the next.
+        dilation: distance between the elements of a window.
+        padding: number of zeros added on each side.
+        stride: step between windows.
 
     Shape:
         ``[batch, channels, height, width]`` to ``[batch, channels * prod(kernel_size), windows]``;
-        the batch may be missing.
+        the batch dimension is optional.
 
     Raises:
-        RuntimeError: another number of dimensions, options out of range, or no window that fits.
-        NotImplementedError: integers.
+        RuntimeError: the input has the wrong number of dimensions, an option is out of range, or no
+            window fits.
+        NotImplementedError: the input has an integer dtype.
 
-    Source: ``result[n, (c, j), i] = input[n, c, i * stride + j * dilation - padding]`` for window
-    i and place j in it.
+    Source: ``result[n, (c, j), i] = input[n, c, i * stride + j * dilation - padding]`` for window i
+    and position j in it.
 
     Example:
         >>> nn.Unfold(2)(tn.zeros(4, 3, 10, 12)).shape
@@ -64,23 +65,23 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """Adds columns to the windows of images: what ``Unfold`` took apart, with overlaps added.
+    """Assembles images from columns of windows, summing where they overlap.
 
     Args:
         output_size: size of the images; this and the others are one number or (height, width).
         kernel_size: size of a window.
-        dilation: from one element of a window to the next.
-        padding: how much is cut off on either side.
-        stride: from one window to the next.
+        dilation: distance between the elements of a window.
+        padding: number of elements cropped from each side.
+        stride: step between windows.
 
     Shape:
         ``[batch, channels * prod(kernel_size), windows]`` to ``[batch, channels, *output_size]``;
-        the batch may be missing.
+        the batch dimension is optional.
 
     Raises:
-        RuntimeError: another number of dimensions, options out of range, or a number of windows
-            that the sizes do not give.
-        NotImplementedError: integers.
+        RuntimeError: the input has the wrong number of dimensions or windows, or an option is out
+            of range.
+        NotImplementedError: the input has an integer dtype.
 
     Source: the sum of all ``input[n, (c, j), i]`` at
     ``result[n, c, i * stride + j * dilation - padding]``.

@@ -1,4 +1,4 @@
-"""Lazy convolutions: they take the number of channels from their first input."""
+"""Convolutions that infer the number of channels from their first input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class _LazyChannels(LazyModuleMixin, _ConvNd):
-    """What lazy convolutions share: parameters that wait for the number of channels."""
+    """Base class of lazy convolutions."""
 
     def _wait(self, bias: bool, device: Any, dtype: Any) -> None:
         self.weight = UninitializedParameter(device=device, dtype=dtype)
@@ -32,15 +32,15 @@ class _LazyChannels(LazyModuleMixin, _ConvNd):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
-        """Draw new values for weight and bias, once there are any."""
+        """Draw new values for weight and bias once they are initialised."""
         if self.in_channels and not self.has_uninitialized_params():
             super().reset_parameters()
 
     def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
-        """Take the number of channels from an input.
+        """Infer the number of channels from an input.
 
         Raises:
-            RuntimeError: the input has another number of dimensions.
+            RuntimeError: the input has the wrong number of dimensions.
             ValueError: the groups do not divide the channels.
         """
         if input.ndim not in (self.rank + 1, self.rank + 2):
@@ -80,10 +80,10 @@ class _LazyConv(_LazyChannels):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
-    """A ``Conv1d`` that takes ``in_channels`` from its first input; arguments as there.
+    """A ``Conv1d`` that takes ``in_channels`` from its first input; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``Conv1d``; or used before the first input.
+        RuntimeError, ValueError: see ``Conv1d``; or the module is used before its first input.
 
     Example:
         >>> conv = nn.LazyConv1d(33, 3)
@@ -97,10 +97,10 @@ class LazyConv1d(_LazyConv, Conv1d):
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """A ``Conv2d`` that takes ``in_channels`` from its first input; arguments as there.
+    """A ``Conv2d`` that takes ``in_channels`` from its first input; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``Conv2d``; or used before the first input.
+        RuntimeError, ValueError: see ``Conv2d``; or the module is used before its first input.
 
     Example:
         >>> nn.LazyConv2d(8, 3)(tn.rand(2, 3, 4, 4)).shape
@@ -111,10 +111,10 @@ class LazyConv2d(_LazyConv, Conv2d):
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """A ``Conv3d`` that takes ``in_channels`` from its first input; arguments as there.
+    """A ``Conv3d`` that takes ``in_channels`` from its first input; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``Conv3d``; or used before the first input.
+        RuntimeError, ValueError: see ``Conv3d``; or the module is used before its first input.
 
     Example:
         >>> nn.LazyConv3d(8, 3)(tn.rand(2, 3, 4, 4, 4)).shape
@@ -145,10 +145,11 @@ class _LazyConvTranspose(_LazyChannels):
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
-    """A ``ConvTranspose1d`` that takes ``in_channels`` from its first input; arguments as there.
+    """A ``ConvTranspose1d`` that takes ``in_channels`` from its first input; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``ConvTranspose1d``; or used before the first input.
+        RuntimeError, ValueError: see ``ConvTranspose1d``; or the module is used before its first
+            input.
 
     Example:
         >>> conv = nn.LazyConvTranspose1d(2, 3, stride=2)
@@ -160,10 +161,11 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """A ``ConvTranspose2d`` that takes ``in_channels`` from its first input; arguments as there.
+    """A ``ConvTranspose2d`` that takes ``in_channels`` from its first input; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``ConvTranspose2d``; or used before the first input.
+        RuntimeError, ValueError: see ``ConvTranspose2d``; or the module is used before its first
+            input.
 
     Example:
         >>> nn.LazyConvTranspose2d(8, 3)(tn.rand(2, 3, 4, 4)).shape
@@ -174,10 +176,11 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
-    """A ``ConvTranspose3d`` that takes ``in_channels`` from its first input; arguments as there.
+    """A ``ConvTranspose3d`` that takes ``in_channels`` from its first input; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``ConvTranspose3d``; or used before the first input.
+        RuntimeError, ValueError: see ``ConvTranspose3d``; or the module is used before its first
+            input.
 
     Example:
         >>> nn.LazyConvTranspose3d(8, 3)(tn.rand(2, 3, 4, 4, 4)).shape

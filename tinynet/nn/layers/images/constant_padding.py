@@ -1,4 +1,4 @@
-"""Padding layers: a frame of a constant around the last one, two or three dimensions."""
+"""Padding with a constant over one, two or three dimensions."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ __all__ = ["ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad1d", "Zero
 
 
 class _ConstantPad(_Padding):
-    """What the layers share that pad with a constant."""
+    """Base class of layers that pad with a constant."""
 
     def __init__(self, padding: int | Sequence[int], value: float):
         super().__init__(padding)
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with a frame of the constant."""
+        """Pad the input."""
         return F.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:
-        """Return the lengths and the constant."""
+        """Return the options shown by ``repr``."""
         return f"padding={self.padding}, value={self.value}"
 
 
 class ConstantPad1d(_ConstantPad):
-    """Frames the last dimension with a constant.
+    """Pads the last dimension with a constant.
 
     Args:
-        padding: ``(left, right)``, or one length for both; negative ones cut off.
+        padding: ``(left, right)``, or one length for both; negative lengths crop.
         value: the constant.
 
     Shape:
         ``[..., width]`` to ``[..., left + width + right]``.
 
     Raises:
-        RuntimeError: an odd number of lengths, or more is cut off than there is.
+        RuntimeError: an odd number of lengths, or cropping removes more than the dimension has.
 
     Example:
         >>> nn.ConstantPad1d((1, 0), 7.0)(tn.ones(1, 2))
@@ -49,18 +49,18 @@ class ConstantPad1d(_ConstantPad):
 
 
 class ConstantPad2d(_ConstantPad):
-    """Frames the last two dimensions with a constant.
+    """Pads the last two dimensions with a constant.
 
     Args:
-        padding: ``(left, right, top, bottom)``, or one length for all.
-            Negative lengths cut off.
+        padding: ``(left, right, top, bottom)``, or one length for all. Negative lengths crop.
         value: the constant.
 
     Shape:
         ``[..., height, width]`` to ``[..., top + height + bottom, left + width + right]``.
 
     Raises:
-        RuntimeError: less dimensions, an odd number of lengths, or more is cut off than there is.
+        RuntimeError: too few dimensions, an odd number of lengths, or cropping removes more than
+            the dimension has.
 
     Example:
         >>> nn.ConstantPad2d((1, 0, 0, 1), 7.0)(tn.ones(1, 2))
@@ -72,18 +72,19 @@ class ConstantPad2d(_ConstantPad):
 
 
 class ConstantPad3d(_ConstantPad):
-    """Frames the last three dimensions with a constant.
+    """Pads the last three dimensions with a constant.
 
     Args:
-        padding: ``(left, right, top, bottom, front, back)``, or one length for all.
-            Negative lengths cut off.
+        padding: ``(left, right, top, bottom, front, back)``, or one length for all. Negative
+            lengths crop.
         value: the constant.
 
     Shape:
         ``[..., depth, height, width]``; each of them gets longer by its two lengths.
 
     Raises:
-        RuntimeError: less dimensions, an odd number of lengths, or more is cut off than there is.
+        RuntimeError: too few dimensions, an odd number of lengths, or cropping removes more than
+            the dimension has.
 
     Example:
         >>> nn.ConstantPad3d(1, 7.0)(tn.ones(1, 1, 2, 3, 4)).shape
@@ -94,23 +95,23 @@ class ConstantPad3d(_ConstantPad):
 
 
 class _ZeroPad(_Padding):
-    """What the layers share that pad with zeros."""
+    """Base class of layers that pad with zeros."""
 
     mode = "constant"
     value = 0.0
 
 
 class ZeroPad1d(_ZeroPad):
-    """Frames the last dimension with zeros.
+    """Pads the last dimension with zeros.
 
     Args:
-        padding: ``(left, right)``, or one length for both; negative ones cut off.
+        padding: ``(left, right)``, or one length for both; negative lengths crop.
 
     Shape:
         ``[..., width]`` to ``[..., left + width + right]``.
 
     Raises:
-        RuntimeError: an odd number of lengths, or more is cut off than there is.
+        RuntimeError: an odd number of lengths, or cropping removes more than the dimension has.
 
     Example:
         >>> nn.ZeroPad1d((1, 0))(tn.ones(1, 2))
@@ -121,17 +122,17 @@ class ZeroPad1d(_ZeroPad):
 
 
 class ZeroPad2d(_ZeroPad):
-    """Frames the last two dimensions with zeros.
+    """Pads the last two dimensions with zeros.
 
     Args:
-        padding: ``(left, right, top, bottom)``, or one length for all.
-            Negative lengths cut off.
+        padding: ``(left, right, top, bottom)``, or one length for all. Negative lengths crop.
 
     Shape:
         ``[..., height, width]`` to ``[..., top + height + bottom, left + width + right]``.
 
     Raises:
-        RuntimeError: less dimensions, an odd number of lengths, or more is cut off than there is.
+        RuntimeError: too few dimensions, an odd number of lengths, or cropping removes more than
+            the dimension has.
 
     Example:
         >>> nn.ZeroPad2d((1, 0, 0, 1))(tn.ones(1, 2))
@@ -143,17 +144,18 @@ class ZeroPad2d(_ZeroPad):
 
 
 class ZeroPad3d(_ZeroPad):
-    """Frames the last three dimensions with zeros.
+    """Pads the last three dimensions with zeros.
 
     Args:
-        padding: ``(left, right, top, bottom, front, back)``, or one length for all.
-            Negative lengths cut off.
+        padding: ``(left, right, top, bottom, front, back)``, or one length for all. Negative
+            lengths crop.
 
     Shape:
         ``[..., depth, height, width]``; each of them gets longer by its two lengths.
 
     Raises:
-        RuntimeError: less dimensions, an odd number of lengths, or more is cut off than there is.
+        RuntimeError: too few dimensions, an odd number of lengths, or cropping removes more than
+            the dimension has.
 
     Example:
         >>> nn.ZeroPad3d(1)(tn.ones(1, 1, 2, 3, 4)).shape

@@ -1,4 +1,4 @@
-"""Padding layers: a frame of the input's own elements around its last dimensions."""
+"""Padding with elements of the input: reflection, replication and circular."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = [
 
 
 class _Padding(Module):
-    """What padding layers share: the lengths, and how they are applied.
+    """Base class of padding layers.
 
     Attributes:
-        padding: for the last dimension the lengths before and after, then for the one before it,
-            and so on, as in ``F.pad``.
-        rank: how many dimensions are padded.
-        mode: what the frame is made of, as in ``F.pad``.
+        padding: the lengths before and after the last dimension, then the one before it, and so on,
+            as in ``F.pad``.
+        rank: the number of dimensions to pad.
+        mode: the padding mode of ``F.pad``.
     """
 
     rank: int
@@ -33,7 +33,7 @@ class _Padding(Module):
         self.padding = tuple(lengths)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with the frame."""
+        """Pad the input."""
         return F.pad(input, self.padding, self.mode)
 
     def extra_repr(self) -> str:
@@ -42,20 +42,20 @@ class _Padding(Module):
 
 
 class _ReflectionPad(_Padding):
-    """What the layers share that mirror their input."""
+    """Base class of reflection padding layers."""
 
     mode = "reflect"
 
 
 class ReflectionPad1d(_ReflectionPad):
-    """Frames the last dimension with the input mirrored at its ends, which stay single.
+    """Pads the last dimension by reflecting the input without repeating its end elements.
 
     Args:
         padding: ``(left, right)``, or one length for both.
 
     Raises:
-        RuntimeError: a length is not less than the dimension, or nothing is left of it.
-        NotImplementedError: another number of dimensions.
+        RuntimeError: a length is not less than the dimension, or the result is empty.
+        NotImplementedError: the input has the wrong number of dimensions.
 
     Shape:
         ``[batch, channels, width]`` or ``[channels, width]`` to
@@ -70,14 +70,14 @@ class ReflectionPad1d(_ReflectionPad):
 
 
 class ReflectionPad2d(_ReflectionPad):
-    """Frames the last two dimensions with the input mirrored at its edges.
+    """Pads the last two dimensions by reflecting the input.
 
     Args:
         padding: ``(left, right, top, bottom)``, or one length for all.
 
     Raises:
-        RuntimeError: a length is not less than the dimension, or nothing is left of it.
-        NotImplementedError: another number of dimensions.
+        RuntimeError: a length is not less than the dimension, or the result is empty.
+        NotImplementedError: the input has the wrong number of dimensions.
 
     Shape:
         ``[batch, channels, height, width]`` or ``[channels, height, width]`` to
@@ -94,14 +94,14 @@ class ReflectionPad2d(_ReflectionPad):
 
 
 class ReflectionPad3d(_ReflectionPad):
-    """Frames the last three dimensions with the input mirrored at its edges.
+    """Pads the last three dimensions by reflecting the input.
 
     Args:
         padding: ``(left, right, top, bottom, front, back)``, or one length for all.
 
     Raises:
-        RuntimeError: a length is not less than the dimension, or nothing is left of it.
-        NotImplementedError: another number of dimensions.
+        RuntimeError: a length is not less than the dimension, or the result is empty.
+        NotImplementedError: the input has the wrong number of dimensions.
 
     Shape:
         ``[batch, channels, depth, height, width]`` or without batch; each of the last three
@@ -116,20 +116,20 @@ class ReflectionPad3d(_ReflectionPad):
 
 
 class _ReplicationPad(_Padding):
-    """What the layers share that repeat the outermost elements."""
+    """Base class of replication padding layers."""
 
     mode = "replicate"
 
 
 class ReplicationPad1d(_ReplicationPad):
-    """Frames the last dimension with its outermost elements.
+    """Pads the last dimension by repeating its end elements.
 
     Args:
         padding: ``(left, right)``, or one length for both.
 
     Raises:
-        RuntimeError: nothing is left of the input, or it was empty.
-        NotImplementedError: another number of dimensions.
+        RuntimeError: the input or the result is empty.
+        NotImplementedError: the input has the wrong number of dimensions.
 
     Shape:
         ``[batch, channels, width]`` or ``[channels, width]`` to
@@ -144,14 +144,14 @@ class ReplicationPad1d(_ReplicationPad):
 
 
 class ReplicationPad2d(_ReplicationPad):
-    """Frames the last two dimensions with their outermost elements.
+    """Pads the last two dimensions by repeating the edge elements.
 
     Args:
         padding: ``(left, right, top, bottom)``, or one length for all.
 
     Raises:
-        RuntimeError: nothing is left of the input, or it was empty.
-        NotImplementedError: another number of dimensions.
+        RuntimeError: the input or the result is empty.
+        NotImplementedError: the input has the wrong number of dimensions.
 
     Shape:
         ``[batch, channels, height, width]`` or ``[channels, height, width]`` to
@@ -168,14 +168,14 @@ class ReplicationPad2d(_ReplicationPad):
 
 
 class ReplicationPad3d(_ReplicationPad):
-    """Frames the last three dimensions with their outermost elements.
+    """Pads the last three dimensions by repeating the edge elements.
 
     Args:
         padding: ``(left, right, top, bottom, front, back)``, or one length for all.
 
     Raises:
-        RuntimeError: nothing is left of the input, or it was empty.
-        NotImplementedError: another number of dimensions.
+        RuntimeError: the input or the result is empty.
+        NotImplementedError: the input has the wrong number of dimensions.
 
     Shape:
         ``[batch, channels, depth, height, width]`` or without batch; each of the last three
@@ -190,12 +190,12 @@ class ReplicationPad3d(_ReplicationPad):
 
 
 class _CircularPad(_Padding):
-    """What the layers share that continue at the opposite end."""
+    """Base class of circular padding layers."""
 
     mode = "circular"
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the input with the frame."""
+        """Pad the input."""
         few, many = self.rank + 1, self.rank + 2
         if input.ndim not in (few, many):
             raise ValueError(f"expected {few}D or {many}D input (got {input.ndim}D input)")
@@ -203,14 +203,14 @@ class _CircularPad(_Padding):
 
 
 class CircularPad1d(_CircularPad):
-    """Frames the last dimension with the input's opposite end, as if it were a ring.
+    """Pads the last dimension circularly, from its opposite end.
 
     Args:
         padding: ``(left, right)``, or one length for both.
 
     Raises:
-        RuntimeError: a length is larger than the dimension, or nothing is left of it.
-        ValueError: the input has another number of dimensions.
+        RuntimeError: a length is larger than the dimension, or the result is empty.
+        ValueError: the input has the wrong number of dimensions.
 
     Shape:
         ``[batch, channels, width]`` or ``[channels, width]`` to
@@ -225,14 +225,14 @@ class CircularPad1d(_CircularPad):
 
 
 class CircularPad2d(_CircularPad):
-    """Frames the last two dimensions with the opposite ends of the input.
+    """Pads the last two dimensions circularly, from the opposite ends.
 
     Args:
         padding: ``(left, right, top, bottom)``, or one length for all.
 
     Raises:
-        RuntimeError: a length is larger than the dimension, or nothing is left of it.
-        ValueError: the input has another number of dimensions.
+        RuntimeError: a length is larger than the dimension, or the result is empty.
+        ValueError: the input has the wrong number of dimensions.
 
     Shape:
         ``[batch, channels, height, width]`` or ``[channels, height, width]`` to
@@ -249,14 +249,14 @@ class CircularPad2d(_CircularPad):
 
 
 class CircularPad3d(_CircularPad):
-    """Frames the last three dimensions with the opposite ends of the input.
+    """Pads the last three dimensions circularly, from the opposite ends.
 
     Args:
         padding: ``(left, right, top, bottom, front, back)``, or one length for all.
 
     Raises:
-        RuntimeError: a length is larger than the dimension, or nothing is left of it.
-        ValueError: the input has another number of dimensions.
+        RuntimeError: a length is larger than the dimension, or the result is empty.
+        ValueError: the input has the wrong number of dimensions.
 
     Shape:
         ``[batch, channels, depth, height, width]`` or without batch; each of the last three

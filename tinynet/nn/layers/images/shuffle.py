@@ -1,4 +1,4 @@
-"""Moving elements between channels and space, and between groups of channels."""
+"""Pixel and channel shuffling."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ __all__ = ["PixelShuffle", "PixelUnshuffle", "ChannelShuffle"]
 
 
 class PixelShuffle(Module):
-    """Makes planes ``upscale_factor`` times as large of the square of that many channels.
+    """Rearranges channels into planes that are ``upscale_factor`` times larger in each dimension.
 
     Args:
-        upscale_factor: r.
+        upscale_factor: the factor r.
 
     Shape:
         ``[..., C * r * r, H, W]`` to ``[..., C, H * r, W * r]``.
 
     Raises:
-        RuntimeError: r is not positive, r * r does not divide the channels, or less than three
+        RuntimeError: r is not positive, r * r does not divide the channels, or fewer than three
             dimensions.
 
     Source: Shi et al., "Real-time single image and video super-resolution using an efficient
@@ -35,7 +35,7 @@ class PixelShuffle(Module):
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return larger planes."""
+        """Rearrange channels into larger planes."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self) -> str:
@@ -44,19 +44,19 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """Makes channels of planes: the inverse of ``PixelShuffle``.
+    """Rearranges planes into channels: the inverse of ``PixelShuffle``.
 
     Args:
-        downscale_factor: r.
+        downscale_factor: the factor r.
 
     Shape:
         ``[..., C, H * r, W * r]`` to ``[..., C * r * r, H, W]``.
 
     Raises:
-        RuntimeError: r is not positive or does not divide height and width, or less than three
+        RuntimeError: r is not positive or does not divide height and width, or fewer than three
             dimensions.
 
-    Source: that of ``PixelShuffle``, backwards.
+    Source: the inverse of ``PixelShuffle``.
 
     Example:
         >>> nn.PixelUnshuffle(2)(tn.zeros(8, 3, 6, 10)).shape
@@ -68,7 +68,7 @@ class PixelUnshuffle(Module):
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return more channels."""
+        """Rearrange planes into channels."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:
@@ -77,16 +77,16 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """Puts the first channel of each group first, then the second of each, and so on.
+    """Interleaves the channels of groups: the first of each group, then the second, and so on.
 
     Args:
-        groups: how many groups the channels are in.
+        groups: number of groups that the channels are in.
 
     Shape:
-        ``[batch, channels, ...]``, kept.
+        ``[batch, channels, ...]``; the output has the same shape.
 
     Raises:
-        RuntimeError: ``groups`` is not positive or does not divide the channels, or less than
+        RuntimeError: ``groups`` is not positive or does not divide the channels, or fewer than
             three dimensions.
 
     Source: Zhang et al., "ShuffleNet: an extremely efficient convolutional neural network for
@@ -102,7 +102,7 @@ class ChannelShuffle(Module):
         self.groups = groups
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the channels in another order."""
+        """Interleave the channels."""
         return F.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:

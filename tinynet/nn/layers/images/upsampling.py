@@ -1,4 +1,4 @@
-"""Upsample, and its forms for pictures."""
+"""Upsampling layers."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ Scale = float | Sequence[float]
 
 
 class Upsample(Module):
-    """Resamples its input to another size.
+    """Resamples the input to another size.
 
     Args:
-        size: the new lengths; or
-        scale_factor: by what the old ones are multiplied (and rounded down).
-        mode: ``"nearest"``, ``"linear"``, ``"bilinear"``, ``"bicubic"``, ``"trilinear"`` and the
-            others of ``F.interpolate``.
-        align_corners: the centers of the outermost elements stay where they are.
-        recompute_scale_factor: take the factor anew from the rounded size.
+        size: the output size; or
+        scale_factor: the factor for the input size; the product is rounded down.
+        mode: ``"nearest"``, ``"linear"``, ``"bilinear"``, ``"bicubic"``, ``"trilinear"`` or another
+            mode of ``F.interpolate``.
+        align_corners: align the centers of the corner elements of input and output.
+        recompute_scale_factor: recompute the factor from the rounded output size.
 
     Shape:
         ``[batch, channels, ...]`` with one to three spatial dimensions, which become ``size`` or
         ``floor(n * scale_factor)``.
 
     Raises:
-        ValueError: not exactly one of size and factor, too many numbers, or ``align_corners`` for
-            a mode that has none (in the call).
-        NotImplementedError: integers, an unknown mode, or a number of dimensions that it is not
-            for.
-        RuntimeError: a size that is not positive.
+        ValueError: not exactly one of size and factor, too many numbers, or ``align_corners`` for a
+            mode without it (in the call).
+        NotImplementedError: the input has an integer dtype, the mode is unknown, or it does not
+            support the number of dimensions.
+        RuntimeError: a size is not positive.
 
     Source: with ``s = n / m`` (or ``1 / scale_factor``) for n old and m new elements, element i is
     read at ``(i + 0.5) * s - 0.5``, with ``align_corners`` at ``i * (n - 1) / (m - 1)``;
@@ -70,32 +70,32 @@ class Upsample(Module):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the resampled input."""
+        """Resample the input."""
         again = self.recompute_scale_factor
         how: Any = (self.size, self.scale_factor, self.mode, self.align_corners, again)
         return F.interpolate(input, *how)
 
     def extra_repr(self) -> str:
-        """Return the size or the factor, and the mode."""
+        """Return the options shown by ``repr``."""
         if self.scale_factor is not None:
             return f"scale_factor={self.scale_factor!r}, mode={self.mode!r}"
         return f"size={self.size!r}, mode={self.mode!r}"
 
 
 class UpsamplingNearest2d(Upsample):
-    """Repeats the elements of pictures: ``Upsample(mode="nearest")``.
+    """Upsamples images by repeating pixels: ``Upsample(mode="nearest")``.
 
     Args:
-        size: the new height and width; or
-        scale_factor: by what the old ones are multiplied.
+        size: the output height and width; or
+        scale_factor: the factor for the input size.
 
     Shape:
         ``[batch, channels, height, width]``; the last two become ``size``.
 
     Raises:
         ValueError: not exactly one of size and factor (in the call).
-        NotImplementedError: integers, or another number of dimensions.
-        RuntimeError: a size that is not positive.
+        NotImplementedError: the input has an integer dtype or the wrong number of dimensions.
+        RuntimeError: a size is not positive.
 
     Source: ``result[i, j] = input[floor(i * h / H), floor(j * w / W)]``.
 
@@ -110,22 +110,21 @@ class UpsamplingNearest2d(Upsample):
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Interpolates pictures: ``Upsample(mode="bilinear", align_corners=True)``.
+    """Upsamples images bilinearly: ``Upsample(mode="bilinear", align_corners=True)``.
 
     Args:
-        size: the new height and width; or
-        scale_factor: by what the old ones are multiplied.
+        size: the output height and width; or
+        scale_factor: the factor for the input size.
 
     Shape:
         ``[batch, channels, height, width]``; the last two become ``size``.
 
     Raises:
         ValueError: not exactly one of size and factor (in the call).
-        NotImplementedError: integers, or another number of dimensions.
-        RuntimeError: a size that is not positive.
+        NotImplementedError: the input has an integer dtype or the wrong number of dimensions.
+        RuntimeError: a size is not positive.
 
-    Source: the mean of four neighbours of the place ``i * (n - 1) / (m - 1)``, weighted by
-    nearness.
+    Source: the mean of the four neighbours of ``i * (n - 1) / (m - 1)``, weighted by proximity.
 
     Example:
         >>> nn.UpsamplingBilinear2d((1, 3))(tn.arange(2.0).view(1, 1, 1, 2))

@@ -1,4 +1,4 @@
-"""Softmax over very many classes, most of them rare, without computing it for all of them."""
+"""Adaptive softmax for many classes, most of them rare."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
 
 class ASMoutput(NamedTuple):
-    """What ``AdaptiveLogSoftmaxWithLoss`` returns."""
+    """The result of ``AdaptiveLogSoftmaxWithLoss``."""
 
     output: Tensor
     loss: Tensor
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """The log-probability of a target class, where frequent classes have low numbers.
+    """The log-probability of a target class; frequent classes must have low indices.
 
-    Classes below ``cutoffs[0]`` are the shortlist. The others lie in clusters, from one cutoff to
-    the next. The head is a softmax over the shortlist and the clusters; a tail per cluster, behind
-    a projection to ``in_features / div_value ** i`` features, is one over its classes::
+    Classes below ``cutoffs[0]`` are the shortlist. The other classes form clusters, from one cutoff
+    to the next. The head is a softmax over the shortlist and the clusters. Each cluster has a tail,
+    a softmax over its classes behind a projection to ``in_features / div_value ** i`` features::
 
         log p(class) = log head[cluster] + log tail[class]
 
-    so that a batch only pays for the clusters that its targets are in.
+    A batch only computes the tails of the clusters that its targets are in.
 
     Args:
         in_features: length of the input vectors.
         n_classes: number of classes.
-        cutoffs: the class that each cluster starts from, in increasing order.
-        div_value: by how much the features shrink from cluster to cluster.
+        cutoffs: the first class of each cluster, in increasing order.
+        div_value: the factor by which the features shrink from cluster to cluster.
         head_bias: whether the head has a bias.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
         Input ``[batch, in_features]`` and target ``[batch]`` (int64) to ``(output, loss)``:
-        log-probabilities ``[batch]`` and minus their mean. Both also without ``batch``.
+        log-probabilities ``[batch]`` and minus their mean. The batch dimension is optional.
 
     Attributes:
         head: the Linear for the shortlist and the clusters.
@@ -53,7 +53,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     Raises:
         ValueError: the cutoffs are not increasing, or not between 1 and ``n_classes - 1``.
-        RuntimeError: shapes or dtypes that do not fit, or a target that is no class (in the call).
+        RuntimeError: shapes or dtypes do not match, or a target class is out of range (in the
+            call).
 
     Source: Grave et al., "Efficient softmax approximation for GPUs", 2017, arXiv:1609.04309.
 
@@ -141,7 +142,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def predict(self, input: Tensor) -> Tensor:
         """Return the most probable classes, ``[batch]``.
 
-        Tails are computed only for the inputs whose most probable column of the head is a cluster.
+        A tail is computed only for inputs whose most probable head entry is its cluster.
         """
         best = self.head(input).argmax(dim=1)
         rows = (best >= self.shortlist_size).nonzero().squeeze(1)

@@ -1,4 +1,4 @@
-"""Negative log-likelihoods as modules: of counts, of measurements, of sequences."""
+"""Negative log-likelihood losses for counts, measurements and sequences."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class PoissonNLLLoss(_Loss):
     expected count itself, ``x - y * log(x + eps)``. The constant ``log(y!)`` is left out.
 
     Args:
-        log_input: whether the input is the logarithms of the expected counts, or the counts.
+        log_input: whether the input holds logarithms of the expected counts, not the counts.
         full: add Stirling's approximation of ``log(y!)`` for ``y > 1``.
         eps: added to expected counts before their logarithm is taken.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Input and counts of one shape, to a number (or that shape for ``"none"``).
+        Input and counts of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such ``reduction``.
-        RuntimeError: shapes that do not broadcast.
+        ValueError: ``reduction`` is unknown.
+        RuntimeError: the shapes do not broadcast.
 
     Example:
         >>> nn.PoissonNLLLoss()(tn.zeros(2), tn.tensor([0.0, 3.0]))
@@ -63,17 +63,17 @@ class GaussianNLLLoss(_Loss):
 
     Args:
         full: add the constant, ``log(2 * pi) / 2``.
-        eps: variances count as at least this.
+        eps: lower bound of the variances.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Expected values and measurements of one shape; variances of that shape, or without the last
-        dimension, or with one dimension of length 1, or a number; to a number (or that shape for
+        dimension, or with one dimension of length 1, or a number; to a scalar (or that shape for
         ``"none"``).
 
     Raises:
-        ValueError: a variance is negative, their shape does not fit, or no such ``reduction``.
-        RuntimeError: shapes that do not broadcast.
+        ValueError: a variance is negative, their shape does not fit, or ``reduction`` is unknown.
+        RuntimeError: the shapes do not broadcast.
 
     Source: Nix and Weigend, "Estimating the mean and variance of the target probability
     distribution", 1994.
@@ -97,20 +97,21 @@ class CTCLoss(_Loss):
     """Minus the log-probability of sequences, summed over all alignments in time.
 
     Args:
-        blank: the class that stands for none.
+        blank: the index of the blank class.
         reduction: ``"mean"`` (each loss divided by the length of its sequence, then their mean),
             ``"sum"`` or ``"none"``.
-        zero_infinity: count sequences that are too long for their input as 0, with gradient 0.
+        zero_infinity: replace infinite losses, of sequences too long for their input, by 0, with
+            gradient 0.
 
     Shape:
-        Log-probabilities ``[time, batch, classes]``, sequences ``[batch, longest]`` (or one after
-        the other in one dimension), lengths of input and of sequences ``[batch]``, to a number (or
-        ``[batch]`` for ``"none"``). All also without ``batch``.
+        Log-probabilities ``[time, batch, classes]``, sequences ``[batch, longest]`` (or
+        concatenated in one dimension), lengths of input and of sequences ``[batch]``, to a scalar
+        (or ``[batch]`` for ``"none"``). The batch dimension is optional.
 
     Raises:
-        RuntimeError: lengths or shapes that do not fit, a class that there is not.
-        NotImplementedError: log-probabilities that are integers.
-        ValueError: no such ``reduction``.
+        RuntimeError: lengths or shapes do not match, or a class is out of range.
+        NotImplementedError: the log-probabilities have an integer dtype.
+        ValueError: ``reduction`` is unknown.
 
     Source: Graves et al., "Connectionist temporal classification", 2006.
 
@@ -156,11 +157,11 @@ class KLDivLoss(_Loss):
         log_target: whether the target is given as logarithms.
 
     Shape:
-        Log-probabilities and target of one shape, to a number (or that shape for ``"none"``).
+        Log-probabilities and target of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such ``reduction``.
-        RuntimeError: shapes that do not broadcast.
+        ValueError: ``reduction`` is unknown.
+        RuntimeError: the shapes do not broadcast.
 
     Source: Kullback and Leibler, "On information and sufficiency", 1951.
 

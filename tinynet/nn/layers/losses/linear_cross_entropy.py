@@ -1,4 +1,4 @@
-"""The last layer of a classifier and its loss in one."""
+"""The last layer of a classifier fused with its loss."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ __all__ = ["LinearCrossEntropyLoss"]
 
 
 class LinearCrossEntropyLoss(_Loss):
-    """The cross-entropy between the logits of a Linear of its own and a target.
+    """The cross-entropy between a target and the logits of an internal ``Linear``.
 
     Args:
         in_features: length of the input vectors.
         num_classes: number of classes.
-        out_features: the lengths of further dimensions, with a target for each of their places.
+        out_features: lengths of further output dimensions; each position has its own target.
         bias: whether the Linear has a bias.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        weight: one factor per class.
-        ignore_index: a target class that does not count; -100 unless given.
-        label_smoothing: this share of each target is spread evenly over all classes.
+        weight: a weight for each class.
+        ignore_index: a target class to ignore; -100 unless given.
+        label_smoothing: the fraction of each target to spread evenly over all classes.
         options: see ``linear_cross_entropy``.
 
     Shape:
         Input ``[batch, in_features]``, target classes ``[batch, *out_features]`` (int64) or
-        probabilities ``[batch, num_classes, *out_features]``, to a number (or
+        probabilities ``[batch, num_classes, *out_features]``, to a scalar (or
         ``[batch, *out_features]`` for ``"none"``). Without ``out_features`` also without ``batch``.
 
     Attributes:
         linear: ``[in_features]`` to ``[num_classes * prod(out_features)]``.
 
     Raises:
-        RuntimeError: another length of the input or of the weight, another dtype, or the smoothing
+        RuntimeError: the input or the weight has the wrong length, dtypes differ, or the smoothing
             is not in [0, 1].
-        IndexError: a class that there is not.
-        ValueError: batches of different lengths, or no such ``reduction``.
+        IndexError: a target class is out of range.
+        ValueError: batch sizes differ, or ``reduction`` is unknown.
 
     Source: ``log(sum(exp(W x))) - (W x)[y]`` for input x and class y.
 
@@ -103,7 +103,7 @@ class LinearCrossEntropyLoss(_Loss):
         )
 
     def extra_repr(self) -> str:
-        """Return sizes and options."""
+        """Return the sizes and options."""
         return (
             f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
             f"out_features={self.out_features}, bias={self.linear.bias is not None}, "

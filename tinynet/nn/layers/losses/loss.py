@@ -1,4 +1,4 @@
-"""Losses as modules; the formulas and the meaning of the arguments are in ``nn.functional``."""
+"""Losses as modules; see ``nn.functional`` for formulas and arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
 
 
 class _Loss(Module):
-    """What losses share.
+    """Base class of losses.
 
     Attributes:
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
@@ -36,7 +36,7 @@ class _Loss(Module):
 
 
 class _WeightedLoss(_Loss):
-    """What losses with a weight share.
+    """Base class of losses with a weight.
 
     Attributes:
         weight: a buffer, or None.
@@ -66,12 +66,12 @@ class MSELoss(_Loss):
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Output and target of one shape, to a number (or that shape for ``"none"``).
+        Output and target of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such ``reduction``.
-        RuntimeError: shapes that do not broadcast.
-        NotImplementedError: output and target are integers.
+        ValueError: ``reduction`` is unknown.
+        RuntimeError: the shapes do not broadcast.
+        NotImplementedError: output and target have an integer dtype.
 
     Example:
         >>> nn.MSELoss()(tn.tensor([1.0, 3.0]), tn.zeros(2))
@@ -91,11 +91,11 @@ class L1Loss(_Loss):
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Output and target of one shape, to a number (or that shape for ``"none"``).
+        Output and target of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such ``reduction``.
-        RuntimeError: shapes that do not broadcast, or the mean of integers.
+        ValueError: ``reduction`` is unknown.
+        RuntimeError: the shapes do not broadcast, or ``reduction="mean"`` with integers.
 
     Example:
         >>> nn.L1Loss()(tn.tensor([1.0, 3.0]), tn.zeros(2))
@@ -108,21 +108,21 @@ class L1Loss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """The squared difference where it is small, the absolute difference elsewhere.
+    """The squared difference for small differences, the absolute difference for large ones.
 
     ``d * d / (2 * beta)`` where the difference d is below beta, else ``d - beta / 2``.
 
     Args:
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        beta: where the square becomes a line.
+        beta: the difference where the loss changes from quadratic to linear.
 
     Shape:
-        Output and target of one shape, to a number (or that shape for ``"none"``).
+        Output and target of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such ``reduction``.
-        RuntimeError: shapes that do not broadcast, or ``beta`` is negative.
+        ValueError: ``reduction`` is unknown.
+        RuntimeError: the shapes do not broadcast, or ``beta`` is negative.
 
     Source: Girshick, "Fast R-CNN", 2015, arXiv:1504.08083.
 
@@ -147,21 +147,21 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """The squared difference where it is small, ``delta`` times the absolute one elsewhere.
+    """The squared difference if it is small, else ``delta`` times the absolute difference.
 
     ``d * d / 2`` where the difference d is below delta, else ``delta * (d - delta / 2)``.
 
     Args:
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        delta: where the square becomes a line.
+        delta: the difference where the loss changes from quadratic to linear.
 
     Shape:
-        Output and target of one shape, to a number (or that shape for ``"none"``).
+        Output and target of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        ValueError: no such ``reduction``.
-        RuntimeError: shapes that do not broadcast, or ``delta`` is not positive.
-        TypeError: ``delta`` is no number.
+        ValueError: ``reduction`` is unknown.
+        RuntimeError: the shapes do not broadcast, or ``delta`` is not positive.
+        TypeError: ``delta`` is not a number.
 
     Source: Huber, "Robust estimation of a location parameter", 1964.
 
@@ -188,26 +188,26 @@ class CrossEntropyLoss(_WeightedLoss):
     """The cross-entropy between logits and a target class (or class probabilities).
 
     For logits x and class y it is ``log(sum(exp(x))) - x[y]``; for class probabilities, the mean of
-    this over the classes, weighted by them. Of classes with a weight, ``"mean"`` divides by the sum
-    of the weights that counted.
+    this over the classes, weighted by them. With class weights, ``"mean"`` divides by the sum of
+    the weights of the targets.
 
     Args:
-        weight: one factor per class.
-        ignore_index: a target class that does not count.
+        weight: a weight for each class.
+        ignore_index: a target class to ignore.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        label_smoothing: this share of each target is spread evenly over all classes.
+        label_smoothing: the fraction of each target to spread evenly over all classes.
 
     Shape:
         Logits ``[batch, classes, ...]``, target classes ``[batch, ...]`` (int64) or probabilities
-        of the shape of the logits, to a number (or ``[batch, ...]`` for ``"none"``).
+        of the shape of the logits, to a scalar (or ``[batch, ...]`` for ``"none"``).
 
     Raises:
-        IndexError: a class that there is not.
-        ValueError: batches of different lengths, or no such ``reduction``.
-        RuntimeError: classes that are not int64 or uint8, a weight of another length, or smoothing
-            out of [0, 1].
-        NotImplementedError: logits that are integers.
+        IndexError: a target class is out of range.
+        ValueError: batch sizes differ, or ``reduction`` is unknown.
+        RuntimeError: class indices are neither int64 nor uint8, the weight has the wrong length, or
+            the smoothing is not in [0, 1].
+        NotImplementedError: the logits have an integer dtype.
 
     Source: for the smoothing, Szegedy et al., "Rethinking the Inception architecture for computer
     vision", 2015, arXiv:1512.00567.
@@ -246,22 +246,22 @@ class NLLLoss(_WeightedLoss):
     """The negative log-likelihood of a target class, for log-probabilities.
 
     For log-probabilities x and class y it is ``-weight[y] * x[y]``; ``"mean"`` divides by the sum
-    of the weights that counted.
+    of the weights of the targets.
 
     Args:
-        weight: one factor per class.
-        ignore_index: a target class that does not count.
+        weight: a weight for each class.
+        ignore_index: a target class to ignore.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
         Log-probabilities ``[batch, classes, ...]``, target classes ``[batch, ...]`` (int64), to a
-        number (or ``[batch, ...]`` for ``"none"``).
+        scalar (or ``[batch, ...]`` for ``"none"``).
 
     Raises:
-        IndexError: a class that there is not.
-        ValueError: batches of different lengths, or no such ``reduction``.
-        RuntimeError: classes that are not int64 or uint8, or a weight of another length.
+        IndexError: a target class is out of range.
+        ValueError: batch sizes differ, or ``reduction`` is unknown.
+        RuntimeError: class indices are neither int64 nor uint8, or the weight has the wrong length.
 
     Example:
         >>> nn.NLLLoss()(tn.tensor([[-0.5, -1.0]]), tn.tensor([1]))
@@ -293,19 +293,19 @@ class BCELoss(_WeightedLoss):
     """The binary cross-entropy for probabilities.
 
     For a probability x and a target y from 0 to 1 it is ``-y log(x) - (1 - y) log(1 - x)``, with
-    logarithms of at least -100.
+    logarithms clamped to at least -100.
 
     Args:
-        weight: a factor per element, broadcast.
+        weight: a weight for each element, broadcast.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Probabilities and targets of one shape, to a number (or that shape for ``"none"``).
+        Probabilities and targets of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        RuntimeError: an input that is not between 0 and 1, input and target of different dtypes.
-        ValueError: input and target differ in shape, or no such ``reduction``.
+        RuntimeError: the input is not between 0 and 1, or the dtypes of input and target differ.
+        ValueError: input and target differ in shape, or ``reduction`` is unknown.
 
     Example:
         >>> nn.BCELoss()(tn.tensor([0.5]), tn.tensor([1.0]))
@@ -323,19 +323,19 @@ class BCEWithLogitsLoss(_WeightedLoss):
     For a logit x and a target y from 0 to 1 it is ``log(1 + exp(x)) - x * y``.
 
     Args:
-        weight: a factor per element, broadcast.
+        weight: a weight for each element, broadcast.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
         pos_weight: a factor for positive targets, broadcast: above 1 for recall, below for
             precision.
 
     Shape:
-        Logits and targets of one shape, to a number (or that shape for ``"none"``).
+        Logits and targets of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        ValueError: input and target differ in shape, or no such ``reduction``.
-        RuntimeError: targets that are integers, or weights that do not broadcast.
-        NotImplementedError: logits that are integers.
+        ValueError: input and target differ in shape, or ``reduction`` is unknown.
+        RuntimeError: the targets have an integer dtype, or the weights do not broadcast.
+        NotImplementedError: the logits have an integer dtype.
 
     Example:
         >>> nn.BCEWithLogitsLoss()(tn.tensor([0.0]), tn.tensor([1.0]))

@@ -1,4 +1,4 @@
-"""Losses with a margin as modules; the formulas are in ``nn.functional``."""
+"""Margin losses; see ``nn.functional`` for the formulas."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = [
 
 
 class MarginRankingLoss(_Loss):
-    """``max(0, margin - y * (x1 - x2))``: x1 shall be larger where y is 1, smaller where it is -1.
+    """``max(0, margin - y * (x1 - x2))``: rank x1 higher where y is 1, lower where it is -1.
 
     Args:
-        margin: by how much.
+        margin: the required difference.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Two scores and a target of one shape, to a number (or that shape for ``"none"``).
+        Two scores and a target of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
         RuntimeError: scores and target differ in the number of dimensions, or do not broadcast.
-        ValueError: no such ``reduction``.
+        ValueError: ``reduction`` is unknown.
 
     Example:
         >>> loss = nn.MarginRankingLoss(margin=1.0)
@@ -59,16 +59,16 @@ class HingeEmbeddingLoss(_Loss):
     """The distance x where y is 1, and ``max(0, margin - x)`` where it is -1.
 
     Args:
-        margin: how far apart what is different shall be.
+        margin: the required distance of dissimilar pairs.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Distances and targets of one shape, to a number (or that shape for ``"none"``).
+        Distances and targets of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        RuntimeError: shapes that do not broadcast.
-        ValueError: no such ``reduction``.
+        RuntimeError: the shapes do not broadcast.
+        ValueError: ``reduction`` is unknown.
 
     Example:
         >>> nn.HingeEmbeddingLoss()(tn.tensor([0.25, 0.25]), tn.tensor([1.0, -1.0]))
@@ -94,18 +94,18 @@ class CosineEmbeddingLoss(_Loss):
     """``1 - cos`` of two vectors where y is 1, and ``max(0, cos - margin)`` where it is -1.
 
     Args:
-        margin: what the cosine of different vectors may reach, from -1 to 1.
+        margin: the largest cosine of dissimilar vectors without loss, from -1 to 1.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Vectors ``[batch, n]`` and targets ``[batch]`` (or ``[n]`` and ``[]``), to a number (or
+        Vectors ``[batch, n]`` and targets ``[batch]`` (or ``[n]`` and ``[]``), to a scalar (or
         ``[batch]`` for ``"none"``).
 
     Raises:
-        RuntimeError: a target of two dimensions, vectors that do not go with it, or that do not
+        RuntimeError: the target has two dimensions, or the vectors do not match it or do not
             broadcast.
-        ValueError: no such ``reduction``.
+        ValueError: ``reduction`` is unknown.
 
     Example:
         >>> x, y = tn.tensor([[1.0, 0.0]]), tn.tensor([[1.0, 1.0]])
@@ -138,12 +138,12 @@ class SoftMarginLoss(_Loss):
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Scores and targets of one shape, to a number (or that shape for ``"none"``).
+        Scores and targets of one shape, to a scalar (or that shape for ``"none"``).
 
     Raises:
-        RuntimeError: shapes that do not broadcast.
-        NotImplementedError: scores and targets are integers.
-        ValueError: no such ``reduction``.
+        RuntimeError: the shapes do not broadcast.
+        NotImplementedError: scores and targets have an integer dtype.
+        ValueError: ``reduction`` is unknown.
 
     Example:
         >>> nn.SoftMarginLoss()(tn.tensor([0.0]), tn.tensor([1.0]))
@@ -159,21 +159,21 @@ class SoftMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The mean over the classes of the cross-entropy of "is it one of them?".
+    """The mean over the classes of the binary cross-entropy.
 
     Args:
-        weight: a factor per class.
+        weight: a weight for each class.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Logits and targets (0 or 1) ``[batch, classes]``, to a number (or ``[batch]`` for
+        Logits and targets (0 or 1) ``[batch, classes]``, to a scalar (or ``[batch]`` for
         ``"none"``).
 
     Raises:
-        RuntimeError: shapes that do not broadcast.
-        NotImplementedError: logits that are integers.
-        ValueError: no such ``reduction``.
+        RuntimeError: the shapes do not broadcast.
+        NotImplementedError: the logits have an integer dtype.
+        ValueError: ``reduction`` is unknown.
 
     Source: ``mean(log(1 + exp(x)) - x * y)`` for logits x and targets y.
 
@@ -192,19 +192,20 @@ class MultiMarginLoss(_WeightedLoss):
 
     Args:
         p: 1 or 2.
-        margin: by how much the right class shall lead.
-        weight: a factor per right class.
+        margin: the required lead of the correct class.
+        weight: a weight for each correct class.
         size_average, reduce: deprecated; they override ``reduction``.
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Scores ``[batch, classes]`` and classes ``[batch]`` (int64), or ``[classes]`` and ``[]``,
-        to a number (or ``[batch]`` for ``"none"``).
+        Scores ``[batch, classes]`` and correct classes ``[batch]`` (int64), or ``[classes]`` and
+        ``[]``, to a scalar (or ``[batch]`` for ``"none"``).
 
     Raises:
-        ValueError: another p, the weight is no vector, or no such ``reduction``.
-        RuntimeError: batches or a weight of different lengths, classes that are not int64, or not
-            there.
+        ValueError: ``p`` is neither 1 nor 2, the weight is not a vector, or ``reduction`` is
+            unknown.
+        RuntimeError: the batch sizes or the weight do not match, or a class is not int64 or out of
+            range.
 
     Example:
         >>> nn.MultiMarginLoss()(tn.tensor([[0.5, 1.0]]), tn.tensor([1]))
@@ -239,7 +240,7 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """The sum of ``max(0, 1 - (x[y] - x[j]))`` over right classes y and wrong ones j.
+    """The sum of ``max(0, 1 - (x[y] - x[j]))`` over correct classes y and wrong ones j.
 
     It is divided by the number of classes.
 
@@ -248,12 +249,12 @@ class MultiLabelMarginLoss(_Loss):
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Scores ``[batch, classes]`` and of the same shape the right classes (int64), up to the
-        first -1; or both ``[classes]``; to a number (or ``[batch]`` for ``"none"``).
+        Scores ``[batch, classes]`` and correct classes (int64) of the same shape, up to the first
+        -1; or both ``[classes]``; to a scalar (or ``[batch]`` for ``"none"``).
 
     Raises:
-        RuntimeError: the target has another shape than the input, is not int64, or no class.
-        ValueError: no such ``reduction``.
+        RuntimeError: the shape of the target differs, it is not int64, or a class is out of range.
+        ValueError: ``reduction`` is unknown.
 
     Example:
         >>> nn.MultiLabelMarginLoss()(tn.tensor([[0.1, 0.2, 0.4, 0.8]]), tn.tensor([[3, 0, -1, 1]]))
@@ -272,7 +273,7 @@ class TripletMarginLoss(_Loss):
     """``max(0, margin + d(anchor, positive) - d(anchor, negative))`` for p-norm distances d.
 
     Args:
-        margin: by how much the negative shall be farther away.
+        margin: the required difference of the two distances.
         p: the order of the norm.
         eps: keeps the derivative finite where vectors are equal.
         swap: take ``d(positive, negative)`` where it is the smaller one (Balntas et al., "Learning
@@ -282,11 +283,11 @@ class TripletMarginLoss(_Loss):
         reduction: ``"mean"``, ``"sum"`` or ``"none"``.
 
     Shape:
-        Three times ``[batch, n]`` or ``[n]``, to a number (or ``[batch]`` for ``"none"``).
+        Three inputs ``[batch, n]`` or ``[n]``, to a scalar (or ``[batch]`` for ``"none"``).
 
     Raises:
-        ValueError: the margin is not positive, or no such ``reduction``.
-        RuntimeError: different numbers of dimensions, or shapes that do not broadcast.
+        ValueError: the margin is not positive, or ``reduction`` is unknown.
+        RuntimeError: the inputs differ in the number of dimensions or do not broadcast.
 
     Example:
         >>> nn.TripletMarginLoss()(*(tn.tensor([[v]]) for v in (0.0, 1.0, 1.5)))
@@ -317,18 +318,18 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """The loss of ``TripletMarginLoss`` for any distance.
+    """``TripletMarginLoss`` with a custom distance.
 
     Args:
-        distance_function: of two tensors; may be a module. ``PairwiseDistance()`` unless given.
+        distance_function: a function or module of two tensors. ``PairwiseDistance()`` unless given.
         margin, swap, reduction: see ``TripletMarginLoss``.
 
     Shape:
-        What the distance takes, to a number (or the shape of its result for ``"none"``).
+        The input shapes of the distance, to a scalar (or the shape of its result for ``"none"``).
 
     Raises:
-        ValueError: the margin is not positive, or no such ``reduction``.
-        RuntimeError: different numbers of dimensions, or shapes that do not broadcast.
+        ValueError: the margin is not positive, or ``reduction`` is unknown.
+        RuntimeError: the inputs differ in the number of dimensions or do not broadcast.
 
     Source: ``max(0, margin + d(anchor, positive) - d(anchor, negative))``.
 

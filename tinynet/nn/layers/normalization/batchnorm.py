@@ -133,24 +133,24 @@ class BatchNorm1d(_BatchNorm):
     move towards those of the batch; in evaluation they are used in its place.
 
     Args:
-        num_features: how many channels.
-        eps: keeps the root away from zero.
-        momentum: how far the running statistics move at each call; None: they are the
-            averages of all batches.
-        affine: whether there are a weight and a bias.
-        track_running_stats: whether to keep running statistics; without
-            them, evaluation uses those of the batch, too.
-        device: only the cpu.
-        dtype: of the parameters and statistics; the default dtype unless given.
-        bias: whether there is a bias, if ``affine``.
+        num_features: number of channels.
+        eps: added under the square root for numerical stability.
+        momentum: weight of the current batch in the running statistics; None averages all batches.
+        affine: whether to learn a weight and a bias.
+        track_running_stats: whether to keep running statistics; without them, evaluation also uses
+            the statistics of the batch.
+        device: must be the CPU.
+        dtype: dtype of the parameters and statistics; the default dtype unless given.
+        bias: whether to add a bias, if ``affine``.
 
     Shape:
-        ``[batch, channels]`` or ``[batch, channels, length]``, kept.
+        ``[batch, channels]`` or ``[batch, channels, length]``; the output has the same shape.
 
     Raises:
-        ValueError: another number of dimensions; in training, one element per channel.
+        ValueError: the input has the wrong number of dimensions; in training, one element per
+            channel.
         RuntimeError: another number of channels, or another dtype.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
     internal covariate shift", 2015, arXiv:1502.03167.
@@ -171,24 +171,24 @@ class BatchNorm2d(_BatchNorm):
     move towards those of the batch; in evaluation they are used in its place.
 
     Args:
-        num_features: how many channels.
-        eps: keeps the root away from zero.
-        momentum: how far the running statistics move at each call; None: they are the
-            averages of all batches.
-        affine: whether there are a weight and a bias.
-        track_running_stats: whether to keep running statistics; without
-            them, evaluation uses those of the batch, too.
-        device: only the cpu.
-        dtype: of the parameters and statistics; the default dtype unless given.
-        bias: whether there is a bias, if ``affine``.
+        num_features: number of channels.
+        eps: added under the square root for numerical stability.
+        momentum: weight of the current batch in the running statistics; None averages all batches.
+        affine: whether to learn a weight and a bias.
+        track_running_stats: whether to keep running statistics; without them, evaluation also uses
+            the statistics of the batch.
+        device: must be the CPU.
+        dtype: dtype of the parameters and statistics; the default dtype unless given.
+        bias: whether to add a bias, if ``affine``.
 
     Shape:
-        ``[batch, channels, height, width]``, kept.
+        ``[batch, channels, height, width]``; the output has the same shape.
 
     Raises:
-        ValueError: another number of dimensions; in training, one element per channel.
+        ValueError: the input has the wrong number of dimensions; in training, one element per
+            channel.
         RuntimeError: another number of channels, or another dtype.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
     internal covariate shift", 2015, arXiv:1502.03167.
@@ -209,24 +209,24 @@ class BatchNorm3d(_BatchNorm):
     move towards those of the batch; in evaluation they are used in its place.
 
     Args:
-        num_features: how many channels.
-        eps: keeps the root away from zero.
-        momentum: how far the running statistics move at each call; None: they are the
-            averages of all batches.
-        affine: whether there are a weight and a bias.
-        track_running_stats: whether to keep running statistics; without
-            them, evaluation uses those of the batch, too.
-        device: only the cpu.
-        dtype: of the parameters and statistics; the default dtype unless given.
-        bias: whether there is a bias, if ``affine``.
+        num_features: number of channels.
+        eps: added under the square root for numerical stability.
+        momentum: weight of the current batch in the running statistics; None averages all batches.
+        affine: whether to learn a weight and a bias.
+        track_running_stats: whether to keep running statistics; without them, evaluation also uses
+            the statistics of the batch.
+        device: must be the CPU.
+        dtype: dtype of the parameters and statistics; the default dtype unless given.
+        bias: whether to add a bias, if ``affine``.
 
     Shape:
-        ``[batch, channels, depth, height, width]``, kept.
+        ``[batch, channels, depth, height, width]``; the output has the same shape.
 
     Raises:
-        ValueError: another number of dimensions; in training, one element per channel.
+        ValueError: the input has the wrong number of dimensions; in training, one element per
+            channel.
         RuntimeError: another number of channels, or another dtype.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
     internal covariate shift", 2015, arXiv:1502.03167.
@@ -293,22 +293,22 @@ class InstanceNorm1d(_InstanceNorm):
     channel of each sample over all places, in training and in evaluation.
 
     Args:
-        num_features: how many channels.
-        eps: keeps the root away from zero.
-        momentum: how far the running statistics move at each call.
-        affine: whether there are a weight and a bias.
+        num_features: number of channels.
+        eps: added under the square root for numerical stability.
+        momentum: weight of the current input in the running statistics.
+        affine: whether to learn a weight and a bias.
         track_running_stats: whether to keep running statistics and use them in evaluation.
-        device: only the cpu.
-        dtype: of the parameters and statistics; the default dtype unless given.
-        bias: whether there is a bias, if ``affine``.
+        device: must be the CPU.
+        dtype: dtype of the parameters and statistics; the default dtype unless given.
+        bias: whether to add a bias, if ``affine``.
 
     Shape:
-        ``[batch, channels, length]`` or ``[channels, length]``, kept.
+        ``[batch, channels, length]`` or ``[channels, length]``; the output has the same shape.
 
     Raises:
-        ValueError: another number of dimensions; with ``affine``, of channels; one place per
-            channel in training.
-        NotImplementedError: integers.
+        ValueError: the input has the wrong number of dimensions; with ``affine``, of channels; one
+            place per channel in training.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
     2016, arXiv:1607.08022.
@@ -328,22 +328,23 @@ class InstanceNorm2d(_InstanceNorm):
     channel of each sample over all places, in training and in evaluation.
 
     Args:
-        num_features: how many channels.
-        eps: keeps the root away from zero.
-        momentum: how far the running statistics move at each call.
-        affine: whether there are a weight and a bias.
+        num_features: number of channels.
+        eps: added under the square root for numerical stability.
+        momentum: weight of the current input in the running statistics.
+        affine: whether to learn a weight and a bias.
         track_running_stats: whether to keep running statistics and use them in evaluation.
-        device: only the cpu.
-        dtype: of the parameters and statistics; the default dtype unless given.
-        bias: whether there is a bias, if ``affine``.
+        device: must be the CPU.
+        dtype: dtype of the parameters and statistics; the default dtype unless given.
+        bias: whether to add a bias, if ``affine``.
 
     Shape:
-        ``[batch, channels, height, width]`` or ``[channels, height, width]``, kept.
+        ``[batch, channels, height, width]`` or ``[channels, height, width]``; the output has the
+        same shape.
 
     Raises:
-        ValueError: another number of dimensions; with ``affine``, of channels; one place per
-            channel in training.
-        NotImplementedError: integers.
+        ValueError: the input has the wrong number of dimensions; with ``affine``, of channels; one
+            place per channel in training.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
     2016, arXiv:1607.08022.
@@ -363,22 +364,23 @@ class InstanceNorm3d(_InstanceNorm):
     channel of each sample over all places, in training and in evaluation.
 
     Args:
-        num_features: how many channels.
-        eps: keeps the root away from zero.
-        momentum: how far the running statistics move at each call.
-        affine: whether there are a weight and a bias.
+        num_features: number of channels.
+        eps: added under the square root for numerical stability.
+        momentum: weight of the current input in the running statistics.
+        affine: whether to learn a weight and a bias.
         track_running_stats: whether to keep running statistics and use them in evaluation.
-        device: only the cpu.
-        dtype: of the parameters and statistics; the default dtype unless given.
-        bias: whether there is a bias, if ``affine``.
+        device: must be the CPU.
+        dtype: dtype of the parameters and statistics; the default dtype unless given.
+        bias: whether to add a bias, if ``affine``.
 
     Shape:
-        ``[batch, channels, depth, height, width]`` or the same without batch, kept.
+        ``[batch, channels, depth, height, width]`` or the same without batch; the output has the
+        same shape.
 
     Raises:
-        ValueError: another number of dimensions; with ``affine``, of channels; one place per
-            channel in training.
-        NotImplementedError: integers.
+        ValueError: the input has the wrong number of dimensions; with ``affine``, of channels; one
+            place per channel in training.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
     2016, arXiv:1607.08022.

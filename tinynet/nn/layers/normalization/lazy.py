@@ -60,7 +60,7 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
             super().reset_parameters()
 
     def initialize_parameters(self, input: Any) -> None:
-        """Take the number of features from an input."""
+        """Infer the number of features from an input."""
         self._check_input_dim(input)
         self.num_features = input.shape[1]
         waiting = self.weight, self.bias, self.running_mean, self.running_var
@@ -69,10 +69,10 @@ class _LazyNorm(LazyModuleMixin, _NormBase):
 
 
 class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
-    """A ``BatchNorm1d`` that takes ``num_features`` from its first input; arguments as there.
+    """A ``BatchNorm1d`` that takes ``num_features`` from its first input; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``BatchNorm1d``; or used before the first input.
+        RuntimeError, ValueError: see ``BatchNorm1d``; or the module is used before its first input.
 
     Example:
         >>> norm = nn.LazyBatchNorm1d(eps=1e-3)
@@ -86,10 +86,10 @@ class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
 
 
 class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
-    """A ``BatchNorm2d`` that takes ``num_features`` from its first input; arguments as there.
+    """A ``BatchNorm2d`` that takes ``num_features`` from its first input; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``BatchNorm2d``; or used before the first input.
+        RuntimeError, ValueError: see ``BatchNorm2d``; or the module is used before its first input.
 
     Example:
         >>> nn.LazyBatchNorm2d()(tn.rand(2, 3, 4, 4)).shape
@@ -100,10 +100,10 @@ class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
 
 
 class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
-    """A ``BatchNorm3d`` that takes ``num_features`` from its first input; arguments as there.
+    """A ``BatchNorm3d`` that takes ``num_features`` from its first input; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``BatchNorm3d``; or used before the first input.
+        RuntimeError, ValueError: see ``BatchNorm3d``; or the module is used before its first input.
 
     Example:
         >>> nn.LazyBatchNorm3d()(tn.rand(2, 3, 4, 4, 4)).shape
@@ -116,10 +116,11 @@ class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
 class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
     """An ``InstanceNorm1d`` that takes ``num_features`` from its first input.
 
-    It has weight, bias and running statistics unless told otherwise; arguments as there.
+    It has weight, bias and running statistics by default; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``InstanceNorm1d``; or used before the first input.
+        RuntimeError, ValueError: see ``InstanceNorm1d``; or the module is used before its first
+            input.
 
     Example:
         >>> nn.LazyInstanceNorm1d()(tn.rand(2, 3, 4)).shape
@@ -132,10 +133,11 @@ class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
 class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
     """An ``InstanceNorm2d`` that takes ``num_features`` from its first input.
 
-    It has weight, bias and running statistics unless told otherwise; arguments as there.
+    It has weight, bias and running statistics by default; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``InstanceNorm2d``; or used before the first input.
+        RuntimeError, ValueError: see ``InstanceNorm2d``; or the module is used before its first
+            input.
 
     Example:
         >>> nn.LazyInstanceNorm2d()(tn.rand(2, 3, 4, 4)).shape
@@ -148,10 +150,11 @@ class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
 class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
     """An ``InstanceNorm3d`` that takes ``num_features`` from its first input.
 
-    It has weight, bias and running statistics unless told otherwise; arguments as there.
+    It has weight, bias and running statistics by default; same arguments.
 
     Raises:
-        RuntimeError, ValueError: see ``InstanceNorm3d``; or used before the first input.
+        RuntimeError, ValueError: see ``InstanceNorm3d``; or the module is used before its first
+            input.
 
     Example:
         >>> nn.LazyInstanceNorm3d()(tn.rand(2, 3, 4, 4, 4)).shape

@@ -41,18 +41,18 @@ class LayerNorm(Module):
 
     Args:
         normalized_shape: the last dimensions, or the last one as a number.
-        eps: keeps the root away from zero.
-        elementwise_affine: whether there are a weight and a bias.
-        bias: whether there is a bias, if ``elementwise_affine``.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        eps: added under the square root for numerical stability.
+        elementwise_affine: whether to learn a weight and a bias.
+        bias: whether to add a bias, if ``elementwise_affine``.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
-        ``[..., *normalized_shape]``, kept.
+        ``[..., *normalized_shape]``; the output has the same shape.
 
     Raises:
         RuntimeError: the input ends with other dimensions, or has another dtype.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Ba, Kiros and Hinton, "Layer normalization", 2016, arXiv:1607.06450.
 
@@ -106,17 +106,18 @@ class RMSNorm(Module):
 
     Args:
         normalized_shape: the last dimensions, or the last one as a number.
-        eps: keeps the root away from zero; unless given, the step from 1 to the next number.
-        elementwise_affine: whether there is a weight.
-        device: only the cpu.
-        dtype: of the weight; the default dtype unless given.
+        eps: added under the square root for numerical stability; unless given, the step from 1 to
+            the next number.
+        elementwise_affine: whether to learn a weight.
+        device: must be the CPU.
+        dtype: dtype of the weight; the default dtype unless given.
 
     Shape:
-        ``[..., *normalized_shape]``, kept.
+        ``[..., *normalized_shape]``; the output has the same shape.
 
     Raises:
         RuntimeError: the input ends with other dimensions.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Zhang and Sennrich, "Root mean square layer normalization", 2019, arXiv:1910.07467.
 
@@ -165,21 +166,21 @@ class GroupNorm(Module):
     channels of a group and all places.
 
     Args:
-        num_groups: how many groups; divides ``num_channels``.
-        num_channels: how many channels.
-        eps: keeps the root away from zero.
-        affine: whether there are a weight and a bias.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
-        bias: whether there is a bias, if ``affine``.
+        num_groups: number of groups; divides ``num_channels``.
+        num_channels: number of channels.
+        eps: added under the square root for numerical stability.
+        affine: whether to learn a weight and a bias.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
+        bias: whether to add a bias, if ``affine``.
 
     Raises:
         ValueError: ``num_groups`` does not divide ``num_channels``, or a group has one element.
-        RuntimeError: another number of channels, less than two dimensions, or another dtype.
-        NotImplementedError: integers.
+        RuntimeError: another number of channels, fewer than two dimensions, or another dtype.
+        NotImplementedError: the input has an integer dtype.
 
     Shape:
-        ``[batch, channels, ...]``, kept.
+        ``[batch, channels, ...]``; the output has the same shape.
 
     Source: Wu and He, "Group normalization", 2018, arXiv:1803.08494.
 
@@ -238,7 +239,7 @@ class GroupNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """Divides by ``(k + alpha * mean of squares over near channels) ** beta``.
+    """Divides by ``(k + alpha * mean of squares over nearby channels) ** beta``.
 
     Args:
         size: how many channels around each.
@@ -247,10 +248,10 @@ class LocalResponseNorm(Module):
         k: added to it.
 
     Shape:
-        ``[batch, channels, places, ...]``, kept.
+        ``[batch, channels, places, ...]``; the output has the same shape.
 
     Raises:
-        ValueError: less than three dimensions, or ``size`` is not positive.
+        ValueError: fewer than three dimensions, or ``size`` is not positive.
 
     Source: Krizhevsky et al., "ImageNet classification with deep convolutional neural networks",
     2012.
@@ -277,7 +278,7 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(Module):
-    """Divides by ``(k + alpha / size * sum of squares over near channels) ** beta``.
+    """Divides by ``(k + alpha / size * sum of squares over nearby channels) ** beta``.
 
     Near are the ``(size - 1) / 2`` channels on each side, and, as in PyTorch, the first channel: it
     never leaves the sum. ``LocalResponseNorm`` is without that, and takes other shapes, too.
@@ -289,7 +290,7 @@ class CrossMapLRN2d(Module):
         k: added to it.
 
     Shape:
-        ``[batch, channels, height, width]``, kept.
+        ``[batch, channels, height, width]``; the output has the same shape.
 
     Raises:
         ValueError: not four dimensions.

@@ -14,29 +14,28 @@ __all__ = ["SyncBatchNorm"]
 class SyncBatchNorm(_BatchNorm):
     """Normalises each channel by the statistics of the batches of all processes.
 
-    ``(x - mean) / sqrt(var + eps) * weight + bias``. tinynet trains in one process, where this is
-    batch norm for inputs of any number of dimensions.
+    ``(x - mean) / sqrt(var + eps) * weight + bias``. In a single process this is batch norm for
+    inputs of any number of dimensions.
 
     Args:
         num_features: number of channels.
-        eps: keeps the root away from zero.
-        momentum: how far the running statistics move at each call; None: they are the
-            averages of all batches.
-        affine: whether there are a weight and a bias.
-        track_running_stats: whether to keep running statistics; without
-            them, evaluation uses those of the batch, too.
-        process_group: kept as an attribute; there is one process.
-        device: only the cpu.
-        dtype: of the parameters and statistics; the default dtype unless given.
-        bias: whether there is a bias, if ``affine``.
+        eps: added under the square root for numerical stability.
+        momentum: weight of the current batch in the running statistics; None averages all batches.
+        affine: whether to learn a weight and a bias.
+        track_running_stats: whether to keep running statistics; without them, evaluation also uses
+            the statistics of the batch.
+        process_group: stored, but unused: there is one process.
+        device: must be the CPU.
+        dtype: dtype of the parameters and statistics; the default dtype unless given.
+        bias: whether to add a bias, if ``affine``.
 
     Shape:
-        ``[batch, channels, ...]``, kept.
+        ``[batch, channels, ...]``; the output has the same shape.
 
     Raises:
-        ValueError: less than two dimensions, or no channels; in training, one element per channel.
+        ValueError: fewer than two dimensions, or no channels; in training, one element per channel.
         RuntimeError: another number of channels, or another dtype.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
     internal covariate shift", 2015, arXiv:1502.03167.
@@ -72,14 +71,14 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
-        """Put a SyncBatchNorm in the place of each batch norm, with its parameters and statistics.
+        """Replace each batch norm with a SyncBatchNorm that has its parameters and statistics.
 
         Args:
-            module: changed in place, unless it is a batch norm itself.
-            process_group: that of the new modules.
+            module: the module to convert in place, unless it is a batch norm itself.
+            process_group: the process group of the new modules.
 
         Returns:
-            The module, or what stands in its place.
+            The module, or its replacement.
 
         Example:
             >>> nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm2d(3)))[0]

@@ -44,8 +44,8 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: another number of dimensions, an empty one, or a size below 0.
-        NotImplementedError: integers.
+        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
+        NotImplementedError: the input has an integer dtype.
 
     Source: share i of n elements goes from ``floor(i * n / size)`` to
     ``ceil((i + 1) * n / size)``.
@@ -71,9 +71,9 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
         ValueError: ``output_size`` has more numbers than the input dimensions.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: share i of n elements goes from ``floor(i * n / size)`` to
     ``ceil((i + 1) * n / size)``.
@@ -99,9 +99,9 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
         ValueError: ``output_size`` has more numbers than the input dimensions.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: share i of n elements goes from ``floor(i * n / size)`` to
     ``ceil((i + 1) * n / size)``.
@@ -134,15 +134,15 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
 
     Args:
         output_size: how many.
-        return_indices: also return where each maximum stands in its plane.
+        return_indices: also return the index of each maximum in its plane.
 
     Shape:
         ``[batch, channels, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: another number of dimensions, an empty one, or a size below 0.
-        NotImplementedError: integers.
+        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
+        NotImplementedError: the input has an integer dtype.
 
     Source: share i of n elements goes from ``floor(i * n / size)`` to
     ``ceil((i + 1) * n / size)``.
@@ -153,7 +153,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima, or with ``return_indices`` them and their places."""
+        """Return the maxima and, with ``return_indices``, their indices."""
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
@@ -162,16 +162,16 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
 
     Args:
         output_size: how many, one number or one for each dimension; None keeps a dimension.
-        return_indices: also return where each maximum stands in its plane.
+        return_indices: also return the index of each maximum in its plane.
 
     Shape:
         ``[batch, channels, height, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
         ValueError: ``output_size`` has more numbers than the input dimensions.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: share i of n elements goes from ``floor(i * n / size)`` to
     ``ceil((i + 1) * n / size)``.
@@ -183,7 +183,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima, or with ``return_indices`` them and their places."""
+        """Return the maxima and, with ``return_indices``, their indices."""
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
@@ -192,16 +192,16 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
 
     Args:
         output_size: how many, one number or one for each dimension; None keeps a dimension.
-        return_indices: also return where each maximum stands in its plane.
+        return_indices: also return the index of each maximum in its plane.
 
     Shape:
         ``[batch, channels, depth, height, width]``, or without batch;
         the spatial dimensions become ``output_size``.
 
     Raises:
-        RuntimeError: another number of dimensions, an empty one, or a size below 0.
+        RuntimeError: the input has the wrong number of dimensions, an empty one, or a size below 0.
         ValueError: ``output_size`` has more numbers than the input dimensions.
-        NotImplementedError: integers.
+        NotImplementedError: the input has an integer dtype.
 
     Source: share i of n elements goes from ``floor(i * n / size)`` to
     ``ceil((i + 1) * n / size)``.
@@ -212,7 +212,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima, or with ``return_indices`` them and their places."""
+        """Return the maxima and, with ``return_indices``, their indices."""
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
@@ -261,15 +261,16 @@ class FractionalMaxPool2d(_FractionalMaxPool):
     """Maxima of windows that are spread over the last two dimensions at random.
 
     Args:
-        kernel_size: of the windows.
-        output_size: how many windows.
+        kernel_size: size of the window.
+        output_size: number of windows.
         output_ratio: or how many, as a part of the input, in (0, 1).
-        return_indices: also return where each maximum stands in its plane.
+        return_indices: also return the index of each maximum in its plane.
 
     Raises:
         ValueError: not exactly one of size and ratio, or a ratio out of range.
-        RuntimeError: another number of dimensions, or one that is too small for the windows.
-        NotImplementedError: integers.
+        RuntimeError: the input has the wrong number of dimensions, or one that is too small for the
+            windows.
+        NotImplementedError: the input has an integer dtype.
 
     Shape:
         ``[batch, channels, height, width]``, or without batch;
@@ -285,7 +286,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
     rank = 2
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima, or with ``return_indices`` them and their places."""
+        """Return the maxima and, with ``return_indices``, their indices."""
         return F.fractional_max_pool2d(input, **self.options())
 
 
@@ -293,15 +294,16 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     """Maxima of windows that are spread over the last three dimensions at random.
 
     Args:
-        kernel_size: of the windows.
-        output_size: how many windows.
+        kernel_size: size of the window.
+        output_size: number of windows.
         output_ratio: or how many, as a part of the input, in (0, 1).
-        return_indices: also return where each maximum stands in its plane.
+        return_indices: also return the index of each maximum in its plane.
 
     Raises:
         ValueError: not exactly one of size and ratio, or a ratio out of range.
-        RuntimeError: another number of dimensions, or one that is too small for the windows.
-        NotImplementedError: integers.
+        RuntimeError: the input has the wrong number of dimensions, or one that is too small for the
+            windows.
+        NotImplementedError: the input has an integer dtype.
 
     Shape:
         ``[batch, channels, depth, height, width]``, or without batch;
@@ -317,5 +319,5 @@ class FractionalMaxPool3d(_FractionalMaxPool):
     rank = 3
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima, or with ``return_indices`` them and their places."""
+        """Return the maxima and, with ``return_indices``, their indices."""
         return F.fractional_max_pool3d(input, **self.options())

@@ -45,16 +45,16 @@ class LPPool1d(_LPPool):
 
     Args:
         norm_type: the power.
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        ceil_mode: also windows that reach over the right edge.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        ceil_mode: also keep windows that extend past the right edge.
 
     Shape:
         ``[batch, channels, width]``, or without batch; each spatial n becomes
         ``(n - kernel_size) // stride + 1``.
 
     Raises:
-        RuntimeError: another number of dimensions, or no window that fits.
+        RuntimeError: the input has the wrong number of dimensions, or a window that does not fit.
         ZeroDivisionError: ``norm_type`` is 0.
 
     Example:
@@ -72,16 +72,16 @@ class LPPool2d(_LPPool):
 
     Args:
         norm_type: the power.
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        ceil_mode: also windows that reach over the right edge.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        ceil_mode: also keep windows that extend past the right edge.
 
     Shape:
         ``[batch, channels, height, width]``, or without batch; each spatial n becomes
         ``(n - kernel_size) // stride + 1``.
 
     Raises:
-        RuntimeError: another number of dimensions, or no window that fits.
+        RuntimeError: the input has the wrong number of dimensions, or a window that does not fit.
         ZeroDivisionError: ``norm_type`` is 0.
 
     Example:
@@ -99,16 +99,16 @@ class LPPool3d(_LPPool):
 
     Args:
         norm_type: the power.
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        ceil_mode: also windows that reach over the right edge.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        ceil_mode: also keep windows that extend past the right edge.
 
     Shape:
         ``[batch, channels, depth, height, width]``, or without batch; each spatial n becomes
         ``(n - kernel_size) // stride + 1``.
 
     Raises:
-        RuntimeError: another number of dimensions, or no window that fits.
+        RuntimeError: the input has the wrong number of dimensions, or a window that does not fit.
         ZeroDivisionError: ``norm_type`` is 0.
 
     Example:

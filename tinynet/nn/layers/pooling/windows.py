@@ -52,24 +52,24 @@ class MaxPool1d(_MaxPoolNd):
     """The maximum of each window of the last dimension.
 
     Args:
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        padding: on each side, at most half of the window; it never wins.
-        dilation: from element to element of a window.
-        return_indices: also return where each maximum stands in its plane, for ``MaxUnpool1d``.
-        ceil_mode: also windows that reach over the right edge.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        padding: implicit minus infinity on each side, at most half the window.
+        dilation: distance between the elements of a window.
+        return_indices: also return the index of each maximum in its plane, for ``MaxUnpool1d``.
+        ceil_mode: also keep windows that extend past the right edge.
 
     Shape:
         ``[batch, channels, width]``, or without batch; each spatial n becomes
         ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
 
     Raises:
-        RuntimeError: another number of dimensions, padding of more than half a window, or no
-            window that fits.
-        NotImplementedError: integers.
+        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
+            window, or a window that does not fit.
+        NotImplementedError: the input has an integer dtype.
 
-    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the places j of a
-    window.
+    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the positions j in
+    a window.
 
     Example:
         >>> nn.MaxPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
@@ -77,7 +77,7 @@ class MaxPool1d(_MaxPoolNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima, or with ``return_indices`` them and their places."""
+        """Return the maxima and, with ``return_indices``, their indices."""
         return F.max_pool1d(input, **self.options())
 
 
@@ -85,24 +85,24 @@ class MaxPool2d(_MaxPoolNd):
     """The maximum of each window of the last two dimensions.
 
     Args:
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        padding: on each side, at most half of the window; it never wins.
-        dilation: from element to element of a window.
-        return_indices: also return where each maximum stands in its plane, for ``MaxUnpool2d``.
-        ceil_mode: also windows that reach over the right edge.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        padding: implicit minus infinity on each side, at most half the window.
+        dilation: distance between the elements of a window.
+        return_indices: also return the index of each maximum in its plane, for ``MaxUnpool2d``.
+        ceil_mode: also keep windows that extend past the right edge.
 
     Shape:
         ``[batch, channels, height, width]``, or without batch; each spatial n becomes
         ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
 
     Raises:
-        RuntimeError: another number of dimensions, padding of more than half a window, or no
-            window that fits.
-        NotImplementedError: an input of bools.
+        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
+            window, or a window that does not fit.
+        NotImplementedError: the input is bool.
 
-    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the places j of a
-    window.
+    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the positions j in
+    a window.
 
     Example:
         >>> nn.MaxPool2d(2)(tn.arange(16.0).view(1, 4, 4))
@@ -111,7 +111,7 @@ class MaxPool2d(_MaxPoolNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima, or with ``return_indices`` them and their places."""
+        """Return the maxima and, with ``return_indices``, their indices."""
         return F.max_pool2d(input, **self.options())
 
 
@@ -119,24 +119,24 @@ class MaxPool3d(_MaxPoolNd):
     """The maximum of each window of the last three dimensions.
 
     Args:
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        padding: on each side, at most half of the window; it never wins.
-        dilation: from element to element of a window.
-        return_indices: also return where each maximum stands in its plane, for ``MaxUnpool3d``.
-        ceil_mode: also windows that reach over the right edge.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        padding: implicit minus infinity on each side, at most half the window.
+        dilation: distance between the elements of a window.
+        return_indices: also return the index of each maximum in its plane, for ``MaxUnpool3d``.
+        ceil_mode: also keep windows that extend past the right edge.
 
     Shape:
         ``[batch, channels, depth, height, width]``, or without batch; each spatial n becomes
         ``(n + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``.
 
     Raises:
-        RuntimeError: another number of dimensions, padding of more than half a window, or no
-            window that fits.
-        NotImplementedError: an input of bools.
+        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
+            window, or a window that does not fit.
+        NotImplementedError: the input is bool.
 
-    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the places j of a
-    window.
+    Source: ``result[i] = max(input[i * stride + j * dilation - padding])`` over the positions j in
+    a window.
 
     Example:
         >>> nn.MaxPool3d(2)(tn.zeros(8, 3, 4, 6, 8)).shape
@@ -144,7 +144,7 @@ class MaxPool3d(_MaxPoolNd):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the maxima, or with ``return_indices`` them and their places."""
+        """Return the maxima and, with ``return_indices``, their indices."""
         return F.max_pool3d(input, **self.options())
 
 
@@ -167,22 +167,22 @@ class AvgPool1d(_AvgPoolNd):
     """The average of each window of the last dimension.
 
     Args:
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        padding: zeros on each side, at most half of the window.
-        ceil_mode: also windows that reach over the right edge.
-        count_include_pad: whether the padding counts as elements.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        padding: zeros added on each side, at most half the window.
+        ceil_mode: also keep windows that extend past the right edge.
+        count_include_pad: whether averages include the padding.
 
     Shape:
         ``[batch, channels, width]``, or without batch; the width n becomes
         ``(n + 2 * padding - kernel_size) // stride + 1``.
 
     Raises:
-        RuntimeError: another number of dimensions, padding of more than half a window, or no
-            window that fits.
-        NotImplementedError: an input of bools.
+        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
+            window, or a window that does not fit.
+        NotImplementedError: the input is bool.
 
-    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the places j of a window.
+    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the positions j in a window.
 
     Example:
         >>> nn.AvgPool1d(2)(tn.tensor([[1.0, 3.0, 2.0, 5.0]]))
@@ -240,11 +240,11 @@ class AvgPool2d(_AvgPoolOfPlanes):
     """The average of each window of the last two dimensions.
 
     Args:
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        padding: zeros on each side, at most half of the window.
-        ceil_mode: also windows that reach over the right edge.
-        count_include_pad: whether the padding counts as elements.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        padding: zeros added on each side, at most half the window.
+        ceil_mode: also keep windows that extend past the right edge.
+        count_include_pad: whether averages include the padding.
         divisor_override: divide the sums by this, not by the number of elements.
 
     Shape:
@@ -252,11 +252,11 @@ class AvgPool2d(_AvgPoolOfPlanes):
         ``(n + 2 * padding - kernel_size) // stride + 1``.
 
     Raises:
-        RuntimeError: another number of dimensions, padding of more than half a window, or no
-            window that fits.
-        NotImplementedError: an input of bools.
+        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
+            window, or a window that does not fit.
+        NotImplementedError: the input is bool.
 
-    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the places j of a window.
+    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the positions j in a window.
 
     Example:
         >>> nn.AvgPool2d(2)(tn.arange(16.0).view(1, 4, 4))
@@ -273,11 +273,11 @@ class AvgPool3d(_AvgPoolOfPlanes):
     """The average of each window of the last three dimensions.
 
     Args:
-        kernel_size: of the window.
-        stride: from window to window; the kernel size unless given.
-        padding: zeros on each side, at most half of the window.
-        ceil_mode: also windows that reach over the right edge.
-        count_include_pad: whether the padding counts as elements.
+        kernel_size: size of the window.
+        stride: step between windows; the kernel size unless given.
+        padding: zeros added on each side, at most half the window.
+        ceil_mode: also keep windows that extend past the right edge.
+        count_include_pad: whether averages include the padding.
         divisor_override: divide the sums by this, not by the number of elements.
 
     Shape:
@@ -285,11 +285,11 @@ class AvgPool3d(_AvgPoolOfPlanes):
         ``(n + 2 * padding - kernel_size) // stride + 1``.
 
     Raises:
-        RuntimeError: another number of dimensions, padding of more than half a window, or no
-            window that fits.
-        NotImplementedError: an input of bools.
+        RuntimeError: the input has the wrong number of dimensions, padding that exceeds half the
+            window, or a window that does not fit.
+        NotImplementedError: the input is bool.
 
-    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the places j of a window.
+    Source: ``result[i] = mean(input[i * stride + j - padding])`` over the positions j in a window.
 
     Example:
         >>> nn.AvgPool3d(2)(tn.zeros(8, 3, 4, 6, 8)).shape

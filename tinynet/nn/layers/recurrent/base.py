@@ -24,7 +24,7 @@ GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 class RNNBase(Module):
     """What RNN, LSTM and GRU share: their parameters, and how sequences are laid out.
 
-    All parameters start from U(-k, k) with ``k = 1 / sqrt(hidden_size)``.
+    All parameters are initialised from U(-k, k) with ``k = 1 / sqrt(hidden_size)``.
 
     Args:
         mode: ``"RNN_TANH"``, ``"RNN_RELU"``, ``"LSTM"`` or ``"GRU"``.
@@ -271,7 +271,7 @@ class RNNBase(Module):
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
 
     def extra_repr(self) -> str:
-        """Return the sizes, and the options that are not the usual ones."""
+        """Return the sizes and options that differ from their defaults."""
         shown = f"{self.input_size}, {self.hidden_size}"
         usual = {
             "proj_size": 0,

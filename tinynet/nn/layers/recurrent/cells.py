@@ -19,15 +19,15 @@ __all__ = ["RNNCellBase", "RNNCell", "LSTMCell", "GRUCell"]
 class RNNCellBase(Module):
     """What the cells share: their parameters and checks.
 
-    All parameters start from U(-k, k) with ``k = 1 / sqrt(hidden_size)``.
+    All parameters are initialised from U(-k, k) with ``k = 1 / sqrt(hidden_size)``.
 
     Args:
         input_size: elements of the input.
         hidden_size: elements of the state.
-        bias: whether there are biases.
+        bias: whether to add biases.
         num_chunks: how many times ``hidden_size`` rows the weights have.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Attributes:
         weight_ih: ``[num_chunks * hidden_size, input_size]``.
@@ -112,7 +112,7 @@ class RNNCellBase(Module):
                 )
 
     def extra_repr(self) -> str:
-        """Return the sizes, and the options that are not the usual ones."""
+        """Return the sizes and options that differ from their defaults."""
         shown = f"{self.input_size}, {self.hidden_size}"
         if self.bias is not True:
             shown += f", bias={self.bias}"
@@ -126,14 +126,14 @@ class RNNCell(RNNCellBase):
     Args:
         input_size: elements of the input.
         hidden_size: elements of the state.
-        bias: whether there are biases.
+        bias: whether to add biases.
         nonlinearity: ``"tanh"`` or ``"relu"``.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
-        input ``[batch, input_size]`` and state ``[batch, hidden_size]`` to the next state; all
-        without ``batch`` for a single input.
+        input ``[batch, input_size]`` and state ``[batch, hidden_size]`` to the next state; a single
+        input has no batch dimension.
 
     Raises:
         ValueError: input or state is neither a vector nor a matrix.
@@ -177,18 +177,18 @@ class LSTMCell(RNNCellBase):
     Args:
         input_size: elements of the input.
         hidden_size: elements of the states.
-        bias: whether there are biases.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        bias: whether to add biases.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
-        input ``[batch, input_size]`` and states ``[batch, hidden_size]`` to the next states; all
-        without ``batch`` for a single input.
+        input ``[batch, input_size]`` and states ``[batch, hidden_size]`` to the next states; a
+        single input has no batch dimension.
 
     Raises:
         ValueError: input or state is neither a vector nor a matrix.
         RuntimeError: input or state of another size or dtype.
-        TypeError: states that are no pair.
+        TypeError: states that are not a pair.
 
     Source: ``c = f * c + i * g`` and ``h = o * tanh(c)`` with the gates of ``LSTM``; Hochreiter
     and Schmidhuber, "Long short-term memory", 1997.
@@ -232,13 +232,13 @@ class GRUCell(RNNCellBase):
     Args:
         input_size: elements of the input.
         hidden_size: elements of the state.
-        bias: whether there are biases.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        bias: whether to add biases.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
-        input ``[batch, input_size]`` and state ``[batch, hidden_size]`` to the next state; all
-        without ``batch`` for a single input.
+        input ``[batch, input_size]`` and state ``[batch, hidden_size]`` to the next state; a single
+        input has no batch dimension.
 
     Raises:
         ValueError: input or state is neither a vector nor a matrix.

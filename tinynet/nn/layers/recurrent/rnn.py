@@ -11,16 +11,16 @@ __all__ = ["RNN", "LSTM", "GRU"]
 
 
 class RNN(RNNBase):
-    """Reads sequences with ``h = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu.
+    """Processes sequences with ``h = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu.
 
     Args:
         nonlinearity: ``"tanh"`` or ``"relu"``.
 
-    The other arguments, shapes and attributes are those of ``LSTM``, with one state ``h`` in the
-    place of ``(h, c)`` and ``hidden_size`` rows per weight.
+    The other arguments, shapes and attributes are those of ``LSTM``, with one state ``h`` instead
+    of ``(h, c)`` and ``hidden_size`` rows per weight.
 
     Raises:
-        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1], an unknown
+        ValueError: a size is not positive, ``dropout`` that is not in [0, 1], an unknown
             ``nonlinearity``; in the call, another dtype, or neither two nor three dimensions.
         RuntimeError: input or states of another size, or no steps (in the call).
         TypeError: sizes that are no whole numbers, options that are no bools.
@@ -72,7 +72,7 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Reads sequences with long short-term memory: hidden state ``h``, cell state ``c``.
+    """Processes sequences with long short-term memory: hidden state ``h``, cell state ``c``.
 
     With the four sums ``W_ih x + b_ih + W_hh h + b_hh``: ``i, f, o = sigmoid(...)``,
     ``g = tanh(...)``, ``c = f * c + i * g`` and ``h = o * tanh(c)``.
@@ -81,14 +81,14 @@ class LSTM(RNNBase):
         input_size: elements of the input at one step.
         hidden_size: elements of the states.
         num_layers: layers; each reads the hidden states of the one before it.
-        bias: whether there are biases.
-        batch_first: ``[batch, steps, ...]`` in the place of ``[steps, batch, ...]``, for input and
+        bias: whether to add biases.
+        batch_first: ``[batch, steps, ...]`` instead of ``[steps, batch, ...]``, for input and
             output; the states stay as they are.
-        dropout: probability of zero for what goes from layer to layer, in training.
+        dropout: probability of zero for the values passed between layers, in training.
         bidirectional: read also from the last step to the first.
         proj_size: if positive, hidden states are multiplied by ``weight_hr`` to this size.
-        device: only the cpu.
-        dtype: of the parameters; the default dtype unless given.
+        device: must be the CPU.
+        dtype: dtype of the parameters; the default dtype unless given.
 
     Shape:
         input ``[steps, batch, input_size]``, states ``[layers * directions, batch, hidden_size]``
@@ -102,11 +102,11 @@ class LSTM(RNNBase):
         weight_hr_l0: ``[proj_size, hidden_size]``, with ``proj_size`` only.
 
     Raises:
-        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1], ``proj_size``
-            that is not below ``hidden_size``; in the call, another dtype, or neither two nor three
+        ValueError: a size is not positive, ``dropout`` that is not in [0, 1], ``proj_size`` that is
+            not below ``hidden_size``; in the call, another dtype, or neither two nor three
             dimensions.
         RuntimeError: input or states of another size, or no steps (in the call).
-        TypeError: sizes that are no whole numbers, options that are no bools, states that are no
+        TypeError: sizes that are no whole numbers, options that are no bools, states that are not a
             pair.
 
     Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997; projection: Sak et al.,
@@ -158,17 +158,17 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """Reads sequences with gated recurrent units.
+    """Processes sequences with gated recurrent units.
 
     ``r, z = sigmoid(W_ih x + b_ih + W_hh h + b_hh)`` with two thirds of the rows, and with the
     last third ``n = tanh(W_ih x + b_ih + r * (W_hh h + b_hh))``; then ``h = (1 - z) * n + z * h``.
 
-    Arguments, shapes and attributes are those of ``LSTM``, with one state ``h`` in the place of
+    Arguments, shapes and attributes are those of ``LSTM``, with one state ``h`` instead of
     ``(h, c)``, three times ``hidden_size`` rows per weight, and without ``proj_size``.
 
     Raises:
-        ValueError: a size that is not positive, ``dropout`` that is not in [0, 1]; in the
-            call, another dtype, or neither two nor three dimensions.
+        ValueError: a size is not positive, ``dropout`` that is not in [0, 1]; in the call, another
+            dtype, or neither two nor three dimensions.
         RuntimeError: input or states of another size, or no steps (in the call).
         TypeError: sizes that are no whole numbers, options that are no bools.
 

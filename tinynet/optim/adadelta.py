@@ -21,7 +21,7 @@ from tinynet.optim.base.parameter_state import Rule
 
 
 class Adadelta(Elementwise):
-    """Adadelta: steps as large as the last ones were, over the size of the gradient.
+    """Adadelta: steps scaled by the ratio of recent step sizes to recent gradients.
 
     ``v = rho * v + (1 - rho) * g * g``, ``d = sqrt(u + eps) / sqrt(v + eps) * g``,
     ``u = rho * u + (1 - rho) * d * d``, ``p = p - lr * d``. Zeiler (2012), "ADADELTA: An Adaptive
@@ -30,11 +30,11 @@ class Adadelta(Elementwise):
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: factor of the steps, >= 0.
-        rho: how much of the two averages is kept, in [0, 1].
-        eps: added under the roots, >= 0.
+        rho: decay rate of the two averages, in [0, 1].
+        eps: added under the roots for numerical stability, >= 0.
         weight_decay: L2 penalty, >= 0.
         foreach, capturable: accepted for compatibility; they change nothing.
-        maximize: go up instead of down.
+        maximize: maximize the objective instead of minimizing it.
         differentiable: not supported.
 
     Raises:

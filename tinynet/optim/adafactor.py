@@ -14,23 +14,23 @@ from tinynet.optim.optimizer import Optimizer
 
 
 class Adafactor(Optimizer):
-    """Adafactor: Adam's scaling from one number per row and one per column.
+    """Adafactor: Adam's scaling with one number per row and one per column.
 
-    For a matrix the squares of the gradient are kept as the averages r of its rows and c of its
-    columns, and ``v = r c / mean(r)``; a vector keeps v itself. At step t, both take over
-    ``t^beta2_decay`` of the new squares, and ``u = g / sqrt(v)``,
+    For a matrix, the squared gradients are stored as averages r of its rows and c of its columns,
+    with ``v = r c / mean(r)``; a vector stores v itself. At step t the new squares enter with the
+    weight ``t^beta2_decay``, then ``u = g / sqrt(v)``,
     ``p = p - max(eps[1], rms(p)) * min(lr, 1 / sqrt(t)) * u / max(1, rms(u) / d)``. Shazeer and
     Stern (2018), "Adafactor: Adaptive Learning Rates with Sublinear Memory Cost".
 
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: largest learning rate, >= 0.
-        beta2_decay: power of the step in the share of new squares, <= 0.
-        eps: the smallest root of v (None: the dtype's), and the smallest size of a parameter.
-        d: size of u above which it is clipped, >= 1.
+        beta2_decay: exponent of the weight of new squares, <= 0.
+        eps: lower bounds of the root of v (None: the dtype's) and of the parameter's size.
+        d: clipping threshold for the size of u, >= 1.
         weight_decay: factor of the decay ``p = p * (1 - lr * weight_decay)``, >= 0.
         foreach: accepted for compatibility; it changes nothing.
-        maximize: go up instead of down.
+        maximize: maximize the objective instead of minimizing it.
 
     Raises:
         ValueError: an option is out of range.
@@ -86,7 +86,7 @@ class Adafactor(Optimizer):
                 raise ValueError(f"{what} but is: {value}")
 
     def update(self, param: Array, grad: Array, state: dict[str, Any], group: Group) -> None:
-        """Change ``param`` in place."""
+        """Update ``param`` in place."""
         if not state:
             state["step"] = counted()
             state.update(_zeros(grad))
@@ -109,7 +109,7 @@ class Adafactor(Optimizer):
 
 
 def _zeros(grad: Array) -> dict[str, Array]:
-    """Return the averages of squares at the start."""
+    """Return the initial averages of squares."""
     if grad.ndim < 2:
         return {"variance": np.zeros_like(grad)}
     rows, columns = grad.shape[:-1], grad.shape[:-2] + grad.shape[-1:]
@@ -120,7 +120,7 @@ def _zeros(grad: Array) -> dict[str, Array]:
 
 
 def _variance(grad: Array, state: dict[str, Any], share: float, least: float) -> Array:
-    """Take over the new squares; return the average of squares of each element, a new array."""
+    """Add the new squares to the averages; return v for each element, as a new array."""
     squares = grad * grad
     if grad.ndim < 2:
         average = state["variance"]
@@ -135,5 +135,5 @@ def _variance(grad: Array, state: dict[str, Any], share: float, least: float) ->
 
 
 def _rms(x: Array) -> float:
-    """Return the root of the mean of squares."""
+    """Return the root mean square."""
     return float(np.linalg.norm(x)) / math.sqrt(x.size)

@@ -24,23 +24,23 @@ from tinynet.optim.base.parameter_state import Rule
 
 
 class Adagrad(Elementwise):
-    """Adagrad: steps over the root of the sum of all squares of the gradient so far.
+    """Adagrad: steps divided by the root of the sum of all squared gradients so far.
 
     ``s = s + g * g``, ``p = p - lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps)`` at step t.
     Duchi, Hazan and Singer (2011), "Adaptive Subgradient Methods for Online Learning and
     Stochastic Optimization".
 
-    Sparse gradients move the rows that they have.
+    Sparse gradients update only the rows they contain.
 
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: learning rate, >= 0.
-        lr_decay: how fast the learning rate falls, >= 0.
-        weight_decay: L2 penalty, >= 0; not with sparse gradients.
-        initial_accumulator_value: what the sums start from, >= 0.
-        eps: added to the root, >= 0.
+        lr_decay: decay of the learning rate, >= 0.
+        weight_decay: L2 penalty, >= 0; not supported with sparse gradients.
+        initial_accumulator_value: initial value of the sums, >= 0.
+        eps: added to the root for numerical stability, >= 0.
         foreach, fused: accepted for compatibility; they change nothing.
-        maximize: go up instead of down.
+        maximize: maximize the objective instead of minimizing it.
         differentiable: not supported.
 
     Raises:
@@ -85,7 +85,7 @@ class Adagrad(Elementwise):
             "fused": fused,
         }
         super().__init__(params, defaults)
-        for group in self.param_groups:  # the only one whose state is there before the first step
+        for group in self.param_groups:  # as in PyTorch, its state exists before the first step
             for p in group["params"]:
                 total = np.full_like(p._array, self.start("sum", group))
                 self.state[p].update(step=wrap(counted()), sum=wrap(total))
@@ -105,7 +105,7 @@ class Adagrad(Elementwise):
         refuse_fused_foreach(group)
 
     def start(self, name: str, group: Group) -> float:
-        """Return what an entry of the state starts from."""
+        """Return the initial value of a state entry."""
         return self.defaults["initial_accumulator_value"] if name == "sum" else 0.0
 
     def rule(
@@ -138,7 +138,7 @@ class Adagrad(Elementwise):
     def update_rows(
         self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
     ) -> None:
-        """Change the rows of a sparse gradient."""
+        """Update the rows of a sparse gradient."""
         step, total = state["step"], state["sum"]
         step += 1
         lr = number(group["lr"]) / (1 + (float(step) - 1) * group["lr_decay"])

@@ -22,7 +22,7 @@ from tinynet.optim.base.parameter_state import Rule
 
 
 class Adamax(Elementwise):
-    """Adamax: Adam with the largest gradient of late in the place of the root of the squares.
+    """Adamax: Adam with a decaying maximum of the gradient in place of the root of the squares.
 
     ``m = b1 * m + (1 - b1) * g``, ``u = max(b2 * u, |g| + eps)``, and at step t
     ``p = p - lr / (1 - b1^t) * m / u``. Kingma and Ba (2015), "Adam: A Method for Stochastic
@@ -31,11 +31,11 @@ class Adamax(Elementwise):
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: learning rate, >= 0.
-        betas: how much of the two averages is kept, each in [0, 1).
-        eps: added to the size of the gradient, >= 0.
+        betas: decay rates of the average and the maximum, each in [0, 1).
+        eps: added to the gradient's magnitude for numerical stability, >= 0.
         weight_decay: L2 penalty, >= 0.
         foreach, capturable: accepted for compatibility; they change nothing.
-        maximize: go up instead of down.
+        maximize: maximize the objective instead of minimizing it.
         differentiable: not supported.
 
     Raises:

@@ -21,10 +21,10 @@ from tinynet.optim.base.parameter_state import Rule
 
 
 class ASGD(Elementwise):
-    """ASGD: gradient descent that also keeps the average of the parameters on their way.
+    """ASGD: gradient descent that also averages the parameters over the steps.
 
-    ``p = p * (1 - lambd * eta) - eta * g``, where eta starts from lr and is
-    ``lr / (1 + lambd * lr * t)^alpha`` after step t. The average stands in the state as ``"ax"``:
+    ``p = p * (1 - lambd * eta) - eta * g``, where eta starts at lr and is
+    ``lr / (1 + lambd * lr * t)^alpha`` after step t. The state stores the average as ``"ax"``:
     the parameter itself until step t0, then a running mean. Polyak and Juditsky (1992),
     "Acceleration of Stochastic Approximation by Averaging".
 
@@ -32,11 +32,11 @@ class ASGD(Elementwise):
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: learning rate, >= 0.
         lambd: decay of the parameters.
-        alpha: power of the decay of eta.
-        t0: the step from which the average is taken.
+        alpha: exponent of the decay of eta.
+        t0: the step at which averaging starts.
         weight_decay: L2 penalty, >= 0.
         foreach, capturable: accepted for compatibility; they change nothing.
-        maximize: go up instead of down.
+        maximize: maximize the objective instead of minimizing it.
         differentiable: not supported.
 
     Raises:
@@ -88,7 +88,7 @@ class ASGD(Elementwise):
         refuse_differentiable(group)
 
     def start(self, name: str, group: Group) -> float:
-        """Return what an entry of the state starts from."""
+        """Return the initial value of a state entry."""
         return {"eta": number(group["lr"]), "mu": 1.0}.get(name, 0.0)
 
     def rule(

@@ -13,7 +13,7 @@ from tinynet.optim.optimizer import Optimizer
 
 
 class Muon(Optimizer):
-    """Muon: momentum whose matrix is made orthogonal before it moves the parameter.
+    """Muon: momentum whose matrix is orthogonalized before it updates the parameter.
 
     ``b = momentum * b + (1 - momentum) * g``; U is b (for Nesterov's form ``momentum * b + (1 -
     momentum) * g``) with all singular values brought close to 1 by a few Newton-Schulz steps
@@ -21,23 +21,23 @@ class Muon(Optimizer):
     ``r = sqrt(max(1, rows / columns))``. Jordan et al. (2024), "Muon: An optimizer for hidden
     layers in neural networks".
 
-    For the matrices of hidden layers; biases, embeddings and the last layer need another
+    Use it for the matrices of hidden layers; biases, embeddings and the last layer need another
     optimizer, such as AdamW. As in PyTorch, the Newton-Schulz steps round to 8 bits (bfloat16).
 
     Args:
         params: parameters with two dimensions, groups of them, or named ones; see ``Optimizer``.
         lr: learning rate, >= 0.
         weight_decay: factor of the decay, >= 0.
-        momentum: share of the old momentum that is kept, >= 0.
+        momentum: fraction of the old momentum to keep, >= 0.
         nesterov: use Nesterov's form.
         ns_coefficients: a, b and c.
-        eps: the smallest norm that U is divided by.
+        eps: lower bound of the norm that normalizes b before the Newton-Schulz steps.
         ns_steps: number of Newton-Schulz steps, less than 100.
         adjust_lr_fn: ``"original"`` (None) as above, or ``"match_rms_adamw"``: r is
-            ``0.2 * sqrt(max(rows, columns))``, so that steps are as large as AdamW's.
+            ``0.2 * sqrt(max(rows, columns))``, which makes steps as large as AdamW's.
 
     Raises:
-        ValueError: an option is out of range, or a parameter has not two dimensions.
+        ValueError: an option is out of range, or a parameter does not have two dimensions.
 
     Example:
         >>> x = tn.tensor([[3.0, 4.0]], requires_grad=True)
@@ -75,7 +75,7 @@ class Muon(Optimizer):
         super().__init__(params, defaults)
 
     def check(self, group: Group) -> None:
-        """Raise ValueError if an option or a parameter of a group cannot be used."""
+        """Raise ValueError if an option or a parameter of a group is not supported."""
         refuse_long_lr(group)
         for name, what in (
             ("lr", "Learning rate"),
@@ -100,7 +100,7 @@ class Muon(Optimizer):
                 )
 
     def update(self, param: Array, grad: Array, state: dict[str, Any], group: Group) -> None:
-        """Change ``param`` in place."""
+        """Update ``param`` in place."""
         if "momentum_buffer" not in state:
             state["momentum_buffer"] = np.zeros_like(grad)
         buffer, momentum = state["momentum_buffer"], group["momentum"]
@@ -121,7 +121,7 @@ _RATIOS = {
 def orthogonal(x: Array, coefficients: tuple[float, float, float], steps: int, eps: float) -> Array:
     """Return a float32 matrix with the singular vectors of ``x`` and singular values near 1.
 
-    Five steps with Muon's coefficients bring them between 0.7 and 1.2.
+    Five steps with Muon's coefficients bring the values to between 0.7 and 1.2.
     """
     a, b, c = coefficients
     x = bfloat16(x)
@@ -136,7 +136,7 @@ def orthogonal(x: Array, coefficients: tuple[float, float, float], steps: int, e
 
 
 def bfloat16(x: Any) -> Array:
-    """Return float32 numbers that are rounded to bfloat16: to 8 bits, ties to even."""
+    """Return float32 numbers rounded to bfloat16: to 8 bits, ties to even."""
     bits = np.array(x, np.float32, ndmin=1).view(np.uint32)
     bits += ((bits >> 16) & 1) + np.uint32(0x7FFF)
     bits &= np.uint32(0xFFFF0000)

@@ -25,7 +25,7 @@ from tinynet.optim.base.parameter_state import Rule
 class NAdam(Elementwise):
     """NAdam: Adam with Nesterov's momentum.
 
-    With ``mu(t) = b1 * (1 - 0.96^(t * momentum_decay) / 2)``, the product P of all of them so far,
+    With ``mu(t) = b1 * (1 - 0.96^(t * momentum_decay) / 2)``, the product P of mu(1) to mu(t),
     and Adam's averages m and v, at step t ``p = p - lr * ((1 - mu(t)) / (1 - P) * g + mu(t + 1) /
     (1 - P * mu(t + 1)) * m) / (sqrt(v / (1 - b2^t)) + eps)``. Dozat (2016), "Incorporating
     Nesterov Momentum into Adam".
@@ -33,13 +33,14 @@ class NAdam(Elementwise):
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: learning rate, >= 0.
-        betas: how much of the two averages is kept, each in [0, 1).
-        eps: added to the root, >= 0.
+        betas: decay rates of the two averages, each in [0, 1).
+        eps: added to the root for numerical stability, >= 0.
         weight_decay: L2 penalty, >= 0.
-        momentum_decay: how fast the momentum comes to its full size, >= 0.
-        decoupled_weight_decay: decay as AdamW does, ``p = p * (1 - lr * weight_decay)``.
+        momentum_decay: how fast the momentum grows to its full size, >= 0.
+        decoupled_weight_decay: apply weight decay as AdamW does, ``p = p * (1 - lr *
+            weight_decay)``.
         foreach, capturable: accepted for compatibility; they change nothing.
-        maximize: go up instead of down.
+        maximize: maximize the objective instead of minimizing it.
         differentiable: not supported.
 
     Raises:
@@ -98,7 +99,7 @@ class NAdam(Elementwise):
         refuse_differentiable(group)
 
     def start(self, name: str, group: Group) -> float:
-        """Return what an entry of the state starts from."""
+        """Return the initial value of a state entry."""
         return 1.0 if name == "mu_product" else 0.0
 
     def rule(
@@ -134,7 +135,7 @@ class NAdam(Elementwise):
             np.multiply(mean, of_mean, work)
             move += work
             np.sqrt(square, work)
-            work += eps  # all of the fraction times the root of 1 - b2^t
+            work += eps  # everything is scaled by the root of 1 - b2^t
             move /= work
             param -= move
 

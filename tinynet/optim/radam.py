@@ -23,7 +23,7 @@ from tinynet.optim.base.parameter_state import Rule
 
 
 class RAdam(Elementwise):
-    """RAdam: Adam that waits with its scaling until the squares are known well enough.
+    """RAdam: Adam without the scaling until the average of the squares is reliable.
 
     With Adam's averages m and v, ``s = 2 / (1 - b2) - 1`` and, at step t, ``r = s - 2 * t * b2^t /
     (1 - b2^t)``: while r <= 5, ``p = p - lr * m / (1 - b1^t)``; then m is also multiplied by
@@ -33,12 +33,13 @@ class RAdam(Elementwise):
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: learning rate, >= 0.
-        betas: how much of the two averages is kept, each in [0, 1).
-        eps: added to the root, >= 0.
+        betas: decay rates of the two averages, each in [0, 1).
+        eps: added to the root for numerical stability, >= 0.
         weight_decay: L2 penalty, >= 0.
-        decoupled_weight_decay: decay as AdamW does, ``p = p * (1 - lr * weight_decay)``.
+        decoupled_weight_decay: apply weight decay as AdamW does, ``p = p * (1 - lr *
+            weight_decay)``.
         foreach, capturable: accepted for compatibility; they change nothing.
-        maximize: go up instead of down.
+        maximize: maximize the objective instead of minimizing it.
         differentiable: not supported.
 
     Raises:
@@ -123,7 +124,7 @@ class RAdam(Elementwise):
 
 
 def _rectified(t: float, beta2: float) -> float | None:
-    """Return the factor of the scaled step at step t; None while it cannot be trusted."""
+    """Return the factor of the scaled step at step t; None while the average is unreliable."""
     last = 2 / (1 - beta2) - 1
     missing = 1 - beta2**t
     length = last - 2 * t * beta2**t / missing

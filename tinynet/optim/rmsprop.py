@@ -21,10 +21,10 @@ from tinynet.optim.base.parameter_state import Rule
 
 
 class RMSprop(Elementwise):
-    """RMSprop: steps over the root of a running average of the squares of the gradient.
+    """RMSprop: steps divided by the root of a running average of the squared gradient.
 
-    ``v = alpha * v + (1 - alpha) * g * g``; ``d = g / (sqrt(v) + eps)``, where ``centered`` takes
-    the square of the average gradient off v; ``p = p - lr * d``, or with momentum
+    ``v = alpha * v + (1 - alpha) * g * g``; ``d = g / (sqrt(v) + eps)``, where ``centered``
+    subtracts the square of the average gradient from v; ``p = p - lr * d``, or with momentum
     ``b = momentum * b + d`` and ``p = p - lr * b``. Hinton (2012), lecture 6e of "Neural Networks
     for Machine Learning"; centered: Graves (2013), "Generating Sequences With Recurrent Neural
     Networks".
@@ -32,13 +32,13 @@ class RMSprop(Elementwise):
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
         lr: learning rate, >= 0.
-        alpha: how much of the averages is kept, >= 0.
-        eps: added to the root, >= 0.
+        alpha: decay rate of the averages, >= 0.
+        eps: added to the root for numerical stability, >= 0.
         weight_decay: L2 penalty, >= 0.
-        momentum: share of the last update that is kept, >= 0.
-        centered: divide by the deviation instead of the root of the squares.
+        momentum: fraction of the previous update to keep, >= 0.
+        centered: divide by the standard deviation instead of the root of the squares.
         foreach, capturable: accepted for compatibility; they change nothing.
-        maximize: go up instead of down.
+        maximize: maximize the objective instead of minimizing it.
         differentiable: not supported.
 
     Raises:

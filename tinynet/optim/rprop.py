@@ -21,20 +21,20 @@ from tinynet.optim.base.parameter_state import Rule
 
 
 class Rprop(Elementwise):
-    """Rprop: only the sign of the gradient counts; each element has a step size of its own.
+    """Rprop: uses only the sign of the gradient, with a separate step size for each element.
 
-    The step size grows by ``etas[1]`` while the sign stays, and shrinks by ``etas[0]`` where it
-    changes; there the element rests for one step. For whole data sets rather than batches.
+    The step size is multiplied by ``etas[1]`` while the sign stays the same, and by ``etas[0]``
+    when it changes; that element then skips one step. For full-batch training, not mini-batches.
     Riedmiller and Braun (1993), "A Direct Adaptive Method for Faster Backpropagation Learning: The
     RPROP Algorithm".
 
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``.
-        lr: the step sizes at the start, >= 0.
+        lr: the initial step sizes, >= 0.
         etas: factors of the step size, the first in (0, 1), the second > 1.
         step_sizes: the smallest and the largest step size.
         foreach, capturable: accepted for compatibility; they change nothing.
-        maximize: go up instead of down.
+        maximize: maximize the objective instead of minimizing it.
         differentiable: not supported.
 
     Raises:
@@ -86,7 +86,7 @@ class Rprop(Elementwise):
         refuse_differentiable(group)
 
     def start(self, name: str, group: Group) -> float:
-        """Return what an entry of the state starts from."""
+        """Return the initial value of a state entry."""
         return number(group["lr"]) if name == "step_size" else 0.0
 
     def rule(

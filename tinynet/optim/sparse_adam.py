@@ -13,18 +13,18 @@ from tinynet.optim.optimizer import Optimizer
 
 
 class SparseAdam(Optimizer):
-    """Adam that moves only the rows which a sparse gradient has, and their averages.
+    """Adam that updates only the rows of a sparse gradient, and their averages.
 
-    Rows without gradient keep their averages, unlike in Adam, where these fade; so this is not
-    Adam's result, but it costs only what the rows cost. See ``Adam`` for the formula.
+    Rows without a gradient keep their averages, whereas Adam's decay. The results therefore
+    differ from Adam's, but a step costs only as much as its rows. See ``Adam`` for the formula.
 
     Args:
         params: parameters, groups of them, or named ones; see ``Optimizer``. Their gradients must
-            be sparse, as those of ``nn.Embedding(sparse=True)``.
+            be sparse, such as those of ``nn.Embedding(sparse=True)``.
         lr: learning rate, > 0.
-        betas: how much of the two averages is kept, each in [0, 1).
-        eps: added to the root, > 0.
-        maximize: go up instead of down.
+        betas: decay rates of the two averages, each in [0, 1).
+        eps: added to the root for numerical stability, > 0.
+        maximize: maximize the objective instead of minimizing it.
 
     Raises:
         ValueError: an option is out of range, or a parameter is sparse.
@@ -79,7 +79,7 @@ class SparseAdam(Optimizer):
             )
 
     def update(self, param: Array, grad: Any, state: dict[str, Any], group: Group) -> None:
-        """Change the rows of ``param`` that the gradient has."""
+        """Update the rows of ``param`` that the gradient contains."""
         if "step" not in state:
             state.update(step=0, exp_avg=np.zeros_like(param), exp_avg_sq=np.zeros_like(param))
         state["step"] += 1

@@ -1,7 +1,7 @@
-"""Learning rates that change with the steps of a schedule.
+"""Learning-rate schedules.
 
-Most schedules multiply or move the group's current learning rate, so several of them, and changes
-by hand, add up.
+Most schedules multiply the group's current learning rate or add to it, so several schedules and
+manual changes combine.
 """
 
 from tinynet.optim.lr_scheduler.base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING

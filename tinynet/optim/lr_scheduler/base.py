@@ -1,4 +1,4 @@
-"""The base of all schedulers."""
+"""The base class of all schedulers."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ EPOCH_DEPRECATION_WARNING = (
 
 
 class LRScheduler:
-    """Base of all schedulers; a schedule defines ``get_lr``.
+    """Base class of all schedulers; a subclass defines ``get_lr``.
 
-    Making a scheduler sets the learning rates of its epoch 0. To resume a run, make it first and
-    load the states of optimizer and scheduler afterwards.
+    Constructing a scheduler sets the learning rates of epoch 0. To resume a run, construct the
+    scheduler first, then load the states of the optimizer and the scheduler.
 
     Args:
-        optimizer: the optimizer whose groups' ``"lr"`` is set.
-        last_epoch: the last epoch of a run that is resumed; -1 for a new one.
+        optimizer: the optimizer; the scheduler sets ``"lr"`` in its groups.
+        last_epoch: the last epoch of a resumed run; -1 for a new one.
 
     Attributes:
         last_epoch: number of ``step()`` calls so far.
-        base_lrs: the learning rates that the groups started with.
+        base_lrs: the initial learning rates of the groups.
 
     Raises:
         KeyError: ``last_epoch`` is given, but a group has no ``"initial_lr"``.
 
     Example:
-        A schedule of one's own:
+        A custom schedule:
 
         >>> class Halves(optim.lr_scheduler.LRScheduler):
         ...     def get_lr(self):
@@ -91,10 +91,10 @@ class LRScheduler:
         raise NotImplementedError(f"{type(self).__name__} defines no get_lr()")
 
     def step(self, epoch: int | None = None) -> None:
-        """Go to the next epoch and set its learning rates; call it after ``optimizer.step()``.
+        """Advance to the next epoch and set its learning rates; call it after ``optimizer.step()``.
 
         Args:
-            epoch: go to this one; deprecated.
+            epoch: advance to this epoch instead; deprecated.
         """
         if self._step_count == 1:
             replaced = vars(self.optimizer).get("step")
@@ -108,7 +108,7 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        """Go to the next epoch, or to a given one, and set its learning rates."""
+        """Advance to the next or the given epoch and set its learning rates."""
         self._get_lr_called_within_step = True
         try:
             if epoch is None:
@@ -128,22 +128,22 @@ class LRScheduler:
         return f"{type(self).__name__}(last_epoch={self.last_epoch}, lr={self._last_lr})"
 
     def get_last_lr(self) -> list[Any]:
-        """Return the learning rates that the last ``step`` set, one per group."""
+        """Return the learning rates set by the last ``step``, one per group."""
         return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer."""
+        """Return all attributes except the optimizer."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict`` returned; load the optimizer's state, too."""
+        """Load a state returned by ``state_dict``; load the optimizer's state, too."""
         self.__dict__.update(state_dict)
 
     def _current(self) -> list[Any]:
         return values_of(self.optimizer, "lr")
 
     def _asked(self) -> None:
-        """Warn a user who asks for the next learning rates in place of the last ones."""
+        """Warn a user who calls ``get_lr`` instead of ``get_last_lr``."""
         if not self._get_lr_called_within_step:
             warn(
                 "To get the last learning rate computed by the scheduler, please use "
@@ -152,31 +152,31 @@ class LRScheduler:
 
 
 class _LRScheduler(LRScheduler):
-    """The old name of the base."""
+    """The deprecated name of the base class."""
 
 
 # ---- the groups of an optimizer -----------------------------------------------------------------
 
 
 def checked(optimizer: Any) -> Optimizer:
-    """Return an optimizer; raise TypeError for anything else."""
+    """Return an optimizer unchanged; raise TypeError for anything else."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
     return optimizer
 
 
 def own(value: Any) -> Any:
-    """Return a value that later writes to a tensor do not change."""
+    """Return a copy of a tensor, which later writes do not change; other values unchanged."""
     return value.detach().clone() if isinstance(value, Tensor) else value
 
 
 def values_of(optimizer: Optimizer, name: str) -> list[Any]:
-    """Return an option of all groups."""
+    """Return the values of an option in all groups."""
     return [own(group[name]) for group in optimizer.param_groups]
 
 
 def put(group: Group, name: str, value: Any) -> None:
-    """Set an option; one that is a tensor is written in place."""
+    """Set an option; a tensor is updated in place."""
     if isinstance(group[name], Tensor):
         with no_grad():
             group[name].fill_(value.reshape(()) if isinstance(value, Tensor) else value)
@@ -185,10 +185,10 @@ def put(group: Group, name: str, value: Any) -> None:
 
 
 def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
-    """Return a value for each group, from one for all or a list.
+    """Return a list with one value per group, from a single value or a list.
 
     Raises:
-        ValueError: the list is not as long as there are groups.
+        ValueError: the length of the list differs from the number of groups.
     """
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
@@ -204,10 +204,10 @@ def per_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 def functions_for(
     optimizer: Optimizer, given: Callable[[int], float] | Sequence[Callable[[int], float]]
 ) -> list[Callable[[int], float]]:
-    """Return a function for each group, from one for all or a list.
+    """Return a list with one function per group, from a single function or a list.
 
     Raises:
-        ValueError: the list is not as long as there are groups.
+        ValueError: the length of the list differs from the number of groups.
     """
     count = len(optimizer.param_groups)
     if not isinstance(given, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Several schedules as one: after each other, or all at once."""
+"""Combinations of several schedules: one after the other, or all at once."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tinynet.optim.optimizer import Optimizer
 
 
 class Combined(LRScheduler):
-    """Base of what holds several schedules of one optimizer."""
+    """Base class of schedulers that combine several schedules of one optimizer."""
 
     _schedulers: list[LRScheduler]
 
     def _refuse_others(self, schedulers: Sequence[Any], optimizer: Optimizer) -> None:
-        """Raise for what cannot be combined."""
+        """Raise for schedulers that cannot be combined."""
         kind = type(self).__name__
         for i, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
@@ -36,31 +36,31 @@ class Combined(LRScheduler):
                 )
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer, with the states of the schedules."""
+        """Return all attributes except the optimizer, with the states of the schedules."""
         state = super().state_dict()
         del state["_schedulers"]
         return {**state, "_schedulers": [s.state_dict() for s in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict`` returned; load the optimizer's state, too."""
+        """Load a state returned by ``state_dict``; load the optimizer's state, too."""
         super().load_state_dict({k: v for k, v in state_dict.items() if k != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(state)
 
 
 class SequentialLR(Combined):
-    """Runs schedules after each other, such as a warm-up and then the rest.
+    """Runs schedules one after the other, such as a warm-up followed by a decay.
 
-    In epoch t: ``lr = schedule_i(t - milestones[i - 1])``, i being how many milestones are passed.
+    In epoch t: ``lr = schedule_i(t - milestones[i - 1])``, with i the number of milestones reached.
 
     Args:
         optimizer: the optimizer.
-        schedulers: the schedules, of this optimizer.
-        milestones: the epochs at which the second, third, ... takes over.
+        schedulers: the schedules, all for this optimizer.
+        milestones: the epochs at which the second, third, ... schedule takes over.
         last_epoch: see ``LRScheduler``.
 
     Raises:
-        ValueError: a schedule is of another optimizer, or there are too few milestones.
+        ValueError: a schedule belongs to another optimizer, or there are too few milestones.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
@@ -105,13 +105,13 @@ class SequentialLR(Combined):
         self.optimizer = optimizer
         for group in optimizer.param_groups:
             put(group, "lr", group["initial_lr"])
-        self.recursive_undo()  # the first step of each, done when it was made
+        self.recursive_undo()  # undo the first step, which each took when constructed
         first = schedulers[bisect_right(milestones, 0)]
         first._initial_step()
         self._last_lr = first.get_last_lr()
 
     def recursive_undo(self, sched: Any = None) -> None:
-        """Take one epoch off the schedules, and those that they are made of."""
+        """Move the schedules, and those they contain, back by one epoch."""
         sched = self if sched is None else sched
         if hasattr(sched, "_schedulers"):
             for inner in sched._schedulers:
@@ -120,7 +120,7 @@ class SequentialLR(Combined):
             sched.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]
-        """Go to the next epoch and set its learning rates."""
+        """Advance to the next epoch and set its learning rates."""
         self.last_epoch += 1
         i = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[i]
@@ -132,16 +132,16 @@ class SequentialLR(Combined):
 
 
 class ChainedScheduler(Combined):
-    """Runs schedules all at once: each changes what the one before has made of the learning rate.
+    """Runs all schedules in each epoch: each changes the result of the previous one.
 
-    ``lr = f2(f1(lr))``, where f1 and f2 are what the schedules do in this epoch.
+    ``lr = f2(f1(lr))``, where f1 and f2 are the updates of the schedules for this epoch.
 
     Args:
-        schedulers: the schedules, of one optimizer.
+        schedulers: the schedules, all for one optimizer.
         optimizer: the optimizer; that of the first schedule by default.
 
     Raises:
-        ValueError: a schedule is of another optimizer.
+        ValueError: a schedule belongs to another optimizer.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
@@ -170,7 +170,7 @@ class ChainedScheduler(Combined):
         self._last_lr = values_of(optimizer, "lr")
 
     def step(self) -> None:  # type: ignore[override]
-        """Let each schedule go to its next epoch."""
+        """Advance each schedule to its next epoch."""
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = values_of(self.optimizer, "lr")

@@ -12,13 +12,13 @@ from tinynet.optim.optimizer import Optimizer
 class CosineAnnealingLR(LRScheduler):
     """Lowers the learning rate to ``eta_min`` along half a cosine, over ``T_max`` epochs.
 
-    ``eta_min + (base - eta_min) * (1 + cos(pi * epoch / T_max)) / 2``, computed from one epoch to
-    the next so that other changes of the learning rate last; goes up again after ``T_max``.
+    ``eta_min + (base - eta_min) * (1 + cos(pi * epoch / T_max)) / 2``, computed from each epoch to
+    the next to preserve other changes of the learning rate; rises again after ``T_max``.
     Loshchilov and Hutter (2017), "SGDR: Stochastic Gradient Descent with Warm Restarts".
 
     Args:
         optimizer: the optimizer.
-        T_max: epochs until the minimum.
+        T_max: number of epochs until the minimum.
         eta_min: the minimum.
         last_epoch: see ``LRScheduler``.
 
@@ -68,21 +68,21 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Lowers the learning rate to ``eta_min`` along half a cosine, and starts again, and again.
+    """Lowers the learning rate to ``eta_min`` along half a cosine, then restarts, repeatedly.
 
     ``eta_min + (base - eta_min) * (1 + cos(pi * T_cur / T_i)) / 2``, where T_cur counts the epochs
-    since the last start and T_i is the length of the period. Loshchilov and Hutter (2017), "SGDR:
-    Stochastic Gradient Descent with Warm Restarts".
+    since the last restart and T_i is the length of the period. Loshchilov and Hutter (2017),
+    "SGDR: Stochastic Gradient Descent with Warm Restarts".
 
     Args:
         optimizer: the optimizer.
-        T_0: epochs of the first period.
-        T_mult: each period is so many times as long as the one before.
+        T_0: number of epochs in the first period.
+        T_mult: factor by which each period is longer than the previous one.
         eta_min: the minimum.
         last_epoch: see ``LRScheduler``.
 
     Raises:
-        ValueError: ``T_0`` or ``T_mult`` is no positive whole number, or ``eta_min`` no number.
+        ValueError: ``T_0`` or ``T_mult`` is not a positive integer, or ``eta_min`` not a number.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
@@ -119,16 +119,16 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """Return the learning rates for the place in the period."""
+        """Return the learning rates for the current position in the period."""
         self._asked()
         share = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * share / 2 for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Go to the next epoch and set its learning rates.
+        """Advance to the next epoch and set its learning rates.
 
         Args:
-            epoch: go to this one, which may be a fraction: ``epoch + batch / batches``.
+            epoch: advance to this epoch instead; may be a fraction: ``epoch + batch / batches``.
         """
         if epoch is None and self.last_epoch < 0:
             epoch = 0
@@ -153,7 +153,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._last_lr = self._current()
 
     def _go_to(self, epoch: float) -> None:
-        """Set the period, and the place in it, of an epoch."""
+        """Set the period of an epoch, and the position in that period."""
         first, times = self.T_0, self.T_mult
         if epoch < first:
             self.T_i, self.T_cur = first, epoch

@@ -1,4 +1,4 @@
-"""Schedules that go up and down, momentum against learning rate."""
+"""Cyclic schedules, with momentum moving opposite to the learning rate."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tinynet.optim.optimizer import Optimizer
 
 
 def _uses_beta1(optimizer: Optimizer) -> bool:
-    """Return whether the first of ``"betas"`` is the momentum.
+    """Return whether the momentum is the first of ``"betas"``.
 
     Raises:
-        ValueError: the optimizer has no momentum at all.
+        ValueError: the optimizer has no momentum.
     """
     if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
         raise ValueError(
@@ -33,7 +33,7 @@ def _set_momentum(group: Group, momentum: Any, beta1: bool) -> None:
 
 
 def _start_momentum(optimizer: Optimizer, lows: list[Any], highs: list[Any], beta1: bool) -> None:
-    """Give all groups their bounds of the momentum, and the upper one."""
+    """Set the momentum bounds of all groups, and start at the upper bound."""
     for group, low, high in zip(optimizer.param_groups, lows, highs, strict=True):
         _set_momentum(group, high, beta1)
         group["max_momentum"] = high
@@ -41,30 +41,30 @@ def _start_momentum(optimizer: Optimizer, lows: list[Any], highs: list[Any], bet
 
 
 class CyclicLR(LRScheduler):
-    """Lets the learning rate go up and down in a line between two bounds; one step per batch.
+    """Moves the learning rate linearly up and down between two bounds; step it once per batch.
 
-    The momentum goes the other way. Smith (2017), "Cyclical Learning Rates for Training Neural
-    Networks".
+    The momentum moves in the opposite direction. Smith (2017), "Cyclical Learning Rates for
+    Training Neural Networks".
 
     Args:
         optimizer: the optimizer.
         base_lr: the lower bound, or one for each group.
         max_lr: the upper bound, or one for each group.
-        step_size_up: batches of the way up.
-        step_size_down: batches of the way down; as many as up by default.
-        mode: ``"triangular"``, ``"triangular2"`` (the upper bound comes half as near with each
-            cycle), or ``"exp_range"`` (it is scaled by ``gamma^batches``).
+        step_size_up: number of batches in the rising half.
+        step_size_down: number of batches in the falling half; ``step_size_up`` by default.
+        mode: ``"triangular"``, ``"triangular2"`` (each cycle halves the amplitude), or
+            ``"exp_range"`` (``gamma^batches`` scales the amplitude).
         gamma: see ``mode``.
-        scale_fn: scales the distance of the bounds, in the place of ``mode``.
-        scale_mode: ``scale_fn`` is called with the number of the ``"cycle"`` or ``"iterations"``.
-        cycle_momentum: also move the momentum (or the first of the betas).
+        scale_fn: a function that scales the amplitude, instead of ``mode``.
+        scale_mode: whether ``scale_fn`` takes the number of the ``"cycle"`` or of ``"iterations"``.
+        cycle_momentum: also change the momentum (or the first of the betas).
         base_momentum: the lower bound of the momentum, or one for each group.
-        max_momentum: the upper bound, where it starts, or one for each group.
+        max_momentum: the upper bound of the momentum and its initial value, or one for each group.
         last_epoch: the last batch; see ``LRScheduler``.
 
     Raises:
-        ValueError: an unknown mode without ``scale_fn``, not one bound for each group, or an
-            optimizer without momentum and betas whose momentum is to be moved.
+        ValueError: the mode is unknown and there is no ``scale_fn``, the number of bounds differs
+            from the number of groups, or the optimizer has no momentum or betas to cycle.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
@@ -120,7 +120,7 @@ class CyclicLR(LRScheduler):
         self.base_lrs = base_lrs
 
     def scale_fn(self, x: float) -> float:
-        """Return the scale of the distance of the bounds in a cycle, or at a batch."""
+        """Return the scale of the amplitude in a cycle, or at a batch."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
         if self.mode == "exp_range":
@@ -128,7 +128,7 @@ class CyclicLR(LRScheduler):
         return 1.0 if self.mode == "triangular" else 1 / (2.0 ** (x - 1))
 
     def get_lr(self) -> list[Any]:
-        """Return the learning rates for the batch; the momentum is set here, too."""
+        """Return the learning rates for the batch; also sets the momentum."""
         self._asked()
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
@@ -143,14 +143,14 @@ class CyclicLR(LRScheduler):
         return [low + (high - low) * height * scale for low, high in bounds]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer; of ``scale_fn``, only what an object holds."""
+        """Return all attributes except the optimizer; for ``scale_fn``, only an object's state."""
         state = super().state_dict()
         del state["_scale_fn_custom"]
         function = self._scale_fn_custom
         return {**state, "_scale_fn_custom": None if function is None else held_by(function)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict`` returned; a function stays as it is."""
+        """Load a state returned by ``state_dict``; functions are kept."""
         rest = {k: v for k, v in state_dict.items() if k != "_scale_fn_custom"}
         super().load_state_dict(rest)
         held = state_dict["_scale_fn_custom"]
@@ -159,30 +159,30 @@ class CyclicLR(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Lets the learning rate go up once, and then down to almost nothing; one step per batch.
+    """Raises the learning rate once, then lowers it to almost zero; step it once per batch.
 
-    From ``max_lr / div_factor`` up to ``max_lr`` and down to the start over ``final_div_factor``;
-    the momentum goes the other way. Smith and Topin (2019), "Super-Convergence: Very Fast Training
-    of Neural Networks Using Large Learning Rates".
+    Goes from ``max_lr / div_factor`` up to ``max_lr`` and down to the initial rate over
+    ``final_div_factor``; the momentum moves in the opposite direction. Smith and Topin (2019),
+    "Super-Convergence: Very Fast Training of Neural Networks Using Large Learning Rates".
 
     Args:
         optimizer: the optimizer.
         max_lr: the highest learning rate, or one for each group.
-        total_steps: batches of the cycle; or give the next two.
+        total_steps: number of batches in the cycle; or give the next two arguments instead.
         epochs: number of epochs.
-        steps_per_epoch: batches of an epoch.
-        pct_start: share of the batches that go up, a float.
-        anneal_strategy: along a ``"cos"`` or ``"linear"``.
-        cycle_momentum: also move the momentum (or the first of the betas).
+        steps_per_epoch: number of batches per epoch.
+        pct_start: fraction of the batches with rising learning rate, a float.
+        anneal_strategy: ``"cos"`` or ``"linear"``.
+        cycle_momentum: also change the momentum (or the first of the betas).
         base_momentum: its lower bound, or one for each group.
         max_momentum: its upper bound, where it starts and ends, or one for each group.
-        div_factor: ``max_lr`` over the first learning rate.
-        final_div_factor: the first over the last learning rate.
-        three_phase: go down to the start as fast as up, and only then to the end.
+        div_factor: ``max_lr`` divided by the initial learning rate.
+        final_div_factor: the initial learning rate divided by the last one.
+        three_phase: fall to the initial rate as fast as it rose, and only then to the minimum.
         last_epoch: the last batch; see ``LRScheduler``.
 
     Raises:
-        ValueError: the number of steps is not given, or an argument is out of range.
+        ValueError: the number of steps is missing, or an argument is out of range.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
@@ -237,7 +237,7 @@ class OneCycleLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """Return the learning rates for the batch; the momentum is set here, too.
+        """Return the learning rates for the batch; also sets the momentum.
 
         Raises:
             ValueError: the cycle is over.
@@ -262,7 +262,7 @@ class OneCycleLR(LRScheduler):
         return [self._between(g[phase["start_lr"]], g[phase["end_lr"]], share) for g in groups]
 
     def _between(self, start: Any, end: Any, share: float) -> Any:
-        """Return what lies a share of the way from start to end."""
+        """Interpolate from start to end."""
         if self._anneal_func_type == "linear":
             return (end - start) * share + start
         return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
@@ -283,7 +283,7 @@ def _total(total: int | None, epochs: int | None, per_epoch: int | None) -> int:
 
 
 def _phases(share: float, total: int, three: bool) -> list[dict[str, Any]]:
-    """Return the parts of a cycle: their last steps, and what they go from and to."""
+    """Return the phases of a cycle: their last steps, and their start and end values."""
     if share < 0 or share > 1 or not isinstance(share, float):
         raise ValueError(f"Expected float between 0 and 1 pct_start, but got {share}")
     up = (share * total - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")

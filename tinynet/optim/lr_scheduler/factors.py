@@ -1,4 +1,4 @@
-"""Schedules that multiply the learning rate, whatever it is, by a factor of the epoch."""
+"""Schedules that multiply the current learning rate by a factor for each epoch."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tinynet.optim.optimizer import Optimizer
 
 
 class Factor(LRScheduler):
-    """Base of the schedules that multiply all current learning rates by one factor per epoch.
+    """Base class of schedules that multiply all current learning rates by one factor per epoch.
 
-    So several of them, and changes by hand, add up.
+    Several of them, and manual changes, therefore combine.
     """
 
     def factor_now(self) -> float:
@@ -86,11 +86,11 @@ class StepLR(Factor):
 class MultiStepLR(Factor):
     """Multiplies the learning rate by ``gamma`` at each of the ``milestones``.
 
-    ``lr = initial_lr * gamma ** n``, n being how many milestones are passed.
+    ``lr = initial_lr * gamma ** n``, with n the number of milestones reached.
 
     Args:
         optimizer: the optimizer.
-        milestones: epochs; one that is given twice counts twice.
+        milestones: epochs; repeated ones count repeatedly.
         gamma: the factor.
         last_epoch: see ``LRScheduler``.
 
@@ -133,7 +133,7 @@ class ConstantLR(Factor):
     Args:
         optimizer: the optimizer.
         factor: the factor, in [0, 1].
-        total_iters: the epoch at which it is taken back.
+        total_iters: the epoch at which the factor ends.
         last_epoch: see ``LRScheduler``.
 
     Raises:
@@ -170,7 +170,7 @@ class ConstantLR(Factor):
 
 
 class LinearLR(Factor):
-    """Moves a factor of the learning rate in a line, over the first ``total_iters`` epochs.
+    """Changes a factor of the learning rate linearly over the first ``total_iters`` epochs.
 
     ``lr = initial_lr * (start_factor + (end_factor - start_factor) * min(epoch / total_iters,
     1))``.
@@ -179,7 +179,7 @@ class LinearLR(Factor):
         optimizer: the optimizer.
         start_factor: the factor at the start, in (0, 1].
         end_factor: the factor from ``total_iters`` on, in [0, 1].
-        total_iters: number of epochs of the change.
+        total_iters: number of epochs the change takes.
         last_epoch: see ``LRScheduler``.
 
     Raises:
@@ -215,7 +215,7 @@ class LinearLR(Factor):
         super().__init__(optimizer, last_epoch)
 
     def factor_now(self) -> float:
-        """Return the factor of this epoch over that of the last one."""
+        """Return the ratio of this epoch's factor to the previous one."""
         if self.last_epoch == 0:
             return self.start_factor
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -253,7 +253,7 @@ class ExponentialLR(Factor):
         super().__init__(optimizer, last_epoch)
 
     def factor_now(self) -> float:
-        """Return ``gamma``, at the start 1."""
+        """Return ``gamma``, or 1 at the start."""
         return 1 if self._is_initial else self.gamma
 
     def factor_so_far(self) -> float:
@@ -262,14 +262,14 @@ class ExponentialLR(Factor):
 
 
 class PolynomialLR(Factor):
-    """Lowers the learning rate to 0 along a power of the epochs that are left.
+    """Lowers the learning rate to 0 along a power of the remaining fraction of epochs.
 
     ``base * (1 - epoch / total_iters)^power``, and 0 from then on.
 
     Args:
         optimizer: the optimizer.
-        total_iters: epochs until 0.
-        power: the power.
+        total_iters: number of epochs until 0.
+        power: the exponent.
         last_epoch: see ``LRScheduler``.
 
     Example:
@@ -294,7 +294,7 @@ class PolynomialLR(Factor):
         super().__init__(optimizer, last_epoch)
 
     def factor_now(self) -> float:
-        """Return the factor of this epoch over that of the last one."""
+        """Return the ratio of this epoch's factor to the previous one."""
         if self._is_initial or self.last_epoch > self.total_iters:
             return 1
         now, before = (

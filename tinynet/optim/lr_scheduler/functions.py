@@ -1,4 +1,4 @@
-"""Schedules that a user's function gives."""
+"""Schedules defined by a user's function."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LambdaLR(LRScheduler):
         last_epoch: see ``LRScheduler``.
 
     Raises:
-        ValueError: not as many functions as groups.
+        ValueError: the number of functions differs from the number of groups.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
@@ -46,13 +46,13 @@ class LambdaLR(LRScheduler):
         return [base * function(self.last_epoch) for base, function in pairs]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything but the optimizer; of the functions, only what objects hold."""
+        """Return all attributes except the optimizer; for functions, only the state of objects."""
         state = super().state_dict()
         del state["lr_lambdas"]
         return {**state, "lr_lambdas": [held_by(f) for f in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict`` returned; functions stay as they are."""
+        """Load a state returned by ``state_dict``; functions are kept."""
         rest = {k: v for k, v in state_dict.items() if k != "lr_lambdas"}
         super().load_state_dict(rest)
         for function, held in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
@@ -71,8 +71,8 @@ class MultiplicativeLR(LambdaLR):
         last_epoch: see ``LRScheduler``.
 
     Raises:
-        ValueError: not as many functions as groups.
-        TypeError: one that cannot be called.
+        ValueError: the number of functions differs from the number of groups.
+        TypeError: a function is not callable.
 
     Example:
         >>> optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0)
@@ -106,5 +106,5 @@ class MultiplicativeLR(LambdaLR):
 
 
 def held_by(function: Any) -> dict[str, Any] | None:
-    """Return what a callable object holds; None for a function."""
+    """Return the attributes of a callable object; None for a function."""
     return None if isinstance(function, types.FunctionType) else dict(function.__dict__)

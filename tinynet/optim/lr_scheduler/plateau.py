@@ -1,4 +1,4 @@
-"""Lowering the learning rate when nothing gets better."""
+"""Lowering the learning rate when a metric stops improving."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from tinynet.optim.optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiplies the learning rate by ``factor`` when a metric has stopped getting better.
+    """Multiplies the learning rate by ``factor`` when a metric has stopped improving.
 
-    ``lr = max(lr * factor, min_lr)``. With ``"min"`` and ``"rel"``, better is ``metric < best * (1
-    - threshold)``.
+    ``lr = max(lr * factor, min_lr)``. With ``"min"`` and ``"rel"``, an improvement is ``metric <
+    best * (1 - threshold)``.
 
     Args:
         optimizer: the optimizer.
-        mode: ``"min"``: the metric should fall; ``"max"``: it should rise.
+        mode: ``"min"`` if lower metrics are better, ``"max"`` if higher ones are.
         factor: the factor, < 1.
-        patience: so many epochs without a better metric are let pass.
-        threshold: by how much a metric must be better than the best one.
-        threshold_mode: ``"rel"``: as a share of the best; ``"abs"``: as it is.
-        cooldown: epochs after a change that do not count.
+        patience: number of epochs without improvement to tolerate.
+        threshold: the smallest change that counts as an improvement.
+        threshold_mode: whether ``threshold`` is relative to the best (``"rel"``) or ``"abs"``.
+        cooldown: number of epochs to ignore after a reduction.
         min_lr: the lowest learning rate, or one for each group.
-        eps: smaller changes are not made.
+        eps: skip reductions smaller than this.
 
     Attributes:
         best: the best metric so far.
-        num_bad_epochs: epochs since then.
+        num_bad_epochs: epochs since the last improvement.
 
     Raises:
         ValueError: an argument is out of range.
@@ -93,11 +93,11 @@ class ReduceLROnPlateau(LRScheduler):
         self.num_bad_epochs = 0
 
     def step(self, metrics: SupportsFloat, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Look at the metric of an epoch, and lower the learning rates if it is time.
+        """Record the metric of an epoch, and lower the learning rates if it stopped improving.
 
         Args:
-            metrics: the metric; a tensor of one element counts as a number.
-            epoch: its number; deprecated.
+            metrics: the metric; a one-element tensor counts as a number.
+            epoch: the number of the epoch; deprecated.
         """
         if epoch is not None:
             warn(EPOCH_DEPRECATION_WARNING)
@@ -119,7 +119,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether epochs do not count yet after a change."""
+        """Whether epochs are being ignored after a reduction."""
         return self.cooldown_counter > 0
 
     def _is_better(self, value: float) -> bool:
@@ -147,6 +147,6 @@ class ReduceLROnPlateau(LRScheduler):
                 put(group, "lr", new)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what ``state_dict`` returned; load the optimizer's state, too."""
+        """Load a state returned by ``state_dict``; load the optimizer's state, too."""
         super().load_state_dict(state_dict)
         self.mode_worse = math.inf if self.mode == "min" else -math.inf

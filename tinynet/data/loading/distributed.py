@@ -1,4 +1,4 @@
-"""The sampler for several processes that train together."""
+"""The sampler for distributed training."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from tinynet.random import Generator
 
 
 class DistributedSampler(Sampler[int]):
-    """The share of one process in a dataset: every ``num_replicas``-th index, from ``rank`` on.
+    """One process's share of a dataset: every ``num_replicas``-th index, starting at ``rank``.
 
-    The order is drawn from ``seed`` and the epoch alone, so all processes draw the same one and
-    their shares are disjoint. The shares are of equal size: indices from the front are repeated at
-    the end, or, with ``drop_last``, the tail is left out.
+    The order depends only on ``seed`` and the epoch, so all processes draw the same one and their
+    shares are disjoint. The shares have equal size: indices from the front are repeated at the
+    end, or, with ``drop_last``, the tail is dropped.
 
     Args:
         dataset: the dataset, for its length.
-        num_replicas: how many processes there are. tinynet has no process groups to ask, so this
-            and ``rank`` have to be given.
+        num_replicas: the number of processes. Required, like ``rank``, because tinynet has no
+            process groups.
         rank: the number of this process, from 0.
-        shuffle: draw a new order in each epoch (of which `set_epoch` has to be told).
-        seed: the same in all processes.
-        drop_last: leave the tail out instead of repeating the front.
+        shuffle: draw a new order in each epoch; call `set_epoch` before each.
+        seed: must be the same in all processes.
+        drop_last: drop the tail instead of repeating the front.
 
     Raises:
+        RuntimeError: ``num_replicas`` or ``rank`` is missing.
         RuntimeError: ``num_replicas`` or ``rank`` is missing.
         ValueError: ``rank`` is not below ``num_replicas``.
 
@@ -81,7 +82,7 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch comes next: the order depends on it.
+        """Set the number of the next epoch, which determines the order.
 
         Example:
             >>> share = tn.data.DistributedSampler(range(100), num_replicas=4, rank=1)
@@ -93,9 +94,9 @@ class DistributedSampler(Sampler[int]):
         self.epoch = epoch
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what `load_state_dict` needs: the epoch."""
+        """Return the state for `load_state_dict`: the epoch."""
         return {"epoch": self.epoch}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go to the epoch of a state that `state_dict` returned."""
+        """Restore the epoch of a state returned by `state_dict`."""
         self.epoch = state["epoch"]

@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, TypeVar
 from tinynet.data.dataset import Dataset, IterableDataset, counted
 from tinynet.data.loading import options
 from tinynet.data.loading.collate import default_collate, default_convert
-from tinynet.data.loading.passes import Home, Pool, PrefetchingPass, SerialPass
+from tinynet.data.loading.passes import Pool, PoolHolder, PrefetchingPass, SerialPass
 from tinynet.data.loading.progress import Progress, requested, restore, states
 from tinynet.data.loading.sampler import (
     BatchSampler,
@@ -151,7 +151,7 @@ class DataLoader(Generic[T_co]):
         self._set_batches(batch_size, sampler, batch_sampler, drop_last, collate_fn)
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self.worker_init_fn, self.in_order = worker_init_fn, in_order
-        self._settle()
+        self._reset()
 
     def _set_workers(self, counts: tuple[Any, ...], method: Any, context: Any) -> None:
         options.check_workers(*counts)
@@ -177,20 +177,20 @@ class DataLoader(Generic[T_co]):
     def _auto_collation(self) -> bool:
         return self.batch_sampler is not None
 
-    def _settle(self) -> None:
+    def _reset(self) -> None:
         """Reset the progress, and prepare to keep workers between passes."""
-        self._told_length: int | None = None
+        self._reported_length: int | None = None
         self._progress, self._resumes = Progress(), False
-        self._home = Home(self.persistent_workers)
-        weakref.finalize(self, self._home.close)
+        self._pool_holder = PoolHolder(self.persistent_workers)
+        weakref.finalize(self, self._pool_holder.close)
 
     def __getstate__(self) -> dict[str, Any]:
-        left_out = ("_home", "_progress", "_resumes")
+        left_out = ("_pool_holder", "_progress", "_resumes")
         return {key: value for key, value in vars(self).items() if key not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._settle()
+        self._reset()
 
     # ---- passes ----
 
@@ -202,7 +202,7 @@ class DataLoader(Generic[T_co]):
         work = self._work()
         if self.num_workers == 0:
             return SerialPass(self, work, progress, resumed)
-        return PrefetchingPass(self, work, progress, resumed, self._pool(work), self._home)
+        return PrefetchingPass(self, work, progress, resumed, self._pool(work), self._pool_holder)
 
     def _work(self) -> Work:
         return Work(
@@ -216,7 +216,7 @@ class DataLoader(Generic[T_co]):
         )
 
     def _pool(self, work: Work) -> Pool:
-        waiting = self._home.take()
+        waiting = self._pool_holder.take()
         if waiting is not None:
             return waiting
         if self.worker_method == "thread":
@@ -239,7 +239,7 @@ class DataLoader(Generic[T_co]):
         length = len(self.dataset)  # type: ignore[arg-type]
         if self.batch_size is not None:
             length = (length + (0 if self.drop_last else self.batch_size - 1)) // self.batch_size
-        self._told_length = length
+        self._reported_length = length
         return length
 
     def batch_indices(self, number: int) -> list[int] | None:

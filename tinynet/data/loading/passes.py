@@ -40,7 +40,7 @@ class Pass(Iterator[Any]):
         self.work, self.progress = work, progress
         self.order = Order(loader, progress, resumed)
         self._length = loader.__len__
-        self._told = loader._told_length
+        self._reported_length = loader._reported_length
         self._yielded = 0
         self._over = False
 
@@ -56,7 +56,7 @@ class Pass(Iterator[Any]):
             self._over = True
             self.progress.finish()
             raise
-        if self._told is not None:
+        if self._reported_length is not None:
             self._check_length()
         return batch
 
@@ -66,11 +66,12 @@ class Pass(Iterator[Any]):
 
     def _check_length(self) -> None:
         self._yielded += 1
-        if self._told is None or self._yielded <= self._told:
+        if self._reported_length is None or self._yielded <= self._reported_length:
             return
         warnings.warn(
-            f"Length of IterableDataset {self.work.dataset} was reported to be {self._told}"
-            f"(when accessing len(dataloader)), but {self._yielded} samples have been fetched. ",
+            f"Length of IterableDataset {self.work.dataset} was reported to be "
+            f"{self._reported_length}(when accessing len(dataloader)), but {self._yielded} samples "
+            "have been fetched. ",
             stacklevel=3,
         )
 
@@ -93,9 +94,9 @@ class SerialPass(Pass):
         except EndOfStream:
             raise StopIteration from None
         except Exception:
-            self.progress.gave(number)  # after an error, a resume continues with the next batch
+            self.progress.record(number)  # after an error, a resume continues with the next batch
             raise
-        self.progress.gave(number)
+        self.progress.record(number)
         return batch
 
 
@@ -110,9 +111,9 @@ class PrefetchingPass(Pass):
     """
 
     def __init__(
-        self, loader: Any, work: Work, progress: Progress, resumed: bool, pool: Pool, home: Any
+        self, loader: Any, work: Work, progress: Progress, resumed: bool, pool: Pool, holder: Any
     ) -> None:
-        self._close = weakref.finalize(self, home.give, pool)
+        self._close = weakref.finalize(self, holder.give, pool)
         super().__init__(loader, work, progress, resumed)
         self._pool = pool
         self._timeout = loader.timeout or None
@@ -228,7 +229,7 @@ class PrefetchingPass(Pass):
 
     def _note(self, number: int, worker: int, reply: Reply) -> None:
         progress = self.progress
-        progress.gave(number)
+        progress.record(number)
         if progress.shares:
             share = progress.shares[worker]
             share.given += 1
@@ -243,7 +244,7 @@ class PrefetchingPass(Pass):
         self._pool.close()
 
 
-class Home:
+class PoolHolder:
     """Holds the persistent workers of a loader between two passes."""
 
     def __init__(self, persistent: bool) -> None:

@@ -1,6 +1,6 @@
-"""Workers that are processes, for datasets whose own Python code takes the time.
+"""Worker processes, for datasets that spend their time in Python code.
 
-Loaded only when somebody asks for them: ``import tinynet`` does without multiprocessing.
+Imported lazily: ``import tinynet`` does not load multiprocessing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tinynet.data.loading import transport
 from tinynet.data.loading.seeding import in_process
 from tinynet.data.loading.worker import Died, Reply, Server, Work
 
-_GRACE = 1.0  # seconds that a worker may take to finish before it is terminated
+_GRACE = 1.0  # seconds a worker may take to finish before it is terminated
 
 
 def context_of(wanted: Any) -> BaseContext:
@@ -30,7 +30,7 @@ def context_of(wanted: Any) -> BaseContext:
 
     Raises:
         ValueError: this platform has no such start method.
-        TypeError: it is something else.
+        TypeError: ``wanted`` is something else.
     """
     if wanted is None:
         return multiprocessing.get_context()
@@ -62,8 +62,8 @@ class Processes:
             for worker in range(workers):
                 ours, theirs = context.Pipe()
                 self._connections.append(ours)
-                # A fork has copies of all connections. They are closed there, so that the end of
-                # one side shows at the other.
+                # A fork inherits all connections. It closes the others, so that each side sees
+                # when the other side closes its end.
                 strangers = list(self._connections) if forks else []
                 arguments = (work, worker, workers, theirs, strangers, dtypes.get_default_dtype())
                 process = context.Process(target=_serve, args=arguments, daemon=True)  # type: ignore[attr-defined]
@@ -76,11 +76,11 @@ class Processes:
 
     def send(self, worker: int, message: Any) -> None:
         """Give a message to a worker."""
-        with contextlib.suppress(OSError):  # it is dead, which `receive` will notice
+        with contextlib.suppress(OSError):  # it is dead, as `receive` will notice
             self._connections[worker].send(message)
 
     def receive(self, timeout: float | None) -> Reply | Died | None:
-        """Return the next answer, or None if there is none within ``timeout`` seconds."""
+        """Return the next reply, or None if there is none within ``timeout`` seconds."""
         sentinels = {process.sentinel: i for i, process in enumerate(self._processes)}
         ready = wait([*self._connections, *sentinels], timeout)
         for found in ready:
@@ -108,7 +108,7 @@ class Processes:
         return Died(text)
 
     def close(self) -> None:
-        """End the processes: those that are busy get a second, then they are terminated."""
+        """Shut the processes down: busy ones have a second before they are terminated."""
         if os.getpid() != self._owner:  # a fork cannot end its siblings
             return
         for connection in self._connections:
@@ -153,14 +153,14 @@ def _serve(
     strangers: list[Connection],
     default_dtype: Any,
 ) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends us
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork has the handlers of the main program
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C and ends workers
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a fork inherits the main program's handlers
     for stranger in strangers:
         stranger.close()
     dtypes.set_default_dtype(default_dtype)
     server = Server(work, worker, workers, "multiprocessing", in_process)
     parent: Any = multiprocessing.parent_process()
-    with contextlib.suppress(EOFError, OSError):  # the main process is gone, or wants no more
+    with contextlib.suppress(EOFError, OSError):  # the main process has exited or closed the pipe
         outbox = transport.Outbox(connection)
         while connection in wait([connection, parent.sentinel]):
             reply = server.answer(connection.recv())

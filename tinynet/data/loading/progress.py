@@ -1,4 +1,4 @@
-"""How far a DataLoader is: what its state_dict tells, and how a pass goes on from there."""
+"""The position of a DataLoader within a pass, for its state_dict and for resuming."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from tinynet.data.loading.worker import Start, StreamReader
 
 @dataclass
 class Share:
-    """How far one worker is in its share of an iterable dataset."""
+    """The position of one worker in its share of an iterable dataset."""
 
     given: int = 0
     """Batches."""
 
     ended: bool = False
     state: Any = None
-    """The dataset's own state, if it has states."""
+    """The dataset's own state, if it supports states."""
 
 
 @dataclass
 class Progress:
-    """How far a loader is."""
+    """The position of a loader."""
 
     epoch: int = 0
-    """Passes before this one."""
+    """The number of earlier passes."""
 
     position: int = 0
-    """Batches of this pass that were given: all below this number, ..."""
+    """The number of batches returned in this pass: all below this number, ..."""
 
     ahead: set[int] = field(default_factory=set)
     """... and these, with ``in_order=False``."""
@@ -45,21 +45,21 @@ class Progress:
     """The states from which the order of this pass was drawn; None between passes."""
 
     drawn: dict[str, Any] | None = None
-    """These states, of the pass that was begun last, also when it is over."""
+    """The same states for the current or last pass."""
 
     asked: bool | None = None
-    """Whether an iterable dataset is shared out among the workers; None: not known yet."""
+    """Whether the workers share an iterable dataset; None: not yet known."""
 
     shares: list[Share] = field(default_factory=list)
     turn: int = 0
-    """Whose share the next batch is from."""
+    """The number of the share that provides the next batch."""
 
     reader: StreamReader | None = None
-    """Without workers: what reads the stream, and can be asked how far it is."""
+    """Without workers: the reader of the stream, which knows its position."""
 
-    def gave(self, number: int) -> None:
-        """Note that a batch was given."""
-        if self.shares or self.reader is not None:  # a stream, of which only the sum counts
+    def record(self, number: int) -> None:
+        """Record that a batch was returned."""
+        if self.shares or self.reader is not None:  # a stream: only the number of batches matters
             self.position += 1
             return
         self.ahead.add(number)
@@ -68,12 +68,12 @@ class Progress:
             self.position += 1
 
     def start(self, pass_number: int, seed: int, worker: int) -> Start:
-        """Return what tells a worker to begin, or where to go on."""
+        """Return the message that makes a worker start or continue a pass."""
         share = self.shares[worker] if worker < len(self.shares) else Share()
         return Start(pass_number, seed, worker, share.given, share.state, share.ended)
 
     def finish(self) -> None:
-        """Note that the pass is over."""
+        """Record the end of the pass."""
         self.__dict__.update(vars(Progress(epoch=self.epoch + 1, drawn=self.drawn)))
 
     def next(self) -> Progress:
@@ -81,7 +81,7 @@ class Progress:
         return Progress(epoch=self.epoch + (self.order is not None))
 
     def state(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
+        """Return the progress as plain data."""
         asked, shares, reader = self.asked, self.shares, self.reader
         if reader is not None:
             mark = reader.mark
@@ -98,7 +98,7 @@ class Progress:
 
     @classmethod
     def of(cls, state: dict[str, Any]) -> Progress:
-        """Return the progress that `state` was called on."""
+        """Return the progress that a `state` was made from."""
         known = {key: state[key] for key in ("epoch", "position", "order", "asked", "turn")}
         shares = [Share(**share) for share in state["shares"]]
         return cls(**known, ahead=set(state["ahead"]), shares=shares)
@@ -108,10 +108,10 @@ class Progress:
 
 
 class Order:
-    """What the sampler says, numbered; and the seed of the pass.
+    """The numbered outputs of the sampler, and the seed of the pass.
 
-    The order of a resumed pass is drawn again from the states of its beginning, and what was given
-    is left out. Then generator and sampler go back to the states in which they were found.
+    A resumed pass draws its order again from the states at its beginning and skips the batches
+    already returned. Then the generator and the sampler are restored to their previous states.
     """
 
     def __init__(self, loader: Any, progress: Progress, resumed: bool) -> None:
@@ -128,7 +128,7 @@ class Order:
 
     def _left(self, requests: Iterator[Any], progress: Progress) -> Iterator[tuple[int, Any]]:
         numbers = count()
-        if not progress.shares:  # a stream is wound on by the worker that has it
+        if not progress.shares:  # a stream is forwarded by its worker
             for _ in range(progress.position):
                 next(requests, None)
                 next(numbers)
@@ -137,9 +137,9 @@ class Order:
 
 
 def requested(loader: Any, progress: Progress, number: int) -> Any:
-    """Return what the sampler said about a batch of the pass that was begun last, by drawing again.
+    """Return the sampler's output for a batch of the current or last pass, by drawing again.
 
-    None if there is no such batch, or drawing again may give another order.
+    None if there is no such batch, or if drawing again may give another order.
     """
     sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
     inside = getattr(sampler, "sampler", sampler)
@@ -157,7 +157,7 @@ def requested(loader: Any, progress: Progress, number: int) -> Any:
 
 
 def states(loader: Any) -> dict[str, Any]:
-    """Return the states of what decides about the order."""
+    """Return the states of the generator and the sampler, which determine the order."""
     sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
     return {
         "generator": random_source(loader.generator, "DataLoader").state_dict(),
@@ -166,7 +166,7 @@ def states(loader: Any) -> dict[str, Any]:
 
 
 def restore(loader: Any, saved: Any) -> None:
-    """Go back to what `states` returned."""
+    """Restore the states returned by `states`."""
     sampler = loader.sampler if loader.batch_sampler is None else loader.batch_sampler
     load_sampler_state(sampler, saved["sampler"])
     random_source(loader.generator, "DataLoader").load_state_dict(saved["generator"])

@@ -1,15 +1,15 @@
-"""The random numbers that a dataset draws: decided by the loader and the batch, by nothing else.
+"""The random numbers that a dataset draws depend on the loader and the batch only.
 
-While a batch is made, three streams start from a seed of that batch: tinynet's default generator,
-numpy's ``np.random`` and Python's ``random``. So it does not matter which worker makes the batch,
-how many there are, or what was drawn elsewhere meanwhile; and a pass can go on in the middle.
+For each batch, three streams start from the seed of that batch: tinynet's default generator,
+numpy's ``np.random`` and Python's ``random``. The result therefore does not depend on which worker
+loads the batch, on the number of workers, or on what else was drawn; and a pass can be resumed.
 
-- `in_process`: a worker process owns its streams; they are just seeded.
-- `in_thread`: a thread that seeds the default generator has a stream of its own. ``np.random`` and
-  ``random`` belong to the whole process and cannot be given to a thread: what a dataset draws from
-  them in worker threads depends on the other threads. Draw from ``tn.default_generator.numpy``
-  instead (it is a ``numpy.random.Generator``), or use processes.
-- `isolated`: without workers, the streams of the caller are put back afterwards.
+- `in_process`: a worker process owns its streams, which are just seeded.
+- `in_thread`: a thread that seeds the default generator has its own stream. ``np.random`` and
+  ``random`` belong to the whole process: what a dataset draws from them in worker threads depends
+  on the other threads. Draw from ``tn.default_generator.numpy`` instead (a
+  ``numpy.random.Generator``), or use processes.
+- `isolated`: without workers, the caller's streams are restored afterwards.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORD = 2**64 - 1
 
 
 def mix(seed: int, shard: int, number: int) -> int:
-    """Return the seed, below 2**63, of a batch: the bits of all three numbers, scrambled.
+    """Return the seed of a batch, below 2**63, from the scrambled bits of all three numbers.
 
     The scrambling is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
     generators", 2014).
@@ -50,7 +50,7 @@ def mix(seed: int, shard: int, number: int) -> int:
 
 @contextlib.contextmanager
 def in_process(seed: int) -> Iterator[None]:
-    """Start the three streams of a worker process from ``seed``."""
+    """Seed the three streams of a worker process."""
     default_generator.manual_seed(seed)
     random.seed(seed)
     np.random.seed(seed % 2**32)
@@ -62,7 +62,7 @@ def in_process(seed: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def in_thread(seed: int) -> Iterator[None]:
-    """Start the default generator of a worker thread from ``seed``."""
+    """Seed the default generator of a worker thread."""
     default_generator.manual_seed(seed)
     yield
 
@@ -72,10 +72,10 @@ def in_thread(seed: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def isolated(seed: int) -> Iterator[None]:
-    """Start the three streams from ``seed``, and put them back at the end.
+    """Seed the three streams, and restore them at the end.
 
-    One thing is not put back, since to ask numpy for it takes 0.1 ms: the second of a pair of
-    normal numbers that ``np.random.randn`` and its like may have in store.
+    One value is not restored, because querying numpy for it takes 0.1 ms: the second of a pair of
+    normal numbers, which ``np.random.randn`` and similar functions may hold back.
     """
     with default_generator.forked(seed):
         legacy: Any = np.random
@@ -92,4 +92,4 @@ def isolated(seed: int) -> Iterator[None]:
             _spares.append(spare)
 
 
-_spares: list[Any] = []  # to make one takes 0.2 ms
+_spares: list[Any] = []  # constructing one takes 0.2 ms

@@ -1,4 +1,4 @@
-"""Workers that are threads: they share the data, and work at once where numpy releases the GIL."""
+"""Worker threads, which share the data and run in parallel while numpy releases the GIL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tinynet.core import float_errors
 from tinynet.data.loading.seeding import in_thread
 from tinynet.data.loading.worker import Died, Reply, Server, Work, replica
 
-_LOOK = 5.0  # seconds between two looks at whether the threads are alive
+_LOOK = 5.0  # seconds between checks that the threads are alive
 
 
 class Threads:
@@ -37,7 +37,7 @@ class Threads:
             target=_serve,
             args=(server, messages, self._replies, self._closed),
             name=f"DataLoader worker {worker}",
-            daemon=True,  # a dataset that hangs shall not keep the program from ending
+            daemon=True,  # a dataset that hangs must not keep the program alive
         )
         try:
             thread.start()
@@ -51,19 +51,19 @@ class Threads:
         self._messages[worker].put(message)
 
     def receive(self, timeout: float | None) -> Reply | Died | None:
-        """Return the next answer, or None if there is none within ``timeout`` seconds."""
+        """Return the next reply, or None if there is none within ``timeout`` seconds."""
         while True:
             try:
                 return self._replies.get(timeout=_LOOK if timeout is None else timeout)
             except queue.Empty:
-                gone = [thread.name for thread in self._threads if not thread.is_alive()]
-                if gone:
-                    return Died(f"{gone[0]} exited unexpectedly")
+                dead = [thread.name for thread in self._threads if not thread.is_alive()]
+                if dead:
+                    return Died(f"{dead[0]} exited unexpectedly")
                 if timeout is not None:
                     return None
 
     def close(self) -> None:
-        """Let the threads end; each finishes the batch that it is at."""
+        """Let the threads exit; each finishes its current batch."""
         self._closed.set()
         for messages in self._messages:
             messages.put(None)
@@ -80,9 +80,9 @@ def _serve(
     replies: queue.SimpleQueue[Reply],
     closed: threading.Event,
 ) -> None:
-    float_errors.install()  # the thread may not have come to core/modes.py yet
+    float_errors.install()  # core/modes.py may not have run in this thread yet
     while (message := messages.get()) is not None and not closed.is_set():
         reply = server.answer(message)
         if reply is not None:
             replies.put(reply)
-        del message, reply  # they are as large as batches
+        del message, reply  # they are as large as a batch

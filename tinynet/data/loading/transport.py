@@ -1,4 +1,4 @@
-"""Replies through a pipe: arrays go as they lie in memory, the rest is pickled."""
+"""Replies through a pipe: arrays as raw memory, the rest pickled."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.data.loading.worker import Reply, retold
+from tinynet.data.loading.worker import Reply, with_origin
 
-_DIRECT = hasattr(os, "readv")  # else, on Windows, a connection is no file and makes a copy more
+_DIRECT = hasattr(os, "readv")  # on Windows a connection is not a file and needs one more copy
 Parts = tuple[bytes, list[memoryview]]
 
 
@@ -29,17 +29,17 @@ class Outbox:
         threading.Thread(target=self._send, daemon=True).start()
 
     def put(self, reply: Reply) -> None:
-        """Send a reply; one that cannot be pickled becomes an error that says why."""
+        """Send a reply; if it cannot be pickled, send an error with the reason."""
         try:
             parts = _pickled(reply)
             if reply.kind == "error":
-                pickle.loads(parts[0])  # not every exception comes back from a pickle
+                pickle.loads(parts[0])  # not every pickled exception can be unpickled
         except Exception as error:
             where = f"while sending from DataLoader worker process {reply.worker}"
-            told: BaseException = retold(error, where)
-            if reply.kind == "error":  # what cannot be sent is the exception; its text can
-                told = RuntimeError("\n".join([str(reply.value), *_notes(reply.value)]))
-            parts = _pickled(reply._replace(kind="error", value=told))
+            wrapped: BaseException = with_origin(error, where)
+            if reply.kind == "error":  # the exception cannot be sent, but its text can
+                wrapped = RuntimeError("\n".join([str(reply.value), *_notes(reply.value)]))
+            parts = _pickled(reply._replace(kind="error", value=wrapped))
         self._waiting.put(parts)
 
     def _send(self) -> None:
@@ -50,15 +50,15 @@ class Outbox:
                 for part in (memoryview(body), *buffers):
                     _write(self._connection, part)
                 del body, buffers, part
-        except OSError:  # nobody listens any more
+        except OSError:  # the reader is gone
             pass
 
 
 def receive(connection: Connection) -> Any:
-    """Return the next reply; its arrays can be written to.
+    """Return the next reply, with writable arrays.
 
     Raises:
-        EOFError, OSError: the other side is gone, perhaps in the middle of a reply.
+        EOFError, OSError: the other side has closed, perhaps in the middle of a reply.
     """
     sizes, length = connection.recv()
     parts: list[Any] = [np.empty(size, np.uint8) for size in (length, *sizes)]
@@ -82,7 +82,7 @@ def _read_into(connection: Connection, part: memoryview) -> None:
 
 
 def _each(part: memoryview, move: Callable[[memoryview], int]) -> None:
-    """Let ``move`` read or write until all bytes are through."""
+    """Call ``move`` to read or write until all bytes are transferred."""
     while part.nbytes:
         moved = move(part)
         if not moved:

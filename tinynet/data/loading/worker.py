@@ -1,4 +1,4 @@
-"""What a worker does, whether it is a thread, a process, or the loader's own process."""
+"""The code of a worker, whether it is a thread, a process or the loader's own process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Seeded = Callable[[int], AbstractContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class WorkerInfo:
-    """What `get_worker_info` tells a worker about itself.
+    """Information about a worker, returned by `get_worker_info`.
 
     Example:
         >>> class Who(tn.data.Dataset):
@@ -37,31 +37,31 @@ class WorkerInfo:
     """The number of the worker, from 0."""
 
     num_workers: int
-    """How many workers there are."""
+    """The number of workers."""
 
     seed: int
-    """Another one for each worker and each pass that starts workers; for libraries of your own."""
+    """A seed for other libraries; it differs for each worker and each pass that starts workers."""
 
     dataset: Any
-    """The worker's own copy of the dataset: all of it in a process, a shallow one in a thread."""
+    """The worker's copy of the dataset: a full copy in a process, a shallow one in a thread."""
 
     worker_method: str = "multiprocessing"
     """``"thread"`` or ``"multiprocessing"``."""
 
 
-class _Here(threading.local):
+class _ThreadState(threading.local):
     info: WorkerInfo | None = None
     asked = False
 
 
-_here = _Here()
+_thread_state = _ThreadState()
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """Return which worker of which DataLoader runs this, or None outside of workers.
+    """Return information about the current DataLoader worker, or None outside of workers.
 
-    Datasets and a ``worker_init_fn`` may ask. An IterableDataset that asks in its ``__iter__`` is
-    iterated by all workers and has to give each of them its share (see there).
+    Intended for datasets and for a ``worker_init_fn``. If an IterableDataset calls it in its
+    ``__iter__``, all workers iterate the dataset, and it must yield each worker's share only.
 
     Example:
         >>> class Names(tn.data.Dataset):
@@ -74,8 +74,8 @@ def get_worker_info() -> WorkerInfo | None:
         >>> tn.data.get_worker_info() is None
         True
     """
-    _here.asked = True
-    return _here.info
+    _thread_state.asked = True
+    return _thread_state.info
 
 
 # ---- one batch ----
@@ -83,12 +83,12 @@ def get_worker_info() -> WorkerInfo | None:
 
 @dataclass(frozen=True)
 class Work:
-    """All that a worker has to know of the loader."""
+    """The settings of the loader that a worker needs."""
 
     dataset: Any
     iterable: bool
     batch_size: int | None
-    """Samples per batch of an iterable dataset; None: no batches."""
+    """Samples per batch of an iterable dataset; None: no batching."""
 
     batched: bool
     drop_last: bool
@@ -96,64 +96,64 @@ class Work:
     init_fn: Callable[[int], None] | None = None
 
     def collated(self, samples: Any) -> Any:
-        """A batch of samples; of the one sample, if there are no batches."""
+        """Return samples collated into a batch, or the single sample without batching."""
         if isinstance(samples, Samples) and self.collate_fn is not default_collate:
-            samples = list(samples)  # a collate_fn is promised a list, which it may sort
+            samples = list(samples)  # a collate_fn expects a list, which it may sort
         return self.collate_fn(samples)
 
     def reader(self, start: Start, seeded: Seeded) -> Reader:
-        """What makes the batches of one pass."""
+        """Return the reader that loads the batches of one pass."""
         return (StreamReader if self.iterable else _MapReader)(self, start, seeded)
 
 
 class Start(NamedTuple):
-    """Tells a worker that a pass begins."""
+    """A message that starts a pass in a worker."""
 
     pass_number: int
     seed: int
     shard: int = 0
-    """Of an iterable dataset: whose share this is."""
+    """For an iterable dataset: the number of the share."""
 
     given: int = 0
-    """Of an iterable dataset: how many batches of the share were given before a resume."""
+    """For an iterable dataset: the number of batches of the share returned before a resume."""
 
     state: Any = None
-    """Of an iterable dataset: its own state at that place, if it has states."""
+    """For an iterable dataset: its own state at that position, if it supports states."""
 
     ended: bool = False
-    """Of an iterable dataset: the share has no more."""
+    """For an iterable dataset: whether the share is exhausted."""
 
 
-class EndOfStream(Exception):  # noqa: N818  # like StopIteration, it is no error
-    """A share of an iterable dataset has no more batches."""
+class EndOfStream(Exception):  # noqa: N818  # like StopIteration, not an error
+    """The share of an iterable dataset is exhausted."""
 
 
 class StreamMark(NamedTuple):
-    """What a loader has to know of a stream."""
+    """The position of a stream, reported to the loader."""
 
     asked: bool
-    """The dataset asked for its worker, so it gives only a share of itself."""
+    """Whether the dataset called `get_worker_info`, so that it yields only a share."""
 
     state: Any
-    """The dataset's own state, if it has states."""
+    """The dataset's own state, if it supports states."""
 
     ended: bool
-    """It is known that there is no more."""
+    """Whether the stream is known to be exhausted."""
 
 
 class Reader:
-    """Makes batches, each from the seed of its place."""
+    """Loads batches, each with the seed of its position."""
 
     def __init__(self, work: Work, start: Start, seeded: Seeded) -> None:
         self.work, self.start, self.seeded = work, start, seeded
 
     @property
     def mark(self) -> StreamMark | None:
-        """Where a stream is after the batch that was read last."""
+        """The position of a stream after the last batch read."""
         return None
 
     def read(self, number: int, request: Any) -> Any:
-        """Return batch ``number``, of which the sampler said ``request``."""
+        """Return batch ``number`` for a request of the sampler."""
         raise NotImplementedError
 
 
@@ -164,12 +164,12 @@ class _MapReader(Reader):
             try:
                 found = fetch(work.dataset, request) if work.batched else work.dataset[request]
                 return work.collated(found)
-            except StopIteration as error:  # would look like the end of the pass
+            except StopIteration as error:  # would be mistaken for the end of the pass
                 raise RuntimeError("the dataset or collate_fn raised StopIteration") from error
 
 
 class StreamReader(Reader):
-    """Reads the samples of an iterable dataset; it opens the dataset when first asked."""
+    """Reads the samples of an iterable dataset, which it opens on the first request."""
 
     def __init__(self, work: Work, start: Start, seeded: Seeded) -> None:
         super().__init__(work, start, seeded)
@@ -181,12 +181,12 @@ class StreamReader(Reader):
     @property
     def mark(self) -> StreamMark:
         dataset = self.work.dataset
-        # A copy, as the dataset goes on while the loader keeps this.
+        # A copy, because the dataset continues while the loader keeps this state.
         state = copy.deepcopy(dataset.state_dict()) if hasattr(dataset, "state_dict") else None
         return StreamMark(self.asked, state, self.ended)
 
     def read(self, number: int, request: Any) -> Any:
-        del number, request  # a stream counts by itself, and knows only one request: the next
+        del number, request  # a stream counts by itself, and every request asks for the next batch
         if self.iterator is None and not self.ended:
             self._open()
         self.number += 1
@@ -201,15 +201,15 @@ class StreamReader(Reader):
         return self.seeded(mix(self.start.seed, self.start.shard, number))
 
     def _open(self) -> None:
-        _here.asked = False
-        self.ended = True  # should this fail
+        _thread_state.asked = False
+        self.ended = True  # in case opening fails
         try:
             with self._seeded(-1):
                 if self.start.state is not None:
                     self.work.dataset.load_state_dict(self.start.state)
                 self.iterator = iter(self.work.dataset)
         finally:
-            self.asked = _here.asked
+            self.asked = _thread_state.asked
         self.ended = False
         if self.start.state is None:
             for skipped in range(self.start.given):
@@ -217,12 +217,12 @@ class StreamReader(Reader):
                     self._take()
 
     def _take(self) -> Any:
-        """The samples of the next batch."""
+        """Return the samples of the next batch."""
         if self.ended:
             raise EndOfStream
         size = self.work.batch_size
         samples = list(islice(self.iterator, size or 1))
-        self.asked = self.asked or _here.asked
+        self.asked = self.asked or _thread_state.asked
         self.ended = len(samples) < (size or 1)
         if not samples or (self.ended and self.work.drop_last):
             raise EndOfStream
@@ -233,7 +233,7 @@ class StreamReader(Reader):
 
 
 class Reply(NamedTuple):
-    """The answer to a request."""
+    """The reply to a request."""
 
     pass_number: int
     number: int
@@ -246,13 +246,13 @@ class Reply(NamedTuple):
 
 
 class Died(NamedTuple):
-    """A worker is gone, and its answers with it."""
+    """Reports that a worker died without replying."""
 
     text: str
 
 
 class Server:
-    """Answers the messages to one worker: a Start, or a request (number, what the sampler said)."""
+    """Handles the messages to one worker: a Start, or a request (number, output of the sampler)."""
 
     def __init__(self, work: Work, worker: int, workers: int, method: str, seeded: Seeded) -> None:
         self.work, self.worker, self.workers = work, worker, workers
@@ -263,7 +263,7 @@ class Server:
         self.reader: Reader
 
     def answer(self, message: Any) -> Reply | None:
-        """Do what a message asks for."""
+        """Handle a message; return the reply to a request."""
         if isinstance(message, Start):
             self.start = message
             if not self.ready:
@@ -277,15 +277,15 @@ class Server:
     def _prepare(self, seed: int) -> None:
         self.ready = True
         known = (self.worker, self.workers, seed + self.worker, self.work.dataset, self.method)
-        # In a process also for threads that the dataset starts, as the class has it.
-        here: Any = _here if self.method == "thread" else _Here
-        here.info = WorkerInfo(*known)
+        # In a process the class attribute also serves threads that the dataset starts.
+        state: Any = _thread_state if self.method == "thread" else _ThreadState
+        state.info = WorkerInfo(*known)
         if self.work.init_fn is not None:
             try:
                 with self.seeded(mix(seed, self.worker, -2)):
                     self.work.init_fn(self.worker)
             except BaseException as error:
-                self.failure = self._told(error)
+                self.failure = self._wrapped(error)
 
     def _read(self, number: int, request: Any) -> tuple[str, Any]:
         if self.failure is not None:
@@ -294,16 +294,16 @@ class Server:
             return "data", self.reader.read(number, request)
         except EndOfStream:
             return "end", None
-        except BaseException as error:  # also SystemExit: without workers it would arrive, too
-            return "error", self._told(error)
+        except BaseException as error:  # SystemExit too, as it would be raised without workers
+            return "error", self._wrapped(error)
 
-    def _told(self, error: BaseException) -> BaseException:
+    def _wrapped(self, error: BaseException) -> BaseException:
         kind = "thread" if self.method == "thread" else "process"
-        return retold(error, f"in DataLoader worker {kind} {self.worker}")
+        return with_origin(error, f"in DataLoader worker {kind} {self.worker}")
 
 
 class _Verbatim(str):
-    """A text that KeyError, which shows the repr of its argument, shows as it is."""
+    """A text that KeyError shows verbatim instead of its repr."""
 
     __slots__ = ()
 
@@ -311,33 +311,34 @@ class _Verbatim(str):
         return str(self)
 
 
-def retold(error: BaseException, where: str) -> BaseException:
-    """Return an exception of the same type that says where it comes from, with the traceback.
+def with_origin(error: BaseException, where: str) -> BaseException:
+    """Return an exception of the same type whose message has the origin and the traceback.
 
-    One that cannot be made from a text is returned itself, with the text as a note.
+    If the type cannot be constructed from a text, the exception itself is returned, with the text
+    as a note.
     """
     original = "".join(traceback.format_exception(error))
     text = f"Caught {type(error).__name__} {where}.\nOriginal {original}"
     kind: Any = type(error)
     try:
-        told: BaseException = kind(_Verbatim(text) if isinstance(error, KeyError) else text)
-        if text in str(told):
-            _note_origin(told, error)
-            return told
-    except Exception:  # its constructor takes something else
+        wrapped: BaseException = kind(_Verbatim(text) if isinstance(error, KeyError) else text)
+        if text in str(wrapped):
+            _note_origin(wrapped, error)
+            return wrapped
+    except Exception:  # the constructor has another signature
         pass
     _note_origin(error, error)
-    error.__traceback__ = error.__cause__ = error.__context__ = None  # they keep frames alive
+    error.__traceback__ = error.__cause__ = error.__context__ = None  # drop references to frames
     error.add_note(text)
     return error
 
 
 def replica(dataset: Any) -> Any:
-    """Return a worker thread's own copy of a dataset, which shares the data itself.
+    """Return a worker thread's own copy of a dataset, which shares the data.
 
-    What one worker sets on its copy (a file that it opened, the share that it was given), the
-    others do not see. The datasets inside of a dataset are copied likewise. What is no Dataset, or
-    cannot be copied, is shared.
+    Attributes set by one worker, such as an open file or its share, are invisible to the others.
+    Nested datasets are copied likewise. Other objects, and datasets that cannot be copied, are
+    shared.
     """
     if not isinstance(dataset, Dataset):
         return dataset
@@ -360,7 +361,7 @@ def _replicas(inside: Any) -> Any:
 
 
 class Origin(NamedTuple):
-    """Where an exception of a worker came from; plain data, which keeps no frame alive."""
+    """The origin of an exception in a worker, as plain data without references to frames."""
 
     frames: list[tuple[str, int, str, str]]
     """File, line, function and text of each frame of its traceback."""
@@ -369,9 +370,9 @@ class Origin(NamedTuple):
     """The last lines of its traceback: its type and message."""
 
 
-def _note_origin(told: BaseException, error: BaseException) -> None:
+def _note_origin(wrapped: BaseException, error: BaseException) -> None:
     summary = traceback.extract_tb(error.__traceback__)
     frames = [(f.filename, f.lineno or 0, f.name, f.line or "") for f in summary]
-    told.worker_origin = Origin(  # type: ignore[attr-defined]
+    wrapped.worker_origin = Origin(  # type: ignore[attr-defined]
         frames, traceback.format_exception_only(error)
     )

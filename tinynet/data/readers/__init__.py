@@ -1,1 +1,1 @@
-"""Data sets and readers of files."""
+"""Data sets and file readers."""

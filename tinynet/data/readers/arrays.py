@@ -1,4 +1,4 @@
-"""numpy's files: .npy and .npz, mapped into memory where that is possible, never unpickled."""
+"""numpy's .npy and .npz files, memory-mapped where possible, never unpickled."""
 
 import contextlib
 import errno
@@ -26,24 +26,25 @@ _LOCAL_SIGNATURE = b"PK\x03\x04"
 
 
 class NPY(Rows[tuple[Tensor, ...]]):
-    """The rows of an array in an .npy file, and of a second one with their targets.
+    """The rows of an array in an .npy file, optionally with targets from a second file.
 
-    Sample ``i`` is ``(row, target)``, as the files have them; without ``targets`` it is ``(row,)``.
-    The files are mapped: only what is asked for is read, so they may be larger than the memory. Do
-    not shorten a mapped file: the system ends a process that reads what is gone (SIGBUS).
+    Sample ``i`` is ``(row, target)``, with the files' dtypes; without ``targets`` it is ``(row,)``.
+    The files are memory-mapped: only requested rows are read, so they may be larger than memory.
+    Do not truncate a mapped file: reading missing data kills the process (SIGBUS).
 
     Args:
-        data: a file that ``numpy.save`` wrote.
+        data: a file written by ``numpy.save``.
         targets: another one, of the same length.
         dtype: convert the rows to this dtype, sample by sample.
-        mmap: False reads everything at once.
+        mmap: False reads the whole file at once.
         transform: a function of the row.
         target_transform: a function of the target.
 
     Raises:
-        FormatError: a file is damaged or no .npy file; it holds Python objects (which would have to
-            be unpickled, and could run any code), or numbers that tinynet has no dtype for; the
-            lengths differ.
+        FormatError: a file is damaged or not an .npy file; it contains Python objects (whose
+            pickles could run any code), or a dtype that tinynet does not have; or the lengths
+            differ.
+
 
     Example:
         >>> import os, tempfile
@@ -70,23 +71,23 @@ class NPY(Rows[tuple[Tensor, ...]]):
 
 
 class NPZ(Rows[tuple[Tensor, ...]]):
-    """The rows of arrays in an .npz file, by their names in it.
+    """The rows of arrays in an .npz file, selected by name.
 
-    Sample ``i`` is ``(row, target)``, as the file has them; without ``targets`` it is ``(row,)``.
-    What ``numpy.savez`` wrote is mapped: only what is asked for is read. What
-    ``numpy.savez_compressed`` wrote is unpacked into memory.
+    Sample ``i`` is ``(row, target)``, with the file's dtypes; without ``targets`` it is ``(row,)``.
+    Files from ``numpy.savez`` are memory-mapped: only requested rows are read. Files from
+    ``numpy.savez_compressed`` are decompressed into memory.
 
     Args:
         path: the file.
         inputs: the name of the array of rows.
         targets: the name of the array of targets; None for none.
         dtype: convert the rows to this dtype, sample by sample.
-        mmap: False reads everything at once, and checks the check sums of the file.
+        mmap: False reads the whole file at once and verifies its checksums.
         transform: a function of the row.
         target_transform: a function of the target.
 
     Raises:
-        FormatError: as in ``NPY``, or there is no array of that name.
+        FormatError: as in ``NPY``, or the file has no array of that name.
 
     Example:
         >>> import os, tempfile
@@ -143,10 +144,10 @@ def _from_npy(path: StrPath, mmap: bool) -> Array:
 def _header(
     path: StrPath, where: str, file: IO[bytes], size: int
 ) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
-    """What is before the numbers; afterwards the file stands at the first of them.
+    """Read the header; leaves the file at the first number.
 
     Args:
-        size: how many bytes there are from where the file stands.
+        size: the number of bytes from the current position to the end.
     """
     start = file.read(len(_MAGIC))
     if start != _MAGIC:
@@ -159,9 +160,9 @@ def _header(
     counted = _Counted(file)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about files of Python 2
+            warnings.simplefilter("ignore")  # about files written by Python 2
             shape, fortran, dtype = read(counted)
-    except Exception as error:  # whatever Python's parser makes of a damaged text
+    except Exception as error:  # anything that Python's parser raises for a damaged text
         reason = " ".join(str(error).split())[:80]
         raise FormatError(
             path, "the header of an array", f"a damaged one ({reason})", where
@@ -176,7 +177,7 @@ def _header(
 
 
 class _Counted:
-    """A file that knows how much was read from it."""
+    """A file that counts the bytes read from it."""
 
     def __init__(self, file: IO[bytes]):
         self._file = file
@@ -206,7 +207,7 @@ def _map(
     end, there = offset + math.prod(shape) * dtype.itemsize, os.path.getsize(path)
     if end > there:
         raise FormatError(path, f"at least {end} bytes", str(there))
-    memory = b"" if 0 in shape else np.memmap(path, np.uint8, "r")  # nothing cannot be mapped
+    memory = b"" if 0 in shape else np.memmap(path, np.uint8, "r")  # no empty mappings
     return _placed(path, memory, dtype, shape, fortran, offset)
 
 
@@ -220,7 +221,7 @@ def _placed(
 ) -> Array:
     try:
         return array_in(memory, shape, dtype, offset, order="F" if fortran else "C")
-    except ValueError as error:  # more dimensions, or larger ones, than numpy has
+    except ValueError as error:  # more or larger dimensions than numpy supports
         found = f"{list(shape)} ({error})"
         raise FormatError(path, "a shape that an array can have", found) from None
 
@@ -233,7 +234,7 @@ def _from_npz(path: StrPath, names: list[str], mmap: bool) -> list[Array]:
         start = file.read(8)
         if start[:4] not in (_LOCAL_SIGNATURE, b"PK\x05\x06"):
             raise FormatError(path, "a zip file, which an .npz file is", kind_of(start))
-        with _damage_told(path), zipfile.ZipFile(file) as archive:
+        with _damage_as_format_error(path), zipfile.ZipFile(file) as archive:
             inside = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             for name in names:
                 if name not in inside:
@@ -250,7 +251,7 @@ def _member(
     file: IO[bytes],
     mmap: bool,
 ) -> Array:
-    """One array of an archive: mapped if it is not compressed."""
+    """Return one array of an archive, mapped unless it is compressed."""
     where = f"array {name!r}"
     if mmap and info.compress_type == zipfile.ZIP_STORED and not info.flag_bits & 1:
         file.seek(info.header_offset)
@@ -265,21 +266,21 @@ def _member(
         dtype, shape, fortran = _header(path, where, packed, info.file_size)
         size = math.prod(shape) * dtype.itemsize
         content = read_up_to(packed, size)
-        packed.read(1)  # the check sum is looked at when the end is read
+        packed.read(1)  # reading to the end verifies the checksum
     if len(content) != size:
         raise FormatError(path, f"{size} bytes of numbers", str(len(content)), where)
     return _placed(path, content, dtype, shape, fortran)
 
 
 @contextlib.contextmanager
-def _damage_told(path: StrPath) -> Iterator[None]:
-    """Turns what zipfile and zlib raise for damaged data into a FormatError."""
+def _damage_as_format_error(path: StrPath) -> Iterator[None]:
+    """Convert errors of zipfile and zlib about damaged data to a FormatError."""
     try:
         yield
     except FormatError:
         raise
-    except Exception as error:  # of zipfile, zlib, lzma, struct: about twenty kinds
+    except Exception as error:  # zipfile, zlib, lzma and struct raise about twenty kinds
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-            raise  # not about the content; EINVAL is a place before the beginning
+            raise  # not about the contents; EINVAL is a position before the beginning
         found = f"damage: {error or 'it ends early'}"
         raise FormatError(path, "an undamaged zip file", found) from None

@@ -22,22 +22,23 @@ _PIXELS = 3 * 32 * 32
 
 
 class CIFAR10(LabelledImages):
-    """CIFAR-10: 50,000 and 10,000 photographs of ten kinds of things, 32x32 pixels, from a folder.
+    """CIFAR-10: 60,000 photographs of ten kinds of objects, 32x32 pixels, read from a folder.
 
-    Sample ``i`` is ``(image, label)``: float32 of shape (3, 32, 32) from 0 to 1, and int64 without
-    dimensions. The files are ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``
-    of the *binary version*, each plain or with ``.gz``. (The other version is Python pickles, which
-    can run any code and are never read.) tinynet downloads nothing.
+    50,000 images are for training, 10,000 for testing. Sample ``i`` is ``(image, label)``: float32
+    of shape (3, 32, 32) from 0 to 1, and a 0-d int64. The files are ``data_batch_1.bin`` to
+    ``data_batch_5.bin`` and ``test_batch.bin`` of the *binary version*, each plain or with
+    ``.gz``. (The other version consists of Python pickles, which can run any code and are never
+    read.) tinynet downloads nothing.
 
     Args:
-        root: the folder, or the one above ``cifar-10-batches-bin``.
-        train: the training images, or the test images.
+        root: the folder, or the parent of ``cifar-10-batches-bin``.
+        train: True for the training images, False for the test images.
         transform: a function of the image, such as ``Normalize([0.5] * 3, [0.25] * 3)``.
         target_transform: a function of the label.
-        augment: a function of the training images only, before ``transform``, such as
+        augment: a function of training images only, applied before ``transform``, such as
             ``RandomCrop(32, padding=4)``.
-        flatten: shape (3072,) instead of (3, 32, 32), at the end.
-        normalize: values from 0 to 1 instead of 0 to 255.
+        flatten: return images of shape (3072,) instead of (3, 32, 32).
+        normalize: scale values to 0 to 1 instead of 0 to 255.
 
     Attributes:
         classes: the names of the classes.
@@ -46,8 +47,8 @@ class CIFAR10(LabelledImages):
         targets: all labels, int64 of shape (N,).
 
     Raises:
-        FileNotFoundError: with the names that were looked for.
-        FormatError: a file is truncated, or has a label that is none.
+        FileNotFoundError: a file is missing; the message has the names that were looked for.
+        FormatError: a file is truncated or has an invalid label.
 
     Source: A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images (2009),
     https://www.cs.toronto.edu/~kriz/cifar.html
@@ -100,7 +101,7 @@ class CIFAR10(LabelledImages):
 
     @property
     def data(self) -> Tensor:
-        """All images as they are in the files: uint8, shape (N, 3, 32, 32)."""
+        """All images as stored in the files: uint8, shape (N, 3, 32, 32)."""
         return wrap(self._arrays[0])
 
     @classmethod
@@ -110,16 +111,16 @@ class CIFAR10(LabelledImages):
 
 
 class CIFAR100(CIFAR10):
-    """CIFAR-100: 50,000 and 10,000 photographs of a hundred kinds of things, from a folder.
+    """CIFAR-100: 60,000 photographs of a hundred kinds of objects, read from a folder.
 
     Samples, parameters and attributes are those of ``CIFAR10``. The files are ``train.bin`` and
-    ``test.bin``, in the folder or in ``cifar-100-binary`` inside it. The names of the classes are
-    read from ``fine_label_names.txt`` (``coarse_label_names.txt``) beside them; without that file
+    ``test.bin``, in the folder or in ``cifar-100-binary`` inside it. Class names are read from
+    ``fine_label_names.txt`` (``coarse_label_names.txt``) in the same folder; without that file
     they are numbers.
 
     Args:
         root, train, transform, target_transform, augment, flatten, normalize: as in ``CIFAR10``.
-        coarse: the 20 superclasses instead of the 100 classes.
+        coarse: use the 20 superclasses instead of the 100 classes.
 
     Example:
         >>> folder = getfixture("tmp_path")
@@ -166,7 +167,7 @@ class CIFAR100(CIFAR10):
 
 
 def _records(path: str, labels: Sequence[int]) -> Array:
-    """The records of a file: the label bytes, each below its number of classes, and the pixels."""
+    """Return the records of a file: validated label bytes, then pixels."""
     size = len(labels) + _PIXELS
     with opened(path) as file:
         content = file.read()

@@ -1,4 +1,4 @@
-"""From the text of a column to numbers: what is learnt from one table can be used on another."""
+"""Converting text columns to numbers, with parameters learned from one table and used on others."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -19,21 +19,21 @@ _MOST_CATEGORIES = 1000
 
 @dataclass
 class Column:
-    """How the values of a column become numbers."""
+    """The conversion of a column to numbers."""
 
     name: str
     categories: list[str] | None = None
-    """The values there are, in the order of their numbers; None for a column of numbers."""
+    """The categories, in the order of their numbers; None for a column of numbers."""
 
     filler: float | None = None
-    """What stands for missing numbers; None if they are refused."""
+    """The value for missing numbers; None to refuse them."""
 
     mean: float = 0.0
     std: float = 1.0
 
     @property
     def features(self) -> list[str]:
-        """What one-hot vectors, or the number, are called."""
+        """The names of the one-hot features, or of the single number."""
         if self.categories is None:
             return [self.name]
         return [f"{self.name}={category}" for category in self.categories]
@@ -42,12 +42,13 @@ class Column:
 def learn(
     table: Table, name: str, categorical: bool, missing: Collection[str], fill: Fill
 ) -> Column:
-    """Return how a column becomes numbers, from the values that it has here.
+    """Return the conversion of a column, learned from its values.
 
-    A column is one of numbers if all its values are numbers, one of categories if most are not.
+    A column is numeric if all its values are numbers, and categorical if most are not.
 
     Raises:
-        FormatError: it has no values, or a few that are no numbers among many that are.
+        FormatError: the column has no values, or a few values that are not numbers among many
+            that are.
     """
     values = table.column(name)
     present = [value for value in values if value not in missing]
@@ -68,7 +69,7 @@ def learn(
 
 
 def number(text: str) -> float | None:
-    """The number that a text says; None if it says none, or no finite one."""
+    """Return the number that a text represents; None for other texts and infinite numbers."""
     try:
         value = float(text)
     except ValueError:
@@ -77,7 +78,7 @@ def number(text: str) -> float | None:
 
 
 def ordered(values: Collection[str]) -> list[str]:
-    """Texts in the order of the numbers that they say, or of the alphabet if one says none."""
+    """Return texts in numeric order, or in alphabetical order if one is not a number."""
     numbers = {value: number(value) for value in values}
     if None in numbers.values():
         return sorted(values)
@@ -93,7 +94,7 @@ def _filler(numbers: Sequence[float], fill: Fill) -> float | None:
 
 
 def to_numbers(table: Table, column: Column, missing: Collection[str]) -> Array:
-    """Return a column of numbers as float64; FormatError for a value that is none."""
+    """Return a numeric column as float64; FormatError for a value that is not a number."""
     result = np.empty(len(table.rows))
     for row, value in enumerate(table.column(column.name)):
         if value in missing:
@@ -109,7 +110,7 @@ def to_numbers(table: Table, column: Column, missing: Collection[str]) -> Array:
 
 
 def to_classes(table: Table, column: Column, missing: Collection[str]) -> Array:
-    """Return the numbers of a column's categories as int64; FormatError for an unknown one."""
+    """Return the category numbers of a column as int64; FormatError for an unknown category."""
     categories = column.categories or []
     numbers = {category: index for index, category in enumerate(categories)}
     result = np.empty(len(table.rows), np.int64)
@@ -127,14 +128,14 @@ def to_classes(table: Table, column: Column, missing: Collection[str]) -> Array:
 
 
 def missing_value(table: Table, row: int, name: str) -> ValueError:
-    """The error for a value that is not there."""
+    """Return the error for a missing value."""
     return table.error(row, name, "a value ('fill' says what else to do)", "none")
 
 
 def to_features(
     table: Table, column: Column, missing: Collection[str], encode: Encode
 ) -> tuple[Array, list[str]]:
-    """Return a column as features (rows x features, float64), and what they are called."""
+    """Return a column as features (rows x features, float64), and their names."""
     if column.categories is None:
         numbers = (to_numbers(table, column, missing) - column.mean) / column.std
         return numbers[:, None], column.features

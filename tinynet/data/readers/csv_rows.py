@@ -1,4 +1,4 @@
-"""Rows of CSV files as features and targets."""
+"""CSV files as rows of features and targets."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,42 +24,43 @@ from tinynet.dtypes import Array
 
 
 class CSV(Rows[tuple[Tensor, ...]]):
-    """The rows of a CSV file: features from some of its columns, a target from another one.
+    """The rows of a CSV file: features from some columns, a target from another.
 
-    Sample ``i`` is ``(features, target)``. Features are one vector: a number for each column of
-    numbers, a one-hot vector for each column of anything else. The target is a class (int64 without
-    dimensions) or a number (of shape (1,), like the output of a ``Linear``). Without ``target`` it
-    is ``(features,)``.
+    Sample ``i`` is ``(features, target)``. Features form one vector: a number for each numeric
+    column, a one-hot vector for each categorical column. The target is a class (0-d int64) or a
+    number (of shape (1,), like the output of a ``Linear``). Without ``target`` the sample is
+    ``(features,)``.
 
-    The first line has the names of the columns. Values may be quoted; spaces around them, and empty
-    lines, do not count.
+    The first line has the column names. Values may be quoted; surrounding spaces and empty lines
+    are ignored.
 
     Args:
-        path: the file, or a ``.gz`` of it.
+        path: the file, plain or ``.gz``.
         target: the column to predict.
-        columns: the columns for the features (all others).
-        classify: whether the target is a class. If left out, it is one if it is no number.
-        categorical: columns of numbers that are names all the same, such as postal codes.
-        missing: what stands for a missing value.
-        fill: what to do with them: ``"refuse"``, ``"drop"`` the row, put the ``"mean"`` or the
-            ``"median"`` of the column, or a number. Among categories they become one of their own.
-            A missing target is refused, or dropped.
-        encode: ``"one_hot"``, or ``"index"``: one number per category.
-        standardize: columns of numbers get the mean 0 and the variance 1 (over all rows).
-        dtype: of the features, and of targets that are numbers.
-        names: the names of the columns, for a file without that line.
-        delimiter, encoding: how the file is written.
-        like: a ``CSV`` whose categories, means and choice of columns are used again: so the rows of
-            a test file become the same numbers. What it says replaces ``target`` to ``dtype``.
+        columns: the columns to use as features (all others).
+        classify: whether the target is a class; by default, if its values are not numbers.
+        categorical: columns to treat as categories although they hold numbers, such as postal
+            codes.
+        missing: texts that mark a missing value.
+        fill: how to handle missing values: ``"refuse"``; ``"drop"`` the row; insert the ``"mean"``
+            or ``"median"`` of the column; or insert a number. Among categories, missing values
+            form their own category. A missing target is refused or dropped.
+        encode: ``"one_hot"``, or ``"index"`` for one number per category.
+        standardize: scale numeric columns to mean 0 and variance 1 (over all rows).
+        dtype: the dtype of features and numeric targets.
+        names: the column names, for a file without a header line.
+        delimiter, encoding: the format of the file.
+        like: another ``CSV`` whose categories, means and columns to reuse, so that a test file is
+            converted like the training file. It replaces ``target`` to ``dtype``.
         transform, target_transform: functions of the features and of the target.
 
     Attributes:
-        feature_names: what each feature is: ``"age"``, ``"color=red"``.
+        feature_names: the name of each feature: ``"age"``, ``"color=red"``.
         classes: the classes of the target, in the order of their numbers; empty for numbers.
         features: all features, shape (rows, features).
 
     Raises:
-        FormatError: the file is not as it should be; with the line and the column.
+        FormatError: the contents are invalid; the message has the line and the column.
         ValueError: the arguments do not fit together.
 
     Example:
@@ -96,12 +97,12 @@ class CSV(Rows[tuple[Tensor, ...]]):
         table = read_table(path, names, delimiter, encoding)
         if like is None:
             inputs = _chosen(table, target, columns, categorical)
-            how = _How(inputs, target, frozenset(missing), fill, encode, dtype)
-            table = _complete(table, how)
-            self._plan = _learn(table, how, classify, categorical, standardize)
+            options = _Options(inputs, target, frozenset(missing), fill, encode, dtype)
+            table = _complete(table, options)
+            self._plan = _learn(table, options, classify, categorical, standardize)
         else:
             self._plan = like._plan
-            table = _complete(table, self._plan.how)
+            table = _complete(table, self._plan.options)
         features, self.feature_names = _features(table, self._plan)
         arrays = [features]
         if self._plan.target is not None:
@@ -110,7 +111,7 @@ class CSV(Rows[tuple[Tensor, ...]]):
 
     @property
     def classes(self) -> list[str]:
-        """The classes of the target; none if it is a number."""
+        """The classes of the target; empty if it is a number."""
         target = self._plan.target
         return [] if target is None or target.categories is None else list(target.categories)
 
@@ -121,8 +122,8 @@ class CSV(Rows[tuple[Tensor, ...]]):
 
 
 @dataclass(frozen=True)
-class _How:
-    """What the user said."""
+class _Options:
+    """The user's options."""
 
     inputs: list[str]
     target: str | None
@@ -134,9 +135,9 @@ class _How:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What the user said, and what was learnt from the rows."""
+    """The user's options, and the conversions learned from the rows."""
 
-    how: _How
+    options: _Options
     inputs: list[Column]
     target: Column | None
 
@@ -144,7 +145,7 @@ class _Plan:
 def _chosen(
     table: Table, target: str | None, columns: Sequence[str] | None, categorical: Sequence[str]
 ) -> list[str]:
-    """The columns that the features come from; all names that are given must exist."""
+    """Return the columns to use as features; all given names must exist."""
     for name in [*(columns or ()), *categorical, *(() if target is None else [target])]:
         table.column(name)
     chosen = [name for name in table.names if name != target] if columns is None else list(columns)
@@ -155,53 +156,61 @@ def _chosen(
     return chosen
 
 
-def _complete(table: Table, how: _How) -> Table:
-    """The table without the rows that have to be dropped."""
-    if how.fill != "drop":
+def _complete(table: Table, options: _Options) -> Table:
+    """Return the table without the rows to drop."""
+    if options.fill != "drop":
         return table
-    used = how.inputs if how.target is None else [*how.inputs, how.target]
+    used = options.inputs if options.target is None else [*options.inputs, options.target]
     columns = [table.column(name) for name in used]
-    table = table.without([not how.missing.isdisjoint(row) for row in zip(*columns, strict=True)])
+    table = table.without(
+        [not options.missing.isdisjoint(row) for row in zip(*columns, strict=True)]
+    )
     if not table.rows:
         raise FormatError(table.path, "a row without missing values", "none")
     return table
 
 
 def _learn(
-    table: Table, how: _How, classify: bool | None, categorical: Sequence[str], standardize: bool
+    table: Table,
+    options: _Options,
+    classify: bool | None,
+    categorical: Sequence[str],
+    standardize: bool,
 ) -> _Plan:
-    inputs = [learn(table, n, n in categorical, how.missing, how.fill) for n in how.inputs]
+    inputs = [
+        learn(table, n, n in categorical, options.missing, options.fill) for n in options.inputs
+    ]
     if standardize:
         for column in inputs:
             if column.categories is None:
-                numbers = to_numbers(table, column, how.missing)
+                numbers = to_numbers(table, column, options.missing)
                 column.mean = float(numbers.mean())
                 column.std = float(numbers.std()) or 1.0
-    if how.target is None:
-        return _Plan(how, inputs, None)
-    target = learn(table, how.target, bool(classify), how.missing, "refuse")
+    if options.target is None:
+        return _Plan(options, inputs, None)
+    target = learn(table, options.target, bool(classify), options.missing, "refuse")
     if classify is False and target.categories is not None:
-        target = Column(how.target)  # the first value that is no number will be shown
-    return _Plan(how, inputs, target)
+        target = Column(options.target)  # reading it reports the first value that is not a number
+    return _Plan(options, inputs, target)
 
 
 def _features(table: Table, plan: _Plan) -> tuple[Array, list[str]]:
-    how = plan.how
-    blocks = [to_features(table, column, how.missing, how.encode) for column in plan.inputs]
+    options = plan.options
+    blocks = [to_features(table, column, options.missing, options.encode) for column in plan.inputs]
     features = np.concatenate([block for block, _ in blocks], axis=1)
     names = [name for _, names in blocks for name in names]
-    return _converted(table, features, how.dtype, names), names
+    return _converted(table, features, options.dtype, names), names
 
 
 def _targets(table: Table, plan: _Plan, target: Column) -> Array:
     if target.categories is not None:
-        return to_classes(table, target, plan.how.missing)
-    numbers = to_numbers(table, target, plan.how.missing)
-    return _converted(table, numbers[:, None], plan.how.dtype, [target.name])
+        return to_classes(table, target, plan.options.missing)
+    numbers = to_numbers(table, target, plan.options.missing)
+    return _converted(table, numbers[:, None], plan.options.dtype, [target.name])
 
 
 def _converted(table: Table, numbers: Array, dtype: dtypes.dtype, names: Sequence[str]) -> Array:
-    """The numbers in another dtype, if it can hold them."""
+    """Return the numbers in another dtype; FormatError if it cannot represent them."""
     with np.errstate(over="ignore", invalid="ignore"):
         converted = numbers.astype(dtype.numpy)
     wrong = np.argwhere(~np.isfinite(converted))

@@ -16,33 +16,31 @@ _TEST_EVERY = 5
 
 
 class Digits(Rows[tuple[Tensor, Tensor]]):
-    """1,797 handwritten digits as images of 8x8 pixels, and which digit each of them shows.
+    """1,797 handwritten digits as images of 8x8 pixels, with their labels.
 
-    Sample ``i`` is ``(image, label)``: float32 of shape (1, 8, 8), and int64 without dimensions.
+    Sample ``i`` is ``(image, label)``: float32 of shape (1, 8, 8), and a 0-d int64.
 
-    The split is always the same: of the images of each digit, in the order of the file, every
-    fifth is a test image, beginning with the first. That makes 1,433 for training and 364 for
-    testing, with all ten digits almost equally frequent in both.
+    The split is fixed: of the images of each digit, in the order of the file, every fifth is a
+    test image, beginning with the first. This gives 1,433 training and 364 test images, with all
+    ten digits almost equally frequent in both.
 
     Args:
-        train: the training images, or the test images.
-        flatten: shape (64,) instead of (1, 8, 8).
-        normalize: values from 0 to 1 instead of 0 to 16.
-        augment: a function of the training images only, such as ``RandomCrop(8, padding=1)``; not
-            together with ``flatten``.
+        train: True for the training images, False for the test images.
+        flatten: return images of shape (64,) instead of (1, 8, 8).
+        normalize: scale values to 0 to 1 instead of 0 to 16.
+        augment: a function of training images only, such as ``RandomCrop(8, padding=1)``; cannot
+            be combined with ``flatten``.
 
     Attributes:
-        images: all of them, as a tensor of shape (N, 1, 8, 8) or (N, 64).
-        labels: int64, shape (N,).
+        images: all images, as a tensor of shape (N, 1, 8, 8) or (N, 64).
+        labels: all labels, int64 of shape (N,).
 
     Raises:
-        ValueError: ``augment`` and ``flatten`` are both given.
+        ValueError: both ``augment`` and ``flatten`` are given.
 
     Source: E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits (1998), UCI Machine
-    Learning Repository, https://doi.org/10.24432/C50P49, licence CC BY 4.0; the figures are those
-    of ``load_digits`` in scikit-learn. ``DIGITS.md``, beside this file, says more.
-
-    Example:
+    Learning Repository, https://doi.org/10.24432/C50P49, licence CC BY 4.0; the values are those
+    of ``load_digits`` in scikit-learn. ``DIGITS.md`` in this folder has the details.
         >>> digits = tn.data.Digits(train=True)
         >>> len(digits), digits.images.shape
         (1433, tinynet.Size([1433, 1, 8, 8]))
@@ -79,12 +77,12 @@ class Digits(Rows[tuple[Tensor, Tensor]]):
 
     @property
     def labels(self) -> Tensor:
-        """The digits that they show."""
+        """The labels of all images."""
         return wrap(self._arrays[1])
 
 
 def is_test(labels: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the test images, given which digit each image shows."""
+    """Return a mask of the test images, given the labels of all images."""
     mask = np.zeros(len(labels), dtype=bool)
     for digit in range(10):
         mask[np.flatnonzero(labels == digit)[::_TEST_EVERY]] = True

@@ -1,4 +1,4 @@
-"""Files that readers open: what is wrong with one, where it is looked for, how it is unpacked."""
+"""Finding, opening and unpacking files, and errors about their contents."""
 
 import contextlib
 import gzip
@@ -11,7 +11,7 @@ StrPath = str | os.PathLike[str]
 
 _GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 24
-# What a file may turn out to be that was taken for something else.
+# Signatures of file formats that may be mistaken for the expected one.
 _BEGINNINGS = (
     (_GZIP, "a gzip file"),
     (b"PK\x03\x04", "a zip file, such as .npz"),
@@ -28,13 +28,13 @@ _BEGINNINGS = (
 
 
 class FormatError(ValueError):
-    """A file is not what it should be: truncated, corrupt, or of another format.
+    """The contents of a file are invalid: truncated, corrupt, or in another format.
 
     Attributes:
         path: the file.
-        expected: what should be in it.
-        found: what is.
-        where: the place inside the file (``"line 7, column 'age'"``), or an empty text.
+        expected: the expected contents.
+        found: the actual contents.
+        where: the position in the file (``"line 7, column 'age'"``), or an empty text.
 
     Example:
         >>> raise tn.data.FormatError("a.csv", "a number", "'x'", "line 7, column 'age'")
@@ -44,7 +44,7 @@ class FormatError(ValueError):
     """
 
     def __init__(self, path: StrPath, expected: str, found: str, where: str = ""):
-        super().__init__(path, expected, found, where)  # as they are: so it can be pickled
+        super().__init__(path, expected, found, where)  # unchanged arguments, for pickling
         self.path = os.fspath(path)
         self.expected = expected
         self.found = found
@@ -56,15 +56,15 @@ class FormatError(ValueError):
 
 
 def first_existing(folders: Sequence[StrPath], names: Sequence[str], what: str) -> str:
-    """Return the path of the first file that exists, of some names in some folders.
+    """Return the path of the first existing file, given several names and folders.
 
     Args:
-        folders: the first is the one that the user named.
-        names: what the file may be called.
-        what: what it is, for the message: ``"MNIST's training images"``.
+        folders: the user's folder first.
+        names: possible names of the file.
+        what: a description for the message: ``"MNIST's training images"``.
 
     Raises:
-        FileNotFoundError: with the names that were looked for.
+        FileNotFoundError: there is none; the message has the names that were looked for.
     """
     for folder in folders:
         for name in names:
@@ -87,7 +87,7 @@ def first_existing(folders: Sequence[StrPath], names: Sequence[str], what: str) 
 
 
 def kind_of(beginning: bytes) -> str:
-    """Return what a file seems to be, by its first bytes: words for the end of a message."""
+    """Return the apparent format of a file, from its first bytes, for the end of a message."""
     if not beginning:
         return "nothing: the file is empty"
     for start, name in _BEGINNINGS:
@@ -98,10 +98,10 @@ def kind_of(beginning: bytes) -> str:
 
 @contextlib.contextmanager
 def opened(path: StrPath) -> Iterator[IO[bytes]]:
-    """Open a file for reading, unpacked if it is called ``.gz``.
+    """Open a file for reading, decompressed if its name ends in ``.gz``.
 
     Raises:
-        FormatError: while it is open, the gzip data turn out to be damaged or no gzip data.
+        FormatError: (while reading) the gzip data are damaged, or it is not a gzip file.
         OSError: it cannot be opened.
     """
     if not os.fspath(path).endswith(".gz"):
@@ -115,7 +115,7 @@ def opened(path: StrPath) -> Iterator[IO[bytes]]:
         packed.seek(0)
         try:
             with gzip.GzipFile(fileobj=packed) as file:
-                yield file  # type: ignore[misc]  # an IO[bytes] in all but name
+                yield file  # type: ignore[misc]  # not declared as IO[bytes], but usable as one
         except EOFError:
             raise FormatError(path, "a whole gzip file", "one that ends early") from None
         except (gzip.BadGzipFile, zlib.error) as error:
@@ -132,7 +132,7 @@ def _reason(error: Exception) -> str:
 def read_up_to(file: IO[bytes], size: int) -> bytes:
     """Return the next ``size`` bytes, or fewer at the end of the file.
 
-    ``file.read(size)`` would reserve the memory first, and a damaged file may state any size.
+    ``file.read(size)`` would allocate the memory first, and a damaged file may state any size.
     """
     chunks = []
     while size > 0:
@@ -145,10 +145,10 @@ def read_up_to(file: IO[bytes], size: int) -> bytes:
 
 
 def text_of(path: StrPath, encoding: str = "utf-8") -> str:
-    """Return the text of a file (without a byte order mark), unpacked if it is called ``.gz``.
+    """Return the text of a file without a byte order mark, decompressed if it is a ``.gz``.
 
     Raises:
-        FormatError: it is not in this encoding; with the line.
+        FormatError: it is not in this encoding; the message has the line.
     """
     with opened(path) as file:
         data = file.read()
@@ -164,7 +164,7 @@ def text_of(path: StrPath, encoding: str = "utf-8") -> str:
 
 
 def listed(names: Iterable[Any], most: int = 12) -> str:
-    """Return names as a list for a message, the first few of them.
+    """Return the first few names as a comma-separated list for a message.
 
     Example:
         >>> listed("abc"), listed("abc", most=2), listed([])

@@ -1,4 +1,4 @@
-"""Folders of files, one folder per class."""
+"""Folders with one subfolder per class."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -12,30 +12,29 @@ from tinynet.data.readers.files import StrPath, listed
 
 
 class DatasetFolder(Dataset[tuple[Any, ...]]):
-    """The files in the folders of a folder: each inner folder is a class, its name the label.
+    """The files in a folder's subfolders: each subfolder is a class, its name the label.
 
-    Sample ``i`` is ``(loader(path), label)``, with the label as int64 without dimensions. Files may
-    lie deeper in the folder of a class. Classes, and the files of a class, are in the order of
-    their names.
+    Sample ``i`` is ``(loader(path), label)``, with the label as 0-d int64. Files may be nested
+    deeper in the folder of a class. Classes, and the files of a class, are sorted by name.
 
     Args:
-        root: the folder with a folder for each class.
-        loader: a function from the path of a file to what is in it.
-        extensions: which files are samples, by the end of their names: ``(".npy", ".png")``.
-        transform: a function of what ``loader`` returns.
+        root: the folder with a subfolder for each class.
+        loader: a function that loads a file, given its path.
+        extensions: load files with these extensions: ``(".npy", ".png")``.
+        transform: a function of the loaded file.
         target_transform: a function of the label.
-        is_valid_file: which files are samples, as a function of the path, instead of
+        is_valid_file: a function of the path that selects the files to load, instead of
             ``extensions``.
         allow_empty: whether a class may have no files.
 
     Attributes:
         classes: the names of the classes.
         class_to_idx: their numbers.
-        samples: pairs of a path and the number of its class.
-        targets: the numbers alone.
+        samples: pairs of a path and a class number.
+        targets: the class numbers.
 
     Raises:
-        FileNotFoundError: there is no such folder, no class in it, or a class without files.
+        FileNotFoundError: the folder does not exist, has no classes, or a class has no files.
         ValueError: neither or both of ``extensions`` and ``is_valid_file`` are given.
 
     Example:
@@ -117,7 +116,7 @@ class DatasetFolder(Dataset[tuple[Any, ...]]):
 
 
 def _files_in(folder: str) -> Iterator[str]:
-    """The paths of all files in a folder and in the folders inside it, in order."""
+    """Return the paths of all files in a folder and its subfolders, in order."""
     for place, inner, files in os.walk(folder, followlinks=True):
         inner.sort()
         yield from (os.path.join(place, name) for name in sorted(files))

@@ -1,4 +1,4 @@
-"""IDX files, the format of MNIST and of the data sets made in its likeness."""
+"""IDX files, the format of MNIST and similar data sets."""
 
 import math
 import os
@@ -21,7 +21,7 @@ from tinynet.data.readers.rows import Rows
 from tinynet.dtypes import Array
 from tinynet.strides import MOST_DIMENSIONS, array_in
 
-# The third byte of a file -> its numbers, which have their high byte first.
+# The third byte of a file -> the dtype of its numbers, which are big-endian.
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 _MAGIC = "the magic number 00 00 TT DD of an IDX file (TT = type: {}; DD = dimensions)".format(
     ", ".join(f"{code:02x}" for code in _TYPES)
@@ -29,13 +29,13 @@ _MAGIC = "the magic number 00 00 TT DD of an IDX file (TT = type: {}; DD = dimen
 
 
 def read_idx(path: StrPath) -> Tensor:
-    """Return what is in an IDX file, as a tensor of the type and shape that the file says.
+    """Return the contents of an IDX file as a tensor with the file's dtype and shape.
 
     Args:
-        path: the file; unpacked if it is called ``.gz``.
+        path: the file; decompressed if its name ends in ``.gz``.
 
     Raises:
-        FormatError: it is truncated, too long, or no IDX file.
+        FormatError: it is truncated, too long, or not an IDX file.
 
     Source: Y. LeCun, C. Cortes, C. J. C. Burges, The MNIST database: the IDX file format.
 
@@ -51,7 +51,7 @@ def read_idx(path: StrPath) -> Tensor:
 
 
 def _read(path: StrPath, rank: int | None = None) -> Array:
-    """The array in an IDX file, which has ``rank`` dimensions if that is given."""
+    """Return the array in an IDX file; ``rank`` is its required number of dimensions, if given."""
     with opened(path) as file:
         dtype, shape = _header(path, file, rank)
         size = math.prod(shape) * dtype.itemsize
@@ -63,11 +63,11 @@ def _read(path: StrPath, rank: int | None = None) -> Array:
         raise FormatError(path, expected, found)
     try:
         array = array_in(content, shape, dtype)
-    except ValueError:  # sizes of 0 beside sizes whose product numpy cannot hold
+    except ValueError:  # sizes of 0 together with sizes whose product overflows in numpy
         raise FormatError(
             path, "sizes that an array can have", str(list(shape)), "header"
         ) from None
-    return array.astype(dtype.newbyteorder("="))  # a copy that can be written
+    return array.astype(dtype.newbyteorder("="))  # a writable copy
 
 
 def _header(path: StrPath, file: IO[bytes], rank: int | None) -> tuple[Any, tuple[int, ...]]:
@@ -87,22 +87,21 @@ def _header(path: StrPath, file: IO[bytes], rank: int | None) -> tuple[Any, tupl
 
 
 class IDX(Rows[tuple[Tensor, Tensor]]):
-    """The rows of an IDX file, and of a second one with their labels.
+    """The rows of an IDX file, optionally with labels from a second file.
 
-    Sample ``i`` is ``(row, label)``, the row as the file has it (any type, any shape), the label
-    as int64; without ``labels`` it is ``(row,)``. Images in MNIST's own files are better read with
-    ``MNIST``.
+    Sample ``i`` is ``(row, label)``: the row with the file's dtype and any shape, the label as
+    int64; without ``labels`` it is ``(row,)``. For images in MNIST's own files, use ``MNIST``.
 
     Args:
-        data: a file, or a ``.gz`` of it.
-        labels: a file of one dimension and the same length.
+        data: a file, plain or ``.gz``.
+        labels: a one-dimensional file of the same length.
         transform: a function of the row, such as ``ConvertImageDtype(tn.float32)``.
         target_transform: a function of the label.
 
     Raises:
-        FormatError: a file is damaged or no IDX file, or the lengths differ.
+        FormatError: a file is damaged or not an IDX file, or the lengths differ.
 
-    For the format see ``read_idx``.
+    See ``read_idx`` for the format.
 
     Example:
         >>> import tempfile
@@ -137,22 +136,22 @@ def _labels(path: StrPath, images: StrPath, count: int) -> Array:
 
 
 class MNIST(LabelledImages):
-    """MNIST, or another data set of images in four IDX files of the same names, from a folder.
+    """MNIST, or another image data set in four IDX files of the same names, from a folder.
 
-    Sample ``i`` is ``(image, label)``: float32 of shape (1, 28, 28) from 0 to 1, and int64 without
-    dimensions. The files are ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, and the
-    same with ``t10k`` for ``train``, each plain or with ``.gz``; a dot in place of the dash before
-    ``idx`` is fine. tinynet downloads nothing.
+    Sample ``i`` is ``(image, label)``: float32 of shape (1, 28, 28) from 0 to 1, and a 0-d int64.
+    The files are ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, and the same with
+    ``t10k`` for ``train``, each plain or with ``.gz``; a dot in place of the dash before ``idx``
+    is accepted. tinynet downloads nothing.
 
     Args:
-        root: the folder (or the one above ``MNIST/raw``, as torchvision lays it out).
-        train: the training images, or the test images.
+        root: the folder (or the parent of ``MNIST/raw``, torchvision's layout).
+        train: True for the training images, False for the test images.
         transform: a function of the image, such as ``Normalize([0.13], [0.31])``.
         target_transform: a function of the label.
-        augment: a function of the training images only, before ``transform``, such as
+        augment: a function of training images only, applied before ``transform``, such as
             ``RandomCrop(28, padding=2)``.
-        flatten: shape (784,) instead of (1, 28, 28), at the end.
-        normalize: values from 0 to 1 instead of 0 to 255.
+        flatten: return images of shape (784,) instead of (1, 28, 28).
+        normalize: scale values to 0 to 1 instead of 0 to 255.
 
     Attributes:
         classes: the names of the classes.
@@ -161,8 +160,8 @@ class MNIST(LabelledImages):
         targets: all labels, int64 of shape (N,).
 
     Raises:
-        FileNotFoundError: with the names that were looked for.
-        FormatError: a file is damaged, or labels and images do not fit together.
+        FileNotFoundError: a file is missing; the message has the names that were looked for.
+        FormatError: a file is damaged, or labels and images do not match.
 
     Source: LeCun et al., "Gradient-based learning applied to document recognition", 1998.
 
@@ -211,7 +210,7 @@ class MNIST(LabelledImages):
 
     @property
     def data(self) -> Tensor:
-        """All images as they are in the file: uint8, shape (N, height, width)."""
+        """All images as stored in the file: uint8, shape (N, height, width)."""
         return wrap(self._arrays[0][:, 0])
 
     @classmethod
@@ -228,10 +227,11 @@ class MNIST(LabelledImages):
 
 
 class FashionMNIST(MNIST):
-    """Fashion-MNIST: 60,000 and 10,000 images of clothes, 28x28 pixels, from a folder.
+    """Fashion-MNIST: 70,000 images of clothes, 28x28 pixels, read from a folder.
 
-    Files, parameters and attributes are those of ``MNIST``. On Debian the package
-    ``dataset-fashion-mnist`` puts them into ``/usr/share/datasets/fashion-mnist``.
+    60,000 images are for training, 10,000 for testing. Files, parameters and attributes are those
+    of ``MNIST``. On Debian, the package ``dataset-fashion-mnist`` installs the files in
+    ``/usr/share/datasets/fashion-mnist``.
 
     Source: H. Xiao, K. Rasul, R. Vollgraf, Fashion-MNIST: a Novel Image Dataset for Benchmarking
     Machine Learning Algorithms (2017), https://arxiv.org/abs/1708.07747

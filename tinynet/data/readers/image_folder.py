@@ -1,4 +1,4 @@
-"""Folders of images, one folder per class."""
+"""Folders of images, with one subfolder per class."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ EXTENSIONS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".ppm", ".pgm", ".tif", "
 
 
 class ImageFolder(DatasetFolder):
-    """The images in the folders of a folder: each inner folder is a class, its name the label.
+    """The images in a folder's subfolders: each subfolder is a class, its name the label.
 
     Sample ``i`` is ``(image, label)``: float32 of shape (channels, height, width) from 0 to 1, and
-    int64 without dimensions. Needs Pillow (``pip install tinynet[images]``), unless a ``loader`` is
-    given. Images are read when they are asked for.
+    a 0-d int64. Requires Pillow (``pip install tinynet[images]``), unless a ``loader`` is given.
+    Images are read on access.
 
     Args:
-        root: the folder with a folder for each class: ``root/cat/1.png``, ``root/dog/x/2.png``.
+        root: the folder with a subfolder for each class: ``root/cat/1.png``, ``root/dog/x/2.png``.
         transform: a function of the image.
         target_transform: a function of the label.
-        loader: a function from a path to what ``transform`` gets, instead of Pillow.
-        is_valid_file: which files are images, as a function of the path (those with the name
-            endings of PNG, JPEG, BMP, GIF, PPM, TIFF and WebP).
+        loader: a function that loads an image, given its path, instead of Pillow.
+        is_valid_file: a function of the path that selects the images (by default, the file name
+            extensions of PNG, JPEG, BMP, GIF, PPM, TIFF and WebP).
         allow_empty: whether a class may have no images.
-        mode: ``"RGB"``, ``"RGBA"`` or ``"L"`` (grey, one channel).
-        size: height and width that all images are scaled to, or one number for both; without it
-            they must all have one size to form batches.
+        mode: ``"RGB"``, ``"RGBA"`` or ``"L"`` (gray, one channel).
+        size: resize all images to this height and width, or one number for both; otherwise they
+            must all have the same size to form batches.
 
     Attributes:
         classes: the names of the classes.
         class_to_idx: their numbers.
-        samples, imgs: pairs of a path and the number of its class.
-        targets: the numbers alone.
+        samples, imgs: pairs of a path and a class number.
+        targets: the class numbers.
 
     Raises:
-        FileNotFoundError: there is no such folder, no class in it, or a class without images.
+        FileNotFoundError: the folder does not exist, has no classes, or a class has no images.
         ModuleNotFoundError: Pillow is not installed.
-        FormatError: when it is read, an image turns out to be damaged.
+        FormatError: (on access) an image is damaged.
 
     Example:
         >>> import pathlib, tempfile
@@ -87,5 +87,5 @@ class ImageFolder(DatasetFolder):
 
     @property
     def imgs(self) -> list[tuple[str, int]]:
-        """The same as ``samples``: torchvision's name."""
+        """``samples`` under torchvision's name."""
         return self.samples

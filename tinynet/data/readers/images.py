@@ -1,4 +1,4 @@
-"""The base of the readers of small labelled images that fit into memory."""
+"""The base class of readers of small labelled images that fit into memory."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,15 +14,15 @@ from tinynet.dtypes import Array
 
 
 class LabelledImages(Rows[tuple[Tensor, Tensor]]):
-    """Images in memory as bytes, delivered as float32, and their classes.
+    """Images stored in memory as bytes and returned as float32, with their labels.
 
     Args:
         images: uint8, shape (N, channels, height, width).
         labels: int64, shape (N,).
         transform, target_transform: functions of the image and of the label.
-        augment: a function of the image before ``transform``.
-        flatten: images without dimensions at the end.
-        normalize: from 0 to 1 instead of 0 to 255.
+        augment: a function of the image, applied before ``transform``.
+        flatten: return images as vectors.
+        normalize: scale values to 0 to 1 instead of 0 to 255.
     """
 
     classes: Sequence[str] = ()
@@ -45,7 +45,7 @@ class LabelledImages(Rows[tuple[Tensor, Tensor]]):
 
     @property
     def targets(self) -> Tensor:
-        """The classes of all images, in their order."""
+        """The labels of all images, in order."""
         return wrap(self._arrays[1])
 
     @property
@@ -55,7 +55,7 @@ class LabelledImages(Rows[tuple[Tensor, Tensor]]):
 
     @classmethod
     def _check_labels(cls, labels: Array, path: StrPath) -> None:
-        """Refuse a label that no class has."""
+        """Refuse labels without a class."""
         wrong = np.flatnonzero((labels < 0) | (labels >= len(cls.classes)))
         if len(wrong):
             row = int(wrong[0])
@@ -64,14 +64,14 @@ class LabelledImages(Rows[tuple[Tensor, Tensor]]):
 
 
 def _parts(step: Any) -> list[Any]:
-    """The steps inside a step, so that as many as possible are applied to whole batches."""
+    """Return the steps inside a transform, so that each can be applied to whole batches."""
     if type(step) is Compose:
         return [part for inner in step.transforms for part in _parts(inner)]
     return [] if step is None else [step]
 
 
 class _Flatten(Transform):
-    """Channels, height and width as one dimension."""
+    """Merges channels, height and width into one dimension."""
 
     batched = True
 

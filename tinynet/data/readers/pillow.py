@@ -1,4 +1,4 @@
-"""Images of any format that Pillow reads: the one file that imports Pillow, when it is needed."""
+"""Reading images with Pillow, which only this module imports, on first use."""
 
 import warnings
 from typing import Any
@@ -12,7 +12,7 @@ _CHANNELS = {"L": 1, "RGB": 3, "RGBA": 4}
 
 
 def require_pillow() -> None:
-    """Raise ModuleNotFoundError, with what to do, if Pillow is not installed."""
+    """Raise ModuleNotFoundError with installation instructions if Pillow is missing."""
     try:
         import PIL.Image  # noqa: F401
     except ModuleNotFoundError:
@@ -28,11 +28,11 @@ def read_image(path: str, mode: str = "RGB", size: tuple[int, int] | None = None
 
     Args:
         path: the file, in any format that Pillow knows.
-        mode: ``"RGB"``, ``"RGBA"`` or ``"L"`` (grey).
-        size: height and width that the image is scaled to.
+        mode: ``"RGB"``, ``"RGBA"`` or ``"L"`` (gray).
+        size: resize the image to this height and width.
 
     Raises:
-        FormatError: it is damaged, or no image.
+        FormatError: the file is damaged or not an image.
     """
     import PIL.Image
 
@@ -45,16 +45,16 @@ def read_image(path: str, mode: str = "RGB", size: tuple[int, int] | None = None
                 return _decoded(PIL.Image.open(file), mode, size)
         except Exception as error:  # a damaged image may raise anything: SyntaxError, zlib.error
             if isinstance(error, OSError) and error.errno is not None:
-                raise  # not about the content
+                raise  # not about the contents
             known = "" if isinstance(error, PIL.UnidentifiedImageError) else f" ({error})"
             found = f"{kind_of(start)}{known}"
             raise FormatError(path, "a whole image that Pillow can read", found) from None
 
 
 def _decoded(image: Any, mode: str, size: tuple[int, int] | None) -> Tensor:
-    deep = image.mode.startswith("I")  # grey of 16 bits, which Pillow would cut off at 255
+    deep = image.mode.startswith("I")  # 16-bit gray, which Pillow would clip at 255
     if image.mode == "P" and "transparency" in image.info:
-        image = image.convert("RGBA")  # what Pillow wants between a palette and anything else
+        image = image.convert("RGBA")  # Pillow requires it between a palette and other modes
     image = image.convert("F" if deep else mode)
     if size is not None:
         import PIL.Image

@@ -1,4 +1,4 @@
-"""The base of the readers whose samples are rows of arrays, in memory or mapped from a file."""
+"""The base class of readers whose samples are rows of arrays, in memory or memory-mapped."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -14,16 +14,16 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Rows(Dataset[T_co]):
-    """Sample ``i`` is row ``i`` of each array, as tensors, the first two transformed.
+    """The rows of arrays: sample ``i`` is row ``i`` of each, as tensors.
 
     Args:
-        arrays: with the same length; they may be mapped from a file, read-only, or in the other
-            byte order: a sample is always a copy.
+        arrays: arrays of the same length; they may be memory-mapped, read-only, or in another
+            byte order, because a sample is always a copy.
         transform: a function of the first tensor.
         target_transform: a function of the second.
 
-    A batch is gathered with one indexing per array, and transforms that say that they are
-    ``batched`` are applied to it as a whole.
+    A batch is gathered with one indexing per array, and ``batched`` transforms are applied to the
+    whole batch.
 
     Example:
         >>> from tinynet.data.readers.rows import Rows
@@ -56,9 +56,9 @@ class Rows(Dataset[T_co]):
         return tuple(sample)
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
-        """Return the samples at ``indices``, gathered and transformed at once where possible."""
+        """Return the samples at ``indices``, gathered and transformed together where possible."""
         if type(self).__getitem__ is not Rows.__getitem__ or not len(indices):
-            return [self[index] for index in indices]  # a subclass changes samples
+            return [self[index] for index in indices]  # a subclass overrides __getitem__
         if not {*map(type, indices)} <= {int, np.int64}:
             return [self[index] for index in indices]
         columns: list[Any] = [_gathered(array, indices) for array in self._arrays]

@@ -1,4 +1,4 @@
-"""A data set that is made, not collected: points on the arms of a spiral."""
+"""A synthetic data set: points on the arms of a spiral."""
 
 import math
 
@@ -9,22 +9,22 @@ from tinynet.data.readers.rows import Rows
 
 
 class Spirals(Rows[tuple[Tensor, Tensor]]):
-    """Points in the plane on the arms of a spiral, and on which arm each of them is.
+    """Points in the plane on the arms of a spiral, labelled with their arm.
 
-    Sample ``i`` is ``(point, arm)``: float32 of shape (2,), and int64 without dimensions. Arms
-    begin in the middle and end at a distance of 1; in the order of the samples they take turns.
+    Sample ``i`` is ``(point, arm)``: float32 of shape (2,), and a 0-d int64. Arms begin at the
+    center and end at a distance of 1; consecutive samples alternate between the arms.
 
     Args:
-        train: the training points, or as many others for testing.
-        arms: how many there are.
-        count: how many points.
-        turns: how often an arm goes around the middle.
-        noise: the standard deviation of a point's distance from its arm, along each axis.
-        seed: another seed gives other points of the same arms.
+        train: True for the training points, False for as many test points.
+        arms: number of arms.
+        count: number of points.
+        turns: number of turns of each arm around the center.
+        noise: standard deviation of a point's distance from its arm, along each axis.
+        seed: another seed gives other points on the same arms.
 
     Attributes:
-        points: all of them, shape (count, 2).
-        labels: int64, shape (count,).
+        points: all points, shape (count, 2).
+        labels: their arms, int64 of shape (count,).
 
     Raises:
         ValueError: ``arms`` or ``count`` is not positive, or ``noise`` is negative.
@@ -54,7 +54,7 @@ class Spirals(Rows[tuple[Tensor, Tensor]]):
                 )
         random = np.random.default_rng([seed, int(train)])
         labels = np.arange(count) % arms
-        # With the root, places along an arm are as dense at its end as in the middle.
+        # The root makes the density along an arm the same at the end as at the center.
         distance = np.sqrt(random.random(count))
         angle = 2 * math.pi * (labels / arms + turns * distance)
         points = distance * np.stack([np.cos(angle), np.sin(angle)])
@@ -63,10 +63,10 @@ class Spirals(Rows[tuple[Tensor, Tensor]]):
 
     @property
     def points(self) -> Tensor:
-        """All points, in the order of the samples."""
+        """All points, in order."""
         return wrap(self._arrays[0])
 
     @property
     def labels(self) -> Tensor:
-        """The arms that they are on."""
+        """The arms of all points."""
         return wrap(self._arrays[1])

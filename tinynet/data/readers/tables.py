@@ -1,4 +1,4 @@
-"""Text files with rows and named columns, read as text, and where each value stands."""
+"""Text files with rows and named columns, and the position of each value."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from tinynet.data.readers.files import FormatError, StrPath, listed, text_of
 
 @dataclass
 class Table:
-    """The values of a file, as text without the spaces around them."""
+    """The values of a file, as text without surrounding spaces."""
 
     path: StrPath
     names: list[str]
@@ -21,7 +21,7 @@ class Table:
     """The line in the file where each row begins, from 1."""
 
     def column(self, name: str) -> list[str]:
-        """Return the values of a column; FormatError if the file has none of this name."""
+        """Return the values of a column; FormatError if there is no such column."""
         if name not in self.names:
             hint = ""
             if len(self.names) == 1 and (other := [c for c in ",;\t|" if c in self.names[0]]):
@@ -32,7 +32,7 @@ class Table:
         return [row[index] for row in self.rows]
 
     def error(self, row: int, name: str, expected: str, found: str) -> FormatError:
-        """Return an error about one value."""
+        """Return the error for one value."""
         where = f"line {self.lines[row]}, column {name!r}"
         return FormatError(self.path, expected, found, where)
 
@@ -52,14 +52,14 @@ def read_table(
     """Return the values of a CSV file.
 
     Args:
-        path: the file; unpacked if it is called ``.gz``.
-        names: the names of the columns, for a file without a line of names.
-        delimiter: what is between two values.
-        encoding: how characters are stored.
+        path: the file; decompressed if its name ends in ``.gz``.
+        names: the column names, for a file without a header line.
+        delimiter: the separator between values.
+        encoding: the encoding of the text.
 
     Raises:
-        FormatError: it is not text, a quote is not closed, names are missing or there twice, there
-            are no rows, or a row has another number of values; with the line.
+        FormatError: it is not text, a quote is not closed, column names are missing or repeated,
+            there are no rows, or a row has a wrong number of values; the message has the line.
     """
     records = _records(path, text_of(path, encoding), delimiter)
     if names is None:
@@ -78,7 +78,7 @@ def read_table(
 
 
 def _records(path: StrPath, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The rows that are not empty, and the lines in which they begin."""
+    """Return the rows that are not empty, and the lines in which they begin."""
     reader = csv.reader(
         io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True
     )

@@ -1,4 +1,4 @@
-"""Byte-pair encoding: tokens are bytes and what they were merged into."""
+"""Byte-pair encoding: tokens are bytes and merged pairs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tinynet.dtypes import Array
 
 Pair = tuple[int, int]
 
-# Merges stay inside a word: letters, digits or signs with the space before them, a contraction, or
-# white space. The pattern is GPT-2's, but no word is longer than 64 characters, so that a text
-# without any space takes no longer than another one.
+# Merges stay within a word: letters, digits or signs with the space before them, a contraction, or
+# white space. The pattern is GPT-2's, but limits words to 64 characters, so that a text without
+# spaces is not slower than others.
 _WORD = re.compile(
     r"'(?:[sdmt]|ll|ve|re)| ?[^\W\d_]{1,64}| ?\d{1,64}| ?(?:[^\s\w]|_){1,64}|\s{1,64}(?!\S)|\s"
 )
@@ -26,17 +26,18 @@ _CACHED_WORDS = 1 << 16
 
 
 class BPETokenizer(Tokenizer):
-    """Byte-pair encoding of UTF-8: the 256 bytes, and merges of two tokens that are frequent.
+    """Byte-pair encoding of UTF-8: the 256 bytes, and merges of frequent pairs of tokens.
 
-    Any text can be encoded, and decoding gives it back exactly. The numbers are those of the bytes,
-    then those of the merges in their order, then those of the special tokens. Merges do not cross
-    words (as in GPT-2, words begin with the space before them).
+    Any text can be encoded, and decoding restores it exactly. Tokens are numbered in this order:
+    bytes, merges, special tokens. Merges do not cross words (as in GPT-2, words begin with the
+    space before them).
 
     Args:
-        merges: pairs of tokens; pair ``i`` makes token ``256 + i``. ``train`` finds good ones.
-        special_tokens: texts that are one token each.
+        merges: pairs of tokens; pair ``i`` makes token ``256 + i``. ``train`` finds them.
+        special_tokens: texts that are encoded as one token each.
 
     Attributes:
+        merges: the merges.
         merges: as given.
 
     Source: R. Sennrich, B. Haddow, A. Birch, Neural Machine Translation of Rare Words with Subword
@@ -77,17 +78,17 @@ class BPETokenizer(Tokenizer):
     ) -> BPETokenizer:
         """Return a tokenizer whose merges are the most frequent pairs of a text, one by one.
 
-        The same text gives the same merges: of equally frequent pairs the one of smaller numbers
-        comes first. A small text may have fewer frequent pairs than are asked for.
+        The result is deterministic: of equally frequent pairs, the one with the smaller numbers
+        comes first. A small text may have fewer frequent pairs than requested.
 
         Args:
-            text: what pairs are counted in; special tokens in it are left out.
-            vocab_size: how many tokens there may be, the 256 bytes and special ones included.
+            text: the text to count pairs in; special tokens in it are skipped.
+            vocab_size: maximum number of tokens, including the 256 bytes and special tokens.
             special_tokens: as in the constructor.
-            min_count: pairs that are less frequent are not merged.
+            min_count: minimum count of a pair to be merged.
 
         Raises:
-            ValueError: ``vocab_size`` is less than 256 plus the special tokens.
+            ValueError: ``vocab_size`` is less than 256 plus the number of special tokens.
         """
         special = check_special(special_tokens)
         count = vocab_size - 256 - len(special)
@@ -103,11 +104,11 @@ class BPETokenizer(Tokenizer):
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, the special ones included."""
+        """The number of tokens, including special ones."""
         return len(self._bytes) + len(self.special_tokens)
 
     def token_bytes(self, token: int) -> bytes:
-        """Return the bytes that a token stands for; those of a special one are its text."""
+        """Return the bytes of a token; for a special token, those of its text."""
         special = self._special_texts.get(token)
         return self._bytes[token] if special is None else special.encode()
 
@@ -124,7 +125,7 @@ class BPETokenizer(Tokenizer):
         return np.array(tokens, np.int64)
 
     def _merge(self, tokens: list[int]) -> list[int]:
-        """The tokens of a word: the earliest merge that fits is made first, everywhere in it."""
+        """Return the tokens of a word after all merges, in the order of their numbers."""
         rank = self._rank
         while len(tokens) > 1:
             pair = min(pairwise(tokens), key=lambda pair: rank.get(pair, len(self._bytes)))
@@ -135,7 +136,7 @@ class BPETokenizer(Tokenizer):
         return tokens
 
     def _decode_plain(self, tokens: Sequence[int]) -> str:
-        # Tokens may be cut out of the middle of a character: such bytes become U+FFFD.
+        # Tokens may begin or end within a character: such bytes become U+FFFD.
         return b"".join(map(self._bytes.__getitem__, tokens)).decode("utf-8", "replace")
 
     def _to_json(self) -> dict[str, Any]:
@@ -154,11 +155,11 @@ def _is_pair(value: Any) -> bool:
 
 
 def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "replace")  # half of a surrogate pair is a question mark
+    return text.encode("utf-8", "replace")  # a lone surrogate becomes a question mark
 
 
 def _replaced(tokens: list[int], pair: Pair, new: int) -> list[int]:
-    """The tokens with ``new`` in place of each ``pair``, from the left."""
+    """Return the tokens with each ``pair`` replaced by ``new``, from the left."""
     first, second = pair
     result, position, last = [], 0, len(tokens) - 1
     while position <= last:
@@ -176,10 +177,10 @@ def _replaced(tokens: list[int], pair: Pair, new: int) -> list[int]:
 
 
 def _find_merges(words: Counter[str], count: int, least: int) -> list[Pair]:
-    """The ``count`` most frequent pairs, each counted after the merges before it.
+    """Return the ``count`` most frequent pairs, each counted after the previous merges.
 
-    Counts are kept up to date word by word. The heap holds counts that may be too large, for the
-    count of a pair that exists never grows: what comes up is put back until its count is right.
+    Counts are updated word by word. The heap may hold outdated counts that are too large, because
+    the count of an existing pair never grows: an outdated entry is pushed back with its count.
     """
     splits = [list(_utf8(word)) for word in words]
     times = list(words.values())
@@ -222,7 +223,7 @@ def _recount(
     before: list[int],
     after: list[int],
 ) -> set[Pair]:
-    """Count a word's pairs anew after a merge; the result is the pairs that it has now, only."""
+    """Recount a word's pairs after a merge; return the pairs that are new."""
     old, new = Counter(pairwise(before)), Counter(pairwise(after))
     for pair in old.keys() | new.keys():
         change = new[pair] - old[pair]

@@ -1,4 +1,4 @@
-"""The tokenizer whose tokens are single characters."""
+"""The character tokenizer."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from tinynet.dtypes import Array
 
 
 class CharTokenizer(Tokenizer):
-    """Characters as tokens, from a given vocabulary.
+    """A tokenizer with one token per character of a vocabulary.
 
-    The numbers are those of the characters in the vocabulary, then those of the special tokens,
-    of which ``unknown`` is the first.
+    Tokens are numbered in the order of the vocabulary, followed by the special tokens, of which
+    ``unknown`` is the first.
 
     Args:
         vocabulary: the characters, each once, in the order of their numbers.
-        unknown: the special token that stands for all other characters; None refuses them.
+        unknown: the special token for all other characters; None refuses them.
         special_tokens: more special tokens.
 
     Attributes:
         vocabulary: the characters, as one text.
-        unknown: as given.
+        unknown: the special token, or None.
 
     Raises:
-        ValueError: a character or special token is there twice.
+        ValueError: a character or special token appears twice.
 
     Example:
         >>> letters = tn.data.CharTokenizer("abc")
@@ -73,12 +73,12 @@ class CharTokenizer(Tokenizer):
         unknown: str | None = "<unk>",
         special_tokens: Iterable[str] = (),
     ) -> CharTokenizer:
-        """Return the tokenizer of the characters of a text, in the order of Unicode.
+        """Return a tokenizer for the characters of a text, in Unicode order.
 
         Args:
-            text: what the vocabulary is taken from.
-            vocab_size: at most so many tokens, special ones included: the most frequent characters
-                (of equally frequent ones those that come first in Unicode).
+            text: the text to take the vocabulary from.
+            vocab_size: maximum number of tokens, including special ones: the most frequent
+                characters are kept (of equally frequent ones, those first in Unicode).
             unknown, special_tokens: as in the constructor.
 
         Example:
@@ -99,14 +99,14 @@ class CharTokenizer(Tokenizer):
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, the special ones included."""
+        """The number of tokens, including special ones."""
         return len(self.vocabulary) + len(self.special_tokens)
 
     def _recognised(self) -> Iterable[str]:
         return [name for name in self.special_tokens if name != self.unknown]
 
     def _numbers_by_code_point(self) -> Array:
-        """A table from code points to tokens; the last entry is for all points beyond it."""
+        """A table from code points to tokens; the last entry serves all larger code points."""
         points = _code_points(self.vocabulary)
         missing = -1 if self.unknown is None else self.special_tokens[self.unknown]
         table = np.full(int(points.max(initial=0)) + 2, missing, np.int64)

@@ -1,4 +1,4 @@
-"""Words and their neighbours in a text, for learning word vectors."""
+"""Words and their neighbors in a text, for learning word vectors."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ from tinynet.random import default_generator
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _INSIDE_NAMES = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_SEED = 0  # of what is decided once for a text
+_SEED = 0  # of choices made once per text
 
 
 class SkipGrams(Dataset[tuple[Tensor, ...]]):
-    """Pairs of words that stand near each other in a text, and words drawn at random beside them.
+    """Pairs of neighboring words in a text, with random words as negative examples.
 
-    This is what skip-gram with negative sampling learns from. Sample ``i`` is ``(words, labels)``:
-    ``words`` is int64 of shape (2 + negatives,): word ``i`` of the text, one of its neighbours, and
-    random words; ``labels`` is float32 of shape (1 + negatives,): 1 for the neighbour and 0 for the
-    random words.
+    This is the training data of skip-gram with negative sampling. Sample ``i`` is ``(words,
+    labels)``: ``words`` is int64 of shape (2 + negatives,) with word ``i`` of the text, one of its
+    neighbors, and random words; ``labels`` is float32 of shape (1 + negatives,), 1 for the
+    neighbor and 0 for the random words.
 
-    A word is a run of two or more letters, in small letters; ``readLines`` and ``read_lines`` are
-    two words each. In training the neighbour (of those up to ``window`` words away, each as likely)
-    and the random words are drawn anew each time; those of the held-out part are always the same.
+    A word is a run of two or more letters, in lower case; ``readLines`` and ``read_lines`` are two
+    words each. In training, the neighbor (uniform among those up to ``window`` words away) and the
+    random words are drawn anew each time; in the held-out part they are fixed.
 
     Args:
-        path: a text as for ``Text``; the source of Python's standard library unless given.
-        train: the first part of the text, or the part that was held out: its end.
-        window: how many words away a neighbour can be.
-        negatives: how many random words there are, drawn with the power 3/4 of their frequency.
-        vocab_size: the so many most frequent words of the training part count, others are skipped.
-        subsample: of a word whose share ``f`` of the text is above this, only so many are kept that
-            they are ``sqrt(subsample / f)`` of all; None keeps them all.
-        held_out: how much of the text is held out, from 0 to 1.
-        pattern: which files of a folder are read.
-        limit: at most so many characters, from the beginning.
+        path: a text as for ``Text``; by default the source of Python's standard library.
+        train: True for the first part of the text, False for the held-out part at its end.
+        window: maximum distance of a neighbor, in words.
+        negatives: number of random words, drawn with their frequency to the power 3/4.
+        vocab_size: number of words to keep, the most frequent of the training part.
+        subsample: words with a frequency ``f`` above this are kept with probability
+            ``sqrt(subsample / f)``; None keeps all.
+        held_out: fraction of the text that is held out, from 0 to 1.
+        pattern: which files of a folder to read.
+        limit: maximum number of characters to read, from the beginning.
 
     Attributes:
         vocabulary: the words, most frequent first.
 
     Raises:
-        FileNotFoundError: with what was looked for.
-        FormatError: a file is not UTF-8; with the line.
-        ValueError: this part of the text has no two words.
+        FileNotFoundError: a file is missing; the message says what was looked for.
+        FormatError: a file is not UTF-8; the message has the line.
+        ValueError: this part of the text has fewer than two known words.
 
     Source: Mikolov et al., "Distributed representations of words and phrases and their
     compositionality", 2013.
@@ -92,7 +92,7 @@ class SkipGrams(Dataset[tuple[Tensor, ...]]):
         part = words[:first] if train else words[first:]
         known = np.array([number_of[word] for word in part if word in number_of], np.int32)
         steady = np.random.Generator(np.random.PCG64(_SEED))
-        self._words = _thinned(known, frequencies, subsample, steady)
+        self._words = _subsampled(known, frequencies, subsample, steady)
         if len(self._words) < 2:
             name = "training" if train else "held-out"
             raise ValueError(
@@ -105,7 +105,7 @@ class SkipGrams(Dataset[tuple[Tensor, ...]]):
         self._fixed = None if train else self._drawn(every, steady)
 
     def _drawn(self, places: Array, generator: np.random.Generator) -> Array:
-        """The words at some places, a neighbour of each, and random words."""
+        """Return the words at some positions, a neighbor of each, and random words."""
         count = len(places)
         distance = generator.integers(1, self.window + 1, count)
         distance *= generator.integers(0, 2, count) * 2 - 1
@@ -130,7 +130,7 @@ class SkipGrams(Dataset[tuple[Tensor, ...]]):
         return wrap(words[0]), wrap(labels[0])
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
-        """Return the samples at ``indices``, drawn at once."""
+        """Return the samples at ``indices``, drawn together."""
         places = np.asarray(indices)
         inside = places.dtype.kind == "i" and ((places >= 0) & (places < len(self))).all()
         if not inside or type(self).__getitem__ is not SkipGrams.__getitem__:
@@ -158,10 +158,10 @@ def _words_of(text: str) -> list[str]:
     return _WORD.findall(_INSIDE_NAMES.sub(" ", text).lower())
 
 
-def _thinned(
+def _subsampled(
     words: Array, frequencies: Array, subsample: float | None, generator: np.random.Generator
 ) -> Array:
-    """The words without some of those that are very frequent."""
+    """Return the words after subsampling the most frequent ones."""
     if subsample is None:
         return words
     share = frequencies / frequencies.sum()

@@ -16,39 +16,39 @@ from tinynet.data.texts.byte_pairs import BPETokenizer
 from tinynet.data.texts.characters import CharTokenizer
 from tinynet.data.texts.tokenizer import Tokenizer
 
-_BYTE_PAIRS = 1024  # how many tokens there are if nobody says
+_BYTE_PAIRS = 1024  # default number of tokens
 
 
 class Text(Dataset[tuple[Tensor, ...]]):
-    """Windows of a text, and the same windows one token later: what a language model learns from.
+    """Windows of a text, and the same windows shifted by one token, for language models.
 
     Sample ``i`` is ``(inputs, targets)``, both int64 of shape (length,): ``targets[t]`` is the
     token that follows ``inputs[t]``.
 
     Args:
-        path: a UTF-8 file (or a ``.gz`` of it), a folder, or a list of them; texts are joined with
+        path: a UTF-8 file (plain or ``.gz``), a folder, or a list of them; texts are joined with
             a line break, those of a folder in the order of their names.
         length: tokens per window.
-        train: the first part of the text, or the part that was held out: its end.
-        level: what tokens are: ``"character"`` or ``"byte_pair"``.
-        vocab_size: at most so many tokens: the most frequent characters, or byte pairs (1024 unless
-            given).
-        tokenizer: a tokenizer, or the file of one, instead of one that is made for this text (from
-            the training part, whichever part is read).
-        stride: how many tokens a training window begins after the one before (``length``, so that
-            they do not overlap; held-out ones never do).
-        held_out: how much of the text is held out, from 0 to 1.
-        pattern: which files of a folder are read; ``"**/*.txt"`` looks into folders inside it.
-        limit: at most so many characters, from the beginning.
+        train: True for the first part of the text, False for the held-out part at its end.
+        level: the kind of tokens: ``"character"`` or ``"byte_pair"``.
+        vocab_size: maximum number of tokens: the most frequent characters, or byte pairs (1024 by
+            default).
+        tokenizer: a tokenizer or its file, instead of one trained on this text (always on the
+            training part).
+        stride: distance between the starts of training windows (by default ``length``: no
+            overlap; held-out windows never overlap).
+        held_out: fraction of the text that is held out, from 0 to 1.
+        pattern: which files of a folder to read; ``"**/*.txt"`` includes inner folders.
+        limit: maximum number of characters to read, from the beginning.
 
     Attributes:
-        tokenizer: what makes text of the tokens again.
-        vocab_size: how many tokens it has.
+        tokenizer: the tokenizer, which also decodes tokens.
+        vocab_size: its number of tokens.
         tokens: all tokens of this part, int64.
 
     Raises:
-        FileNotFoundError: with what was looked for.
-        FormatError: a file is not UTF-8; with the line.
+        FileNotFoundError: a file is missing; the message says what was looked for.
+        FormatError: a file is not UTF-8; the message has the line.
         ValueError: this part of the text is shorter than a window.
 
     Example:
@@ -91,7 +91,7 @@ class Text(Dataset[tuple[Tensor, ...]]):
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are: what the embedding and the output of a model need."""
+        """The number of tokens: the size of a model's embedding and output."""
         return self.tokenizer.vocab_size
 
     @property
@@ -110,7 +110,7 @@ class Text(Dataset[tuple[Tensor, ...]]):
         return wrap(window[:-1]), wrap(window[1:])
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
-        """Return the windows at ``indices``, gathered at once."""
+        """Return the windows at ``indices``, gathered together."""
         places = np.asarray(indices)
         inside = places.dtype.kind == "i" and ((places >= 0) & (places < len(self))).all()
         if not inside or type(self).__getitem__ is not Text.__getitem__:
@@ -121,14 +121,14 @@ class Text(Dataset[tuple[Tensor, ...]]):
 
 
 class PythonSources(Text):
-    """Windows of the source of Python's standard library, which is wherever Python is.
+    """Windows of the source of Python's standard library, which every Python installation has.
 
-    It is a text of some megabytes that needs no download; it differs a little between versions of
-    Python. Samples, parameters and attributes are those of ``Text``.
+    The text has some megabytes and needs no download; it differs slightly between Python versions.
+    Samples, parameters and attributes are those of ``Text``.
 
     Args:
         length, train, level, vocab_size, tokenizer, stride, held_out, limit: as in ``Text``.
-        pattern: which files of the library's folder are read.
+        pattern: which files of the library's folder to read.
 
     Example:
         >>> code = tn.data.PythonSources(length=32, limit=10_000)
@@ -164,22 +164,22 @@ class PythonSources(Text):
 
 
 def joined(path: StrPath | list[StrPath], pattern: str, limit: int | None) -> str:
-    """Return the texts of a file, a folder or a list of them as one, with line breaks between."""
+    """Return the texts of a file, a folder or a list of them, joined by line breaks."""
     parts: list[str] = []
     room = math.inf if limit is None else limit
     for file in _files(path, pattern):
         parts.append(text_of(file))
         room -= len(parts[-1]) + 1
-        if room < 0:  # what follows would be cut off
+        if room < 0:  # the rest would be cut off
             break
     return "\n".join(parts)[:limit]
 
 
 def held_out_from(length: int, held_out: float, asker: str) -> int:
-    """Return where the held-out part of a text begins.
+    """Return the index at which the held-out part of a text begins.
 
     Raises:
-        ValueError: ``held_out`` is not from 0 to 1.
+        ValueError: ``held_out`` is not between 0 and 1.
     """
     if not 0 <= held_out <= 1:
         raise ValueError(
@@ -197,13 +197,13 @@ def _positive(name: str, value: int) -> int:
 
 
 def _files(path: StrPath | list[StrPath], pattern: str) -> list[str]:
-    """The files that a path, or several, stand for."""
+    """Return the files that a path or a list of paths refers to."""
     if isinstance(path, list | tuple):
         if not path:
             raise ValueError("The 'path' parameter of Text must name a file. Got [] instead.")
         return [file for one in path for file in _files(one, pattern)]
     if not os.path.isdir(path):
-        return [os.fspath(path)]  # opening it says what is wrong with it
+        return [os.fspath(path)]  # opening it reports any problem
     root = os.fspath(path)
     names = sorted(glob.glob(pattern, root_dir=root, recursive=True))
     files = [os.path.join(root, name) for name in names]

@@ -1,4 +1,4 @@
-"""What tokenizers have in common: special tokens, numbers to text, files."""
+"""The base class of tokenizers: special tokens, decoding, files."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _FORMAT, _VERSION = "tinynet tokenizer", 1
 
 
 class Tokenizer:
-    """Text as numbers, and back. ``CharTokenizer`` and ``BPETokenizer`` are the kinds there are.
+    """Converts text to numbers and back; the kinds are ``CharTokenizer`` and ``BPETokenizer``.
 
     A subclass defines ``_encode_plain`` and ``_decode_plain``, for text without special tokens,
-    and what it puts into a file.
+    and its contents in a file.
 
     Args:
         special: the special tokens, such as ``"<|end|>"``, and their numbers.
 
     Attributes:
-        vocab_size: how many tokens there are; their numbers are below it.
+        vocab_size: the number of tokens, which are numbered from 0.
         special_tokens: the special tokens and their numbers.
 
     Example:
@@ -52,7 +52,7 @@ class Tokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, the special ones included."""
+        """The number of tokens, including special ones."""
         raise NotImplementedError
 
     def encode(self, text: str, specials: bool = True) -> list[int]:
@@ -60,14 +60,14 @@ class Tokenizer:
 
         Args:
             text: any text.
-            specials: special tokens that stand in the text become their numbers; False reads them
-                as ordinary text, which is right for text from strangers.
+            specials: encode special tokens in the text as their numbers; False treats them as
+                ordinary text, which is right for untrusted text.
         """
         numbers: list[int] = self.encode_array(text, specials).tolist()
         return numbers
 
     def encode_array(self, text: str, specials: bool = True) -> Array:
-        """Return the same as ``encode``, as an int64 array: better for long texts."""
+        """Return the result of ``encode`` as an int64 array: better for long texts."""
         if not isinstance(text, str):
             raise TypeError(f"A tokenizer encodes a str. Got {type(text).__name__} instead.")
         if not specials or self._splitter is None:
@@ -82,11 +82,11 @@ class Tokenizer:
         """Return the text of tokens.
 
         Args:
-            tokens: their numbers, in a list or a tensor of one dimension.
-            specials: special tokens are shown; False leaves them out.
+            tokens: their numbers, in a list or a one-dimensional tensor.
+            specials: include special tokens; False leaves them out.
 
         Raises:
-            ValueError: there is no token with a number.
+            ValueError: a number belongs to no token.
         """
         numbers = tokens.tolist() if isinstance(tokens, Tensor) else list(tokens)
         parts: list[str] = []
@@ -107,7 +107,7 @@ class Tokenizer:
         return "".join([*parts, self._decode_plain(plain)])
 
     def is_same(self, other: Tokenizer) -> bool:
-        """Return whether another one gives the same numbers to the same texts.
+        """Return whether another tokenizer encodes every text to the same numbers.
 
         Example:
             >>> from tinynet.data import CharTokenizer
@@ -120,7 +120,7 @@ class Tokenizer:
         return self.kind == other.kind and mine == others
 
     def save(self, path: StrPath) -> None:
-        """Write the tokenizer to a JSON file; what was there before is replaced in one step."""
+        """Write the tokenizer to a JSON file; an existing file is replaced atomically."""
         temporary = f"{os.fspath(path)}.part"
         with open(temporary, "wb") as file:
             file.write(self.to_bytes())
@@ -129,16 +129,16 @@ class Tokenizer:
         os.replace(temporary, path)
 
     def to_bytes(self) -> bytes:
-        """Return what ``save`` writes to a file."""
+        """Return the contents of the file that ``save`` writes."""
         content = {"format": _FORMAT, "version": _VERSION, "kind": self.kind, **self._to_json()}
         return json.dumps(content, ensure_ascii=False, indent=None).encode()
 
     @classmethod
     def load(cls, path: StrPath) -> Any:
-        """Return the tokenizer that ``save`` wrote to a file.
+        """Return a tokenizer from a file written by ``save``.
 
         Raises:
-            FormatError: it is no such file, or one of another kind than the class that is asked.
+            FormatError: the file is not a tokenizer, or one of another kind than this class.
         """
         try:
             content = json.loads(text_of(path))
@@ -162,7 +162,7 @@ class Tokenizer:
             raise FormatError(path, f"a whole tokenizer of the kind {kind}", reason) from None
 
     def _recognised(self) -> Iterable[str]:
-        """The special tokens that are looked for in a text."""
+        """The special tokens to recognize in a text."""
         return self.special_tokens
 
     def _encode_plain(self, text: str) -> Array:
@@ -180,13 +180,13 @@ class Tokenizer:
 
 
 def splitter(special: Iterable[str]) -> re.Pattern[str] | None:
-    """What splits a text at its special tokens, of which the longest is taken; None for none."""
+    """Return a pattern that splits a text at its special tokens; None if there are none."""
     names = sorted(special, key=len, reverse=True)
     return re.compile(f"({'|'.join(map(re.escape, names))})") if names else None
 
 
 def check_special(tokens: Iterable[str]) -> list[str]:
-    """Return the special tokens as a list; ValueError if one is empty or there twice."""
+    """Return the special tokens as a list; ValueError if one is empty or repeated."""
     names = [tokens] if isinstance(tokens, str) else list(tokens)
     for name in names:
         if not isinstance(name, str) or not name or names.count(name) > 1:
@@ -198,7 +198,7 @@ def check_special(tokens: Iterable[str]) -> list[str]:
 
 
 def texts(content: dict[str, Any], key: str) -> list[str]:
-    """The list of texts in a file under a key."""
+    """Return the list of texts under a key of a file."""
     value = content[key]
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError(f"{_brief(value)} as {key!r}")

@@ -1,10 +1,10 @@
-"""Transforms of samples, under torchvision's names: from what files hold to what a model sees.
+"""Transforms of samples, under torchvision's names: from file contents to model inputs.
 
-They work on tensors whose last two dimensions are height and width, on the numbers alone: no
-gradient flows through them. Those with chance draw from the ``generator`` that they are given, or
-else from the default one; the same state of it gives the same results. Under a DataLoader leave the
-generator out: the loader seeds the default one for each batch, so the results are the same for any
-number of workers, while of a generator that is given each worker has a copy.
+They work on tensors whose last two dimensions are height and width, and record no gradients.
+Random transforms draw from their ``generator``, or from the default one; equal states give equal
+results. Under a DataLoader, leave the generator out: the loader seeds the default generator for
+each batch, so the results are the same for any number of workers, whereas each worker process has
+a copy of a generator passed explicitly.
 """
 
 from tinynet.data.transforms.base import Compose as Compose

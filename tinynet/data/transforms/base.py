@@ -1,4 +1,4 @@
-"""What a transform is, several in turn, and how one is applied to a whole batch."""
+"""The base class of transforms, sequences of transforms, and applying one to a whole batch."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ class Transform:
     """A function of a tensor; a subclass defines ``__call__``.
 
     Attributes:
-        batched: on a batch it does what it does to each sample, so it may be called once for all.
+        batched: whether applying it to a batch equals applying it to each sample.
 
     Example:
         >>> class Half(tn.data.transforms.Transform):
@@ -35,10 +35,10 @@ class Transform:
 
 
 def apply_to_batch(function: Callable[[Any], Any], batch: Tensor) -> Any:
-    """Return what ``function`` makes of each row of a batch: a tensor, or a list of the results.
+    """Apply a function to each row of a batch; return a tensor, or a list of the results.
 
-    It is what calling it row by row gives, chance included. In a ``Compose``, what comes before
-    the first and after the last transform that is not ``batched`` is called once for all rows.
+    The result equals calling it row by row, including random draws. In a ``Compose``, the leading
+    and trailing transforms that are ``batched`` are each called once for all rows.
 
     Example:
         >>> from tinynet.data.transforms.base import apply_to_batch
@@ -67,7 +67,7 @@ def _in_turn(steps: Sequence[Callable[[Any], Any]], value: Any) -> Any:
 
 
 def _alike(rows: Sequence[Any]) -> bool:
-    """Whether they are tensors that can be stacked without changing any."""
+    """Whether all rows are tensors that can be stacked without conversion."""
     return (
         all(type(row) is Tensor for row in rows)
         and len({(row._array.shape, row._array.dtype) for row in rows}) == 1
@@ -75,13 +75,13 @@ def _alike(rows: Sequence[Any]) -> bool:
 
 
 class Compose(Transform):
-    """Several transforms in turn.
+    """Several transforms in sequence.
 
     Args:
         transforms: functions of one argument.
 
     Raises:
-        TypeError: not functions.
+        TypeError: an element is not callable.
 
     Example:
         >>> T = tn.data.transforms
@@ -109,13 +109,13 @@ class Compose(Transform):
 
 
 class Lambda(Transform):
-    """Any function as a transform.
+    """A transform that calls any function.
 
     Args:
         lambd: the function.
 
     Raises:
-        TypeError: not a function.
+        TypeError: ``lambd`` is not callable.
 
     Example:
         >>> tn.data.transforms.Lambda(lambda x: x.flatten())(tn.ones(2, 2))
@@ -136,7 +136,7 @@ class Lambda(Transform):
 
 
 def image_array(image: Any, name: str, least: int = 2) -> Array:
-    """Return the array of an image; TypeError if it is none, or has too few dimensions."""
+    """Return the array of an image; TypeError if it is no image or has too few dimensions."""
     if not isinstance(image, Tensor):
         raise TypeError(f"{name}: img should be Tensor Image. Got {type(image)}")
     array = image._array

@@ -1,6 +1,6 @@
-"""Transforms with chance. Each draws from its generator, or else from the default one."""
+"""Random transforms; each draws from its own generator, or from the default one."""
 
-from __future__ import annotations  # numpy.random loads slowly, and not with tinynet
+from __future__ import annotations  # avoids importing numpy.random, which loads slowly
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ from tinynet.random import Generator
 
 
 class _Random(Transform):
-    """The base of transforms with chance."""
+    """Base class of random transforms."""
 
     def __init__(self, generator: Generator | None):
-        random_source(generator, type(self).__name__)  # refuses what is no generator
+        random_source(generator, type(self).__name__)  # refuses other types
         self._generator = generator
 
     @property
@@ -28,7 +28,7 @@ class _Random(Transform):
 
 
 class _Sometimes(_Random):
-    """The base of transforms that do something to an image with a probability."""
+    """Base class of transforms that are applied with a probability."""
 
     def __init__(self, p: float = 0.5, *, generator: Generator | None = None):
         super().__init__(generator)
@@ -42,14 +42,14 @@ class _Sometimes(_Random):
 
 
 class RandomCrop(_Random):
-    """A part of an image, at a random place.
+    """Crops an image at a random position.
 
     Args:
         size: height and width, or one number for both.
-        padding: a border that is put around the image first, as in ``Pad``.
-        pad_if_needed: an image that is too small gets a border that makes it large enough.
-        fill, padding_mode: what is in the border, as in ``Pad``.
-        generator: where chance comes from (the default generator).
+        padding: a border added around the image first, as in ``Pad``.
+        pad_if_needed: pad an image that is smaller than ``size``.
+        fill, padding_mode: the contents of the border, as in ``Pad``.
+        generator: the source of random numbers (the default generator).
 
     Raises:
         ValueError: the image is too small.
@@ -96,15 +96,15 @@ class RandomCrop(_Random):
 
 
 class RandomHorizontalFlip(_Sometimes):
-    """An image, mirrored left to right with a probability.
+    """Mirrors an image left to right with a given probability.
 
     Args:
         p: the probability.
-        generator: where chance comes from (the default generator).
+        generator: the source of random numbers (the default generator).
 
     Raises:
-        ValueError: ``p`` is not from 0 to 1.
-        TypeError: (when called) not an image.
+        ValueError: ``p`` is not between 0 and 1.
+        TypeError: (when called) the input is not an image.
 
     Example:
         >>> tn.data.transforms.RandomHorizontalFlip(p=1)(tn.tensor([[1, 2]]))
@@ -117,15 +117,15 @@ class RandomHorizontalFlip(_Sometimes):
 
 
 class RandomVerticalFlip(_Sometimes):
-    """An image, mirrored top to bottom with a probability.
+    """Mirrors an image top to bottom with a given probability.
 
     Args:
         p: the probability.
-        generator: where chance comes from (the default generator).
+        generator: the source of random numbers (the default generator).
 
     Raises:
-        ValueError: ``p`` is not from 0 to 1.
-        TypeError: (when called) not an image.
+        ValueError: ``p`` is not between 0 and 1.
+        TypeError: (when called) the input is not an image.
 
     Example:
         >>> tn.data.transforms.RandomVerticalFlip(p=1)(tn.tensor([[1], [2]]))
@@ -139,15 +139,15 @@ class RandomVerticalFlip(_Sometimes):
 
 
 class RandomRotation90(_Random):
-    """An image, turned by 0, 90, 180 or 270 degrees with equal probability.
+    """Rotates an image by 0, 90, 180 or 270 degrees with equal probability.
 
-    The image should be square: turned by 90 degrees, another one changes its shape.
+    Images should be square: rotation by 90 degrees changes the shape of others.
 
     Args:
-        generator: where chance comes from (the default generator).
+        generator: the source of random numbers (the default generator).
 
     Raises:
-        TypeError: (when called) not an image.
+        TypeError: (when called) the input is not an image.
 
     Example:
         >>> tn.data.transforms.RandomRotation90()(tn.ones(3, 8, 8)).shape
@@ -163,18 +163,18 @@ class RandomRotation90(_Random):
 
 
 class RandomErasing(_Sometimes):
-    """An image, with a random rectangle of it overwritten with a probability.
+    """Overwrites a random rectangle of an image with a given probability.
 
     Args:
         p: the probability.
-        scale: the least and largest part of the area that is overwritten.
-        ratio: the least and largest height of the rectangle, divided by its width.
-        value: what is written: a number, one per channel, or ``"random"`` for normal noise.
-        generator: where chance comes from (the default generator).
+        scale: the smallest and largest fraction of the area to overwrite.
+        ratio: the smallest and largest height of the rectangle, divided by its width.
+        value: the fill value: a number, one per channel, or ``"random"`` for normal noise.
+        generator: the source of random numbers (the default generator).
 
     Raises:
         ValueError: an argument is out of range.
-        TypeError: (when called) not an image.
+        TypeError: (when called) the input is not an image.
 
     Source: Zhong et al., Random Erasing Data Augmentation (2017), https://arxiv.org/abs/1708.04896
 
@@ -218,7 +218,7 @@ class RandomErasing(_Sometimes):
             if h < height and w < width:
                 break
         else:
-            return image  # no such rectangle fits
+            return image  # no rectangle fits
         top = int(self._numpy.integers(height - h + 1))
         left = int(self._numpy.integers(width - w + 1))
         array = array.copy()
@@ -231,15 +231,15 @@ class RandomErasing(_Sometimes):
 
 
 class RandomApply(_Sometimes):
-    """An image, with several transforms applied with a probability: all of them, or none.
+    """Applies a sequence of transforms with a given probability: all of them, or none.
 
     Args:
         transforms: functions of one argument.
         p: the probability.
-        generator: where this chance comes from (the default generator).
+        generator: the source of this decision (the default generator).
 
     Raises:
-        ValueError: ``p`` is not from 0 to 1.
+        ValueError: ``p`` is not between 0 and 1.
 
     Example:
         >>> T = tn.data.transforms
@@ -259,7 +259,7 @@ class RandomApply(_Sometimes):
 
     @property
     def transforms(self) -> list[Callable[[Any], Any]]:
-        """What is applied."""
+        """The transforms."""
         return self._all.transforms
 
     def __repr__(self) -> str:

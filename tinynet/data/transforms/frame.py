@@ -1,4 +1,4 @@
-"""Transforms of the frame: padding, and cropping at the center."""
+"""Padding and center cropping."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -14,17 +14,17 @@ Mode = Literal["constant", "edge", "reflect", "symmetric"]
 
 
 class Pad(Transform):
-    """An image with a border around it.
+    """Adds a border around an image.
 
     Args:
         padding: one width for all sides; two for left and right, top and bottom; or four for left,
             top, right and bottom. A negative width crops.
-        fill: the number in a constant border.
-        padding_mode: ``"constant"``, ``"edge"`` (the outermost numbers again), ``"reflect"``
-            (mirrored, without the outermost) or ``"symmetric"`` (mirrored, with it).
+        fill: the value of a constant border.
+        padding_mode: ``"constant"``, ``"edge"`` (repeats the outermost values), ``"reflect"``
+            (mirrors without the outermost values) or ``"symmetric"`` (mirrors with them).
 
     Raises:
-        ValueError: the padding is not one of these, or more than what can be mirrored.
+        ValueError: the padding is invalid, or wider than the image can be mirrored.
 
     Example:
         >>> tn.data.transforms.Pad((1, 0))(tn.ones(1, 1, 2))
@@ -50,14 +50,14 @@ class Pad(Transform):
 
 
 class CenterCrop(Transform):
-    """The middle of an image; where it is too small, zeros around it.
+    """Crops an image at the center; a smaller image is padded with zeros.
 
     Args:
         size: height and width, or one number for both.
 
     Raises:
         ValueError: the size is not positive.
-        TypeError: (when called) not an image.
+        TypeError: (when called) the input is not an image.
 
     Example:
         >>> tn.data.transforms.CenterCrop(1)(tn.arange(9).reshape(1, 3, 3))
@@ -90,7 +90,7 @@ class CenterCrop(Transform):
 
 
 def padded(array: Array, border: Sequence[int], fill: float, mode: Mode) -> Array:
-    """An array with a border of left, top, right, bottom on its last two dimensions."""
+    """Return an array with a border of left, top, right, bottom on its last two dimensions."""
     if min(border) < 0:
         cut = [max(0, -side) for side in border]
         height, width = array.shape[-2:]
@@ -114,7 +114,7 @@ def padded(array: Array, border: Sequence[int], fill: float, mode: Mode) -> Arra
 
 
 def sides(padding: Side) -> tuple[int, int, int, int]:
-    """The widths left, top, right and bottom that a ``padding`` stands for."""
+    """Return the left, top, right and bottom widths of a ``padding`` argument."""
     widths = [padding] if isinstance(padding, int) else list(padding)
     if len(widths) not in (1, 2, 4) or not all(isinstance(width, int) for width in widths):
         raise ValueError(
@@ -125,7 +125,7 @@ def sides(padding: Side) -> tuple[int, int, int, int]:
 
 
 def height_and_width(size: Side, name: str) -> tuple[int, int]:
-    """The two numbers that a ``size`` stands for."""
+    """Return the height and width of a ``size`` argument."""
     numbers = [size] if isinstance(size, int) else list(size)
     if len(numbers) not in (1, 2) or not all(isinstance(n, int) and n > 0 for n in numbers):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Transforms of the numbers: to tensors, other dtypes, normalised, one-hot."""
+"""Transforms of values: conversion to tensors, dtypes, normalization, one-hot encoding."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,16 +12,16 @@ from tinynet.dtypes import Array
 
 
 class ToTensor(Transform):
-    """An image of height x width (x channels) as a tensor of channels x height x width.
+    """Converts an image from height x width (x channels) to channels x height x width.
 
-    ``result[c, y, x] = image[y, x, c] / 255`` of 8 bits.
+    ``result[c, y, x] = image[y, x, c] / 255`` for 8-bit images.
 
-    Takes a numpy array or a Pillow image. Numbers of 8 bits become float32 from 0 to 1, bools too;
-    others stay as they are (unsigned 16 bits become int32). A tensor keeps its layout, as what
-    tinynet's readers deliver has its channels first; torchvision refuses tensors.
+    Accepts a numpy array or a Pillow image. 8-bit and bool values become float32 from 0 to 1;
+    other dtypes are kept (unsigned 16-bit becomes int32). A tensor keeps its layout, because
+    tinynet's readers put channels first; torchvision refuses tensors.
 
     Raises:
-        TypeError: something else was passed.
+        TypeError: the input has another type.
         ValueError: the array has neither two nor three dimensions.
 
     Example:
@@ -41,32 +41,32 @@ class ToTensor(Transform):
         if array.dtype == np.uint16:
             array = array.astype(np.int32)
         array = array[None] if array.ndim == 2 else array.transpose(2, 0, 1)
-        dtypes.of(array)  # raises TypeError for what tinynet does not have
+        dtypes.of(array)  # raises TypeError for an unsupported dtype
         return wrap(_unit(np.array(array, order="C")))
 
 
 def _unit(array: Array) -> Array:
-    """Bytes and bools as float32 from 0 to 1."""
+    """Return bytes and bools as float32 from 0 to 1."""
     if array.dtype == np.uint8:
         return np.divide(array, np.float32(255), dtype=np.float32)
     return array.astype(np.float32) if array.dtype == np.bool_ else array
 
 
 class ConvertImageDtype(Transform):
-    """An image with other numbers: integers span their type's range, floats 0 to 1.
+    """Converts an image to a dtype: integers span the dtype's range, floats 0 to 1.
 
-    With the largest numbers M of the input's and m of the result's dtype: ``x / M`` to floats,
-    ``floor(x * (m + 0.999))`` from floats, else ``x // ((M + 1) // (m + 1))`` or
+    With M and m the largest values of the input's and the result's dtype: ``x / M`` to floats,
+    ``floor(x * (m + 0.999))`` from floats, otherwise ``x // ((M + 1) // (m + 1))`` or
     ``x * ((m + 1) // (M + 1))``.
 
     Args:
-        dtype: what to convert to.
+        dtype: the target dtype.
 
-    From floats to integers, 0 to 1 is cut into equal parts; from more to fewer bits, the low ones
-    are dropped.
+    From floats to integers, 0 to 1 is divided into equal parts; from more to fewer bits, the low
+    bits are dropped.
 
     Raises:
-        RuntimeError: floats to int64, or those below 64 bits to int32, which would not be exact.
+        RuntimeError: from floats to int64, or from floats below 64 bits to int32: not exact.
 
     Example:
         >>> tn.data.transforms.ConvertImageDtype(tn.float32)(tn.tensor([0, 255], dtype=tn.uint8))
@@ -102,7 +102,7 @@ def _from_floats(array: Array, target: Any) -> Array:
     if target.itemsize >= 4 and (target.itemsize == 8 or array.dtype.itemsize < 8):
         names = f"tinynet.{array.dtype.name} to tinynet.{target.name}"
         raise RuntimeError(f"The cast from {names} cannot be performed safely.")
-    # Just below the next integer, so that 1 becomes the largest number and not one more.
+    # Just below the next integer, so that 1 becomes the largest value.
     factor = np.iinfo(target).max + 1 - 1e-3
     exact = array.dtype if array.dtype.itemsize > 2 else np.dtype(np.float32)
     return np.multiply(array, exact.type(factor)).astype(target)
@@ -116,15 +116,15 @@ def _between_integers(array: Array, target: Any) -> Array:
 
 
 class ToDtype(Transform):
-    """The same numbers in another dtype.
+    """Converts values to another dtype.
 
     Args:
-        dtype: what to convert to.
-        scale: do what ``ConvertImageDtype`` does instead.
+        dtype: the target dtype.
+        scale: rescale the values as ``ConvertImageDtype`` does.
 
     Raises:
-        TypeError: not a dtype.
-        RuntimeError: (when called) what ``ConvertImageDtype`` refuses, with ``scale``.
+        TypeError: ``dtype`` is not a dtype.
+        RuntimeError: (when called) ``ConvertImageDtype`` refuses the conversion, with ``scale``.
 
     Example:
         >>> tn.data.transforms.ToDtype(tn.float32)(tn.tensor([0, 255]))
@@ -145,16 +145,16 @@ class ToDtype(Transform):
 
 
 class Normalize(Transform):
-    """``(image - mean) / std``, for each channel.
+    """Computes ``(image - mean) / std`` for each channel.
 
     Args:
         mean: one number per channel (or one for all).
-        std: likewise, none of them 0.
-        inplace: write into the image that is given.
+        std: likewise, all nonzero.
+        inplace: write into the given image.
 
     Raises:
         TypeError: the image is not a floating-point tensor.
-        ValueError: a std is 0, or the image has another number of channels.
+        ValueError: a std is 0, or the number of channels differs.
 
     Example:
         >>> tn.data.transforms.Normalize([0.5], [0.25])(tn.tensor([[[0.0, 1.0]]]))
@@ -187,7 +187,7 @@ class Normalize(Transform):
             )
         # Not (image - mean) * (1 / std): its rounding would differ from torchvision's.
         mean, std = (v.astype(array.dtype) for v in (self._mean, self._std))
-        if self._inplace:  # as operations, which autograd sees
+        if self._inplace:  # as operations, which autograd tracks
             return image.sub_(wrap(mean)).div_(wrap(std))
         out = np.subtract(array, mean)
         np.divide(out, std, out=out)
@@ -195,22 +195,22 @@ class Normalize(Transform):
 
 
 def _per_channel(value: float | Sequence[float]) -> Array:
-    """One number for all, without dimensions, or one per channel."""
+    """Return one value for all channels as a 0-d array, or one per channel."""
     array = np.asarray(value, np.float64)
     return array.reshape(()) if array.size == 1 else array.reshape(-1, 1, 1)
 
 
 class OneHot(Transform):
-    """Class numbers as vectors that are 1 at the class and 0 elsewhere.
+    """Converts class numbers to vectors that are 1 at the class and 0 elsewhere.
 
     ``result[..., c] = 1 if x == c else 0``.
 
     Args:
         num_classes: the length of the vectors.
-        dtype: what the numbers are.
+        dtype: the dtype of the result.
 
     Raises:
-        ValueError: a number is not from 0 to ``num_classes - 1``.
+        ValueError: a class number is not between 0 and ``num_classes - 1``.
 
     Shape: ``(...)`` becomes ``(..., num_classes)``.
 

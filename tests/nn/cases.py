@@ -64,30 +64,11 @@ def case(name: str, call: Callable[..., Any], *shapes: tuple[int, ...], positive
     CASES.append(Case(name, call, shapes, positive))
 
 
-# ---- activations --------------------------------------------------------------------------------
+# ---- activations: those with weights; the others are in classes/ and tests/oracle ----------------
 
-PLAIN = """
-    relu leaky_relu elu selu celu gelu silu sigmoid tanh softplus softsign hardtanh relu6 hardswish
-    mish logsigmoid
-""".split()
-IN_PLACE = "relu leaky_relu elu selu celu silu hardtanh relu6 hardswish mish".split()
-
-for _name in PLAIN:
-    case(_name, lambda t, F, x, name=_name: getattr(F, name)(x), (3, 4))
-for _name in IN_PLACE:
-    case(f"{_name} in place", lambda t, F, x, n=_name: getattr(F, n)(x * 2, inplace=True), (3, 4))
-case("leaky_relu 0.3", lambda t, F, x: F.leaky_relu(x, 0.3), (3, 4))
-case("elu 2", lambda t, F, x: F.elu(x, 2.0), (3, 4))
-case("celu 2", lambda t, F, x: F.celu(x, 2.0), (3, 4))
-case("gelu tanh", lambda t, F, x: F.gelu(x, approximate="tanh"), (3, 4))
-case("softplus 2 1", lambda t, F, x: F.softplus(x, 2, 1), (3, 4))
-case("hardtanh -2 3", lambda t, F, x: F.hardtanh(x, -2, 3), (3, 4))
-case("threshold", lambda t, F, x: F.threshold(x, 0.1, 20.0), (3, 4))
 case("prelu one", lambda t, F, x, w: F.prelu(x, w), (3, 4), (1,))
 case("prelu channels", lambda t, F, x, w: F.prelu(x, w), (2, 4, 3), (4,))
 case("prelu of a number", lambda t, F, x, w: F.prelu(x, w), (), (1,))
-case("softmax", lambda t, F, x: F.softmax(x, 1), (3, 4))
-case("log_softmax", lambda t, F, x: F.log_softmax(x, 0), (3, 4))
 
 # ---- layers -------------------------------------------------------------------------------------
 

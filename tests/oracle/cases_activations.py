@@ -11,8 +11,6 @@ FAR = [-800.0, -30.0, -1e-9, 0.0, 1e-9, 30.0, 800.0, math.inf, -math.inf, math.n
 ELEMENTWISE = {
     "hardshrink": {"lambd": 0.7},
     "softshrink": {"lambd": 0.7},
-    "tanhshrink": {},
-    "softsign": {},
     "rrelu": {"lower": 0.1, "upper": 0.3},
     "hardtanh": {"min_val": -0.5, "max_val": 1.0},
     "relu6": {},
@@ -28,8 +26,7 @@ for _name, _options in ELEMENTWISE.items():
         case(f"{_name}-{_layout}", _call, _spec)
     case(f"{_name}-float32", _call, f32(2, 3))
     case(f"{_name}-far", _call, f64(10).of(FAR).const)
-    if _name not in ("softsign", "tanhshrink"):  # these work on integers where tanh and / do
-        case(f"{_name}-of-int64", lambda tn, x, c=_call: each([lambda: c(tn, x)]), i64(3))
+    case(f"{_name}-of-int64", lambda tn, x, c=_call: each([lambda: c(tn, x)]), i64(3))
 for _layout, _spec in layouts(2, 3).items():
     case(f"hardsigmoid-{_layout}", function("nn.functional.hardsigmoid"), _spec.const)
 

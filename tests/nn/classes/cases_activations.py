@@ -27,10 +27,11 @@ def activation(name, *args, label="", shape=SHAPE, **kwargs):
 
 PLAIN = """
     ReLU LeakyReLU Hardtanh ReLU6 Hardsigmoid Hardswish Hardshrink Softshrink ELU CELU SELU GELU
-    SiLU Mish Sigmoid Tanh Tanhshrink Softplus Softsign LogSigmoid
+    SiLU Mish Sigmoid Tanh Tanhshrink Softplus LogSigmoid
 """.split()
 for _name in PLAIN:
     activation(_name)
+activation("Softsign")
 activation("LeakyReLU", 0.3, label="slope")
 activation("Hardtanh", -2.0, 0.5, label="bounds")
 activation("Threshold", 0.1, 20.0)

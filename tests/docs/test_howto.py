@@ -1,0 +1,66 @@
+"""The changes that docs/howto shows are whole: a copy of the tree lives without and with them."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r'^```text title="(.*?)"\n(.*?)^```$', re.M | re.S)
+MADE = ("answers", "coverage.md", "names.json", "CHANGELOG.md", "howto")  # by commands; prose
+CHANGES = {"activation": "softsign"}
+
+
+@pytest.fixture
+def tree(tmp_path):
+    for name in ("tinynet", "tests", "docs"):
+        cache = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=cache)
+    for name in ("conftest.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    return tmp_path
+
+
+def run(tree, *arguments):
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("page", CHANGES)
+def test_the_change_of_a_page_is_all_that_it_takes(page, tree):
+    name = CHANGES[page]
+    blocks = BLOCK.findall((ROOT / f"docs/howto/{page}.md").read_text(encoding="utf-8"))
+    files = {file: (tree / file).read_text(encoding="utf-8") for file, _ in blocks}
+    assert len(files) <= 4
+    for file, block in blocks:
+        text = (tree / file).read_text(encoding="utf-8")
+        assert text.count(block) == 1, f"{page}.md shows what {file} does not have"
+        text = re.sub(rf'\s*"{name}",?', "", text.replace(block, ""), flags=re.I)  # in __all__
+        (tree / file).write_text(text, encoding="utf-8")
+    rest = [
+        path.relative_to(tree)
+        for path in tree.rglob("*")
+        if path.suffix in (".py", ".pyi", ".md", ".txt", ".json") and name in read(path).lower()
+    ]
+    assert [p for p in rest if not {*p.parts} & {*MADE} and p.name != "test_howto.py"] == []
+    gone = run(tree, "-c", f"from tinynet import nn; nn.functional.{name}")
+    assert "AttributeError" in gone.stderr
+    for file, text in files.items():
+        (tree / file).write_text(text, encoding="utf-8")
+    tests = "tests/nn/classes", "tests/nn/test_refusals.py"
+    checked = run(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", name, *tests)
+    assert checked.returncode == 0, checked.stdout
+    assert re.search(r"[5-9] passed", checked.stdout)
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")

@@ -486,46 +486,46 @@ __all__ = [
 functions: dict[str, Callable[..., Any]]
 
 class BFloat16Tensor(Tensor):
-    """Return a bfloat16 tensor of a size (zeros), or of data."""
+    """Create a bfloat16 tensor from a size (zeros) or from data."""
 
 class BoolTensor(Tensor):
-    """Return a bool tensor of a size (zeros), or of data."""
+    """Create a bool tensor from a size (zeros) or from data."""
 
 class ByteTensor(Tensor):
-    """Return a uint8 tensor of a size (zeros), or of data."""
+    """Create a uint8 tensor from a size (zeros) or from data."""
 
 class CharTensor(Tensor):
-    """Return a int8 tensor of a size (zeros), or of data."""
+    """Create a int8 tensor from a size (zeros) or from data."""
 
 class DoubleTensor(Tensor):
-    """Return a float64 tensor of a size (zeros), or of data."""
+    """Create a float64 tensor from a size (zeros) or from data."""
 
 class FloatTensor(Tensor):
-    """Return a float32 tensor of a size (zeros), or of data."""
+    """Create a float32 tensor from a size (zeros) or from data."""
 
 class HalfTensor(Tensor):
-    """Return a float16 tensor of a size (zeros), or of data."""
+    """Create a float16 tensor from a size (zeros) or from data."""
 
 class IntTensor(Tensor):
-    """Return a int32 tensor of a size (zeros), or of data."""
+    """Create a int32 tensor from a size (zeros) or from data."""
 
 class LongTensor(Tensor):
-    """Return a int64 tensor of a size (zeros), or of data."""
+    """Create a int64 tensor from a size (zeros) or from data."""
 
 class ShortTensor(Tensor):
-    """Return a int16 tensor of a size (zeros), or of data."""
+    """Create a int16 tensor from a size (zeros) or from data."""
 
 def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
-    """Return how samples move with their own parameter: ``-(dF/da) / f / (1 - x)`` of beta's F."""
+    """Return the derivative of samples by their own parameter: ``-(dF/da) / f / (1 - x)``, F of"""
 
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return samples of Dirichlet distributions, whose parameters are the last dimension."""
+    """Draw samples from Dirichlet distributions with their parameters in the last dimension."""
 
 def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return samples of gamma distributions of the given shapes, at the rate 1."""
+    """Draw samples from gamma distributions with the given shapes and rate 1."""
 
 def _standard_gamma_grad(self: Tensor, output: Tensor) -> Tensor:
-    """Return the derivative of a sample of the gamma distribution by its shape."""
+    """Return the derivative of a gamma sample with respect to its shape."""
 
 def abs(self: Tensor) -> Tensor:
     """Return the absolute value."""
@@ -581,7 +581,7 @@ def alias_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Return what ``alias`` returns, in memory of its own."""
 
 def all(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Return True where all elements along the dimensions (all unless given) are nonzero."""
+    """Return True where all elements are nonzero, over the given dimensions or all."""
 
 def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
@@ -589,16 +589,16 @@ def allclose(
     """Return whether all elements are close to each other; see ``isclose`` for the arguments."""
 
 def amax(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
-    """Return the maximum over the dimensions (all unless given)."""
+    """Return the maximum over the given dimensions; all by default."""
 
 def amin(self: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
-    """Return the minimum over the dimensions (all unless given)."""
+    """Return the minimum over the given dimensions; all by default."""
 
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinAndMax:
-    """Return the minimum and the maximum, of all elements or along a dimension."""
+    """Return the minimum and the maximum of all elements or along a dimension."""
 
 def any(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Return True where any element along the dimensions (all unless given) is nonzero."""
+    """Return True where any element is nonzero, over the given dimensions or all."""
 
 def arange(
     start: Any = 0,
@@ -609,7 +609,8 @@ def arange(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return the values from ``start`` (0) to before ``end``, ``step`` (1) apart."""
+    """Return the values from ``start`` (0) up to but excluding ``end``, in steps of ``step``
+    (1)."""
 
 def arccos(self: Tensor) -> Tensor:
     """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1]."""
@@ -651,16 +652,16 @@ def arctanh_(self: Tensor) -> Tensor:
     """Write the result of ``atanh`` to this tensor and return it."""
 
 def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Return the index of the first maximum along a dimension, or among all elements."""
+    """Return the index of the first maximum, along a dimension or in the flattened tensor."""
 
 def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Return the index of the first minimum along a dimension, or among all elements."""
+    """Return the index of the first minimum, along a dimension or in the flattened tensor."""
 
 def argsort(self: Tensor, dim: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
-    """Return the indices that put the elements in order along a dimension."""
+    """Return the indices that sort the elements along a dimension."""
 
 def argwhere(input: Tensor) -> Tensor:
-    """Return the indices of the nonzero elements, one row each."""
+    """Return the indices of the nonzero elements as rows."""
 
 def as_strided(
     input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
@@ -685,7 +686,7 @@ def as_strided_scatter(
     """Return a copy with ``src`` where ``as_strided`` looks."""
 
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
-    """Return ``data`` as a tensor, sharing memory with a tensor or array where it can."""
+    """Convert ``data`` to a tensor, sharing memory with a tensor or array where possible."""
 
 def asarray(
     obj: Any,
@@ -695,7 +696,7 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return data as a tensor, sharing memory with a tensor or array where that is possible."""
+    """Convert data to a tensor, sharing memory with a tensor or array where possible."""
 
 def asin(self: Tensor) -> Tensor:
     """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1]."""
@@ -741,13 +742,13 @@ def baddbmm(
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
-    """Return ones with the given probabilities (or with ``p``), zeros otherwise."""
+    """Draw ones with the given probabilities (or with ``p``), zeros otherwise."""
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers."""
+    """Count the occurrences of 0, 1, 2, ... in a vector of integers."""
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return how many of ``count`` attempts succeed, each with probability ``prob``."""
+    """Draw the number of successes among ``count`` attempts, each with probability ``prob``."""
 
 def bitwise_and(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the bitwise AND; the logical one for booleans."""
@@ -785,7 +786,7 @@ def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
 def bucketize(
     input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
-    """Return the number of the interval between ``boundaries`` that each value falls into."""
+    """Return the index of the bucket between ``boundaries`` that contains each value."""
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all ways to take one element of each vector, one per row."""
@@ -868,7 +869,7 @@ def copysign(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the absolute value of ``self`` with the sign of ``other`` (-0.0 is negative)."""
 
 def corrcoef(input: Tensor) -> Tensor:
-    """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
+    """Return Pearson's correlation coefficients; rows are variables, columns are observations."""
 
 def cos(self: Tensor) -> Tensor:
     """Return the cosine of angles in radians."""
@@ -883,7 +884,7 @@ def cosh_(self: Tensor) -> Tensor:
     """Write the result of ``cosh`` to this tensor and return it."""
 
 def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
-    """Return the number of nonzero elements over the dimensions (all unless given)."""
+    """Count the nonzero elements over the given dimensions; all by default."""
 
 def cov(
     input: Tensor,
@@ -892,27 +893,27 @@ def cov(
     fweights: Tensor | None = None,
     aweights: Tensor | None = None,
 ) -> Tensor:
-    """Return the covariances of the rows (variables) over the columns (observations)."""
+    """Return the covariance matrix; rows are variables, columns are observations."""
 
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the cross products of vectors of three elements."""
 
 def cummax(self: Tensor, dim: int) -> ValuesAndIndices:
-    """Return the maximum so far along a dimension, and where it stands."""
+    """Return the cumulative maximum along a dimension, and its indices."""
 
 def cummin(self: Tensor, dim: int) -> ValuesAndIndices:
-    """Return the minimum so far along a dimension, and where it stands."""
+    """Return the cumulative minimum along a dimension, and its indices."""
 
 def cumprod(self: Tensor, dim: int, *, dtype: DtypeLike = None) -> Tensor:
-    """Return the running product along a dimension; of integers as int64."""
+    """Return the cumulative product along a dimension; integers multiply as int64."""
 
 def cumsum(self: Tensor, dim: int, *, dtype: DtypeLike = None) -> Tensor:
-    """Return the running sum along a dimension; of integers as int64."""
+    """Return the cumulative sum along a dimension; integers sum as int64."""
 
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
-    """Return the integrals up to each point but the first, by the trapezoidal rule."""
+    """Integrate cumulatively along a dimension by the trapezoidal rule."""
 
 def deg2rad(self: Tensor) -> Tensor:
     """Convert degrees to radians."""
@@ -959,7 +960,7 @@ def diff(
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
-    """Return the differences between neighbours along a dimension, ``n`` times."""
+    """Return the differences between neighbours along a dimension, taken ``n`` times."""
 
 def digamma(self: Tensor) -> Tensor:
     """Return the derivative of ``lgamma``."""
@@ -992,7 +993,7 @@ def empty(
     requires_grad: bool = False,
     memory_format: layouts.memory_format = ...,
 ) -> Tensor:
-    """Return a tensor with unspecified values."""
+    """Create a tensor with uninitialized values."""
 
 def empty_like(
     input: Tensor,
@@ -1003,7 +1004,7 @@ def empty_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return unspecified values in the shape and dtype of a tensor."""
+    """Create uninitialized values with the shape and dtype of a tensor."""
 
 def empty_permuted(
     size: Sequence[int],
@@ -1013,7 +1014,7 @@ def empty_permuted(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor with unspecified values whose dimensions lie in memory in a given order."""
+    """Create a tensor with uninitialized values and the given order of dimensions in memory."""
 
 def empty_strided(
     size: Sequence[int],
@@ -1023,7 +1024,7 @@ def empty_strided(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor with unspecified values, and strides (in elements) of your own."""
+    """Create a tensor with uninitialized values and the given strides, in elements."""
 
 def eq(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` equals ``other``."""
@@ -1075,13 +1076,13 @@ def eye(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a matrix with ones on the diagonal."""
+    """Create a matrix with ones on the diagonal and zeros elsewhere."""
 
 def fill(self: Tensor, value: float) -> Tensor:
-    """Return the shape and dtype of ``self`` full of one value."""
+    """Return a tensor of the same shape and dtype, filled with one value."""
 
 def fill_(input: Tensor, value: Tensor | float) -> Tensor:
-    """Write one value to this tensor and return it."""
+    """Fill this tensor with one value and return it."""
 
 def fix(self: Tensor) -> Tensor:
     """Return the integer part."""
@@ -1132,7 +1133,7 @@ def frexp(self: Tensor) -> Frexp:
     """Return mantissas of sizes in [0.5, 1) and integer exponents of 2."""
 
 def from_numpy(array: Array) -> Tensor:
-    """Return a tensor that shares the memory of a numpy array."""
+    """Create a tensor that shares the memory of a numpy array."""
 
 def frombuffer(
     buffer: Any,
@@ -1143,7 +1144,7 @@ def frombuffer(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor in one dimension that shares the memory of a buffer, such as a bytearray."""
+    """Create a 1-d tensor that shares the memory of a buffer, such as a bytearray."""
 
 def full(
     size: Sequence[int],
@@ -1153,7 +1154,7 @@ def full(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor of one value; its dtype is that of the value unless given."""
+    """Create a tensor filled with one value, by default in that value's dtype."""
 
 def full_like(
     input: Tensor,
@@ -1165,7 +1166,7 @@ def full_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return one value in the shape and dtype of a tensor."""
+    """Create a tensor filled with one value, with the shape and dtype of a tensor."""
 
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """Return the elements that ``index`` chooses along a dimension."""
@@ -1186,7 +1187,7 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors; ``outer`` under the name that BLAS has for it."""
 
 def get_device(self: Tensor) -> int:
-    """Return -1: any tensor is on the cpu."""
+    """Return -1: all tensors are on the CPU."""
 
 def gradient(
     input: Tensor,
@@ -1195,7 +1196,7 @@ def gradient(
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
-    """Return the slopes of sampled values along each dimension: central differences inside."""
+    """Return the slopes of sampled values along each dimension, by central differences."""
 
 def greater(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is greater than ``other``."""
@@ -1210,7 +1211,7 @@ def heaviside(self: Tensor, values: Tensor) -> Tensor:
     """Return 0 below zero, 1 above, and the element of ``values`` at zero; without derivative."""
 
 def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """Return the counts of the elements in ``bins`` equal intervals from ``min`` to ``max``."""
+    """Count the elements in ``bins`` equal bins from ``min`` to ``max``."""
 
 def histogram(
     input: Tensor,
@@ -1220,7 +1221,7 @@ def histogram(
     weight: Tensor | None = None,
     density: bool = False,
 ) -> Histogram:
-    """Return the counts of the elements per interval, and the edges."""
+    """Count the elements per bin; return the counts and the edges."""
 
 def histogramdd(
     input: Tensor,
@@ -1230,7 +1231,7 @@ def histogramdd(
     weight: Tensor | None = None,
     density: bool = False,
 ) -> Histogram:
-    """Return the counts of points (the last dimension) in a grid of intervals, and its edges."""
+    """Count points (in the last dimension) in a grid of bins; return the counts and the edges."""
 
 def hsplit(input: Tensor, indices_or_sections: Sections) -> tuple[Tensor, ...]:
     """Return views of equal parts, or of the parts between given indices."""
@@ -1298,16 +1299,16 @@ def inverse(input: Tensor) -> Tensor:
     """Return the inverses of matrices; ``linalg.inv`` does the same."""
 
 def is_complex(input: Tensor) -> bool:
-    """Return False: there are no complex tensors."""
+    """Return False: tinynet has no complex tensors."""
 
 def is_conj(input: Tensor) -> bool:
-    """Return False: there are no complex tensors."""
+    """Return False: tinynet has no complex tensors."""
 
 def is_floating_point(input: Tensor) -> bool:
     """Return True if the dtype is a floating-point one."""
 
 def is_neg(input: Tensor) -> bool:
-    """Return False: negatives are computed, not marked."""
+    """Return False: tinynet computes negatives instead of marking them."""
 
 def is_nonzero(input: Tensor) -> bool:
     """Return whether the only element is nonzero."""
@@ -1316,7 +1317,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape."""
 
 def is_signed(input: Tensor) -> bool:
-    """Return whether the dtype has negative values."""
+    """Return whether the dtype can represent negative values."""
 
 def is_tensor(obj: Any) -> bool:
     """Return True if ``obj`` is a tensor."""
@@ -1336,7 +1337,7 @@ def isin(
     assume_unique: bool = False,
     invert: bool = False,
 ) -> Tensor:
-    """Return True for the elements that are among ``test_elements``; one may be a number."""
+    """Return True for the elements that are in ``test_elements``; either may be a number."""
 
 def isinf(self: Tensor) -> Tensor:
     """Return True where the element is infinite."""
@@ -1357,7 +1358,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: each element of ``self`` times all of ``other``."""
 
 def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
-    """Return the ``k``-th smallest elements along a dimension (1: the smallest); their indices."""
+    """Return the ``k``-th smallest elements along a dimension (from 1), and their indices."""
 
 def lcm(self: Tensor, other: Tensor) -> Tensor:
     """Return the least common multiple of integers, at least 0."""
@@ -1395,7 +1396,7 @@ def linspace(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return ``steps`` values, evenly spaced from ``start`` to ``end`` inclusive."""
+    """Return ``steps`` evenly spaced values from ``start`` to ``end``, both included."""
 
 def log(self: Tensor) -> Tensor:
     """Return the natural logarithm."""
@@ -1422,7 +1423,7 @@ def log_(self: Tensor) -> Tensor:
     """Write the result of ``log`` to this tensor and return it."""
 
 def log_softmax(self: Tensor, dim: int, dtype: DtypeLike = None) -> Tensor:
-    """Return the logarithm of softmax, exact also where softmax is close to 0."""
+    """Return the logarithm of softmax, accurate even where softmax is close to 0."""
 
 def logaddexp(self: Tensor, other: Tensor) -> Tensor:
     """Return ``log(exp(self) + exp(other))``, without overflow."""
@@ -1431,7 +1432,7 @@ def logaddexp2(self: Tensor, other: Tensor) -> Tensor:
     """Return ``log2(2 ** self + 2 ** other)``, without overflow."""
 
 def logcumsumexp(self: Tensor, dim: int) -> Tensor:
-    """Return the logarithm of the running sum of the exponentials, without overflow."""
+    """Return the logarithm of the cumulative sum of exponentials, without overflow."""
 
 def logdet(input: Tensor) -> Tensor:
     """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
@@ -1464,10 +1465,10 @@ def logspace(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return ``steps`` powers of ``base``, whose exponents are evenly spaced."""
+    """Return ``steps`` powers of ``base`` with evenly spaced exponents."""
 
 def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
-    """Return the logarithm of the sum of the exponentials over the dimensions, without overflow."""
+    """Return the logarithm of the sum of exponentials over the dimensions, without overflow."""
 
 def lt(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` is less than ``other``."""
@@ -1502,7 +1503,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     """Return the n-th powers of square matrices, by repeated squaring."""
 
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-    """Return the maximum of all elements, along a dimension, or of tensors."""
+    """Return the maximum of all elements, of a dimension, or of two tensors."""
 
 def maximum(self: Tensor, other: Tensor) -> Tensor:
     """Return the elementwise maximum; NaN if either is NaN."""
@@ -1510,17 +1511,17 @@ def maximum(self: Tensor, other: Tensor) -> Tensor:
 def mean(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
-    """Return the mean over the given dimensions (all unless given); NaN of no elements."""
+    """Return the mean over the given dimensions; all by default. NaN for no elements."""
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Return the median: of all elements, or (with their indices) along a dimension."""
+    """Return the median of all elements, or the medians along a dimension and their indices."""
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Return the coordinates of the points of a grid: one tensor for each vector, all of one
     shape."""
 
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-    """Return the minimum of all elements, along a dimension, or of tensors."""
+    """Return the minimum of all elements, of a dimension, or of two tensors."""
 
 def minimum(self: Tensor, other: Tensor) -> Tensor:
     """Return the elementwise minimum; NaN if either is NaN."""
@@ -1529,7 +1530,7 @@ def mm(self: Tensor, mat2: Tensor) -> Tensor:
     """Return the product of two matrices."""
 
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
-    """Return the most frequent elements along a dimension, and where the last of each stands."""
+    """Return the most frequent elements along a dimension, and the index of the last of each."""
 
 def moveaxis(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with one dimension, or several, moved to other places."""
@@ -1538,7 +1539,7 @@ def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with one dimension, or several, moved to other places."""
 
 def msort(input: Tensor) -> Tensor:
-    """Return the elements in order along the first dimension."""
+    """Sort along the first dimension."""
 
 def mul(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the elementwise product."""
@@ -1550,7 +1551,7 @@ def multinomial(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Return indices drawn with the given weights, from each row."""
+    """Draw indices from each row, with the given weights."""
 
 def multiply(self: Tensor, other: Tensor | float) -> Tensor:
     """Return the elementwise product."""
@@ -1574,10 +1575,10 @@ def nan_to_num_(
 def nanmean(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
-    """Return the mean of what is not NaN; arguments are those of ``mean``."""
+    """Return the mean, ignoring NaN; see ``mean`` for the arguments."""
 
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Return the median of what is not NaN: of all, or (with their indices) along a dimension."""
+    """Return the median ignoring NaN: of all elements, or along a dimension with its indices."""
 
 def nanquantile(
     input: Tensor,
@@ -1587,12 +1588,12 @@ def nanquantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """Return the quantiles of what is not NaN; arguments are those of ``quantile``."""
+    """Return the quantiles, ignoring NaN; see ``quantile`` for the arguments."""
 
 def nansum(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
-    """Return the sum of what is not NaN; arguments are those of ``sum``."""
+    """Return the sum, ignoring NaN; see ``sum`` for the arguments."""
 
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, from ``start`` on."""
@@ -1619,10 +1620,10 @@ def nextafter(self: Tensor, other: Tensor) -> Tensor:
     """Return the next number of the dtype after ``self`` in the direction of ``other``."""
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
+    """Return the indices of the nonzero elements, as rows or as one tensor per dimension."""
 
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """Return the indices of the first ``size`` nonzero elements, one row each."""
+    """Return the indices of the first ``size`` nonzero elements as rows."""
 
 def norm(
     input: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
@@ -1639,7 +1640,7 @@ def normal(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return normal numbers with given means and standard deviations (numbers or tensors)."""
+    """Draw normal numbers with given means and standard deviations (numbers or tensors)."""
 
 def not_equal(self: Tensor, other: Tensor | float) -> Tensor:
     """Return True where ``self`` differs from ``other``."""
@@ -1650,7 +1651,7 @@ def numel(input: Tensor) -> int:
 def ones(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor of ones."""
+    """Create a tensor of ones."""
 
 def ones_like(
     input: Tensor,
@@ -1661,7 +1662,7 @@ def ones_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return ones in the shape and dtype of a tensor."""
+    """Create ones with the shape and dtype of a tensor."""
 
 def ormqr(
     input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
@@ -1686,7 +1687,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return pseudoinverses; prefer ``linalg.pinv``, whose tolerance fits the dtype."""
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return numbers drawn from Poisson distributions with the given rates."""
+    """Draw numbers from Poisson distributions with the given rates."""
 
 def polygamma(n: int, input: Tensor) -> Tensor:
     """Return derivative number ``n`` of ``digamma``."""
@@ -1700,7 +1701,7 @@ def pow(input: Tensor | float, exponent: Tensor | float) -> Tensor:
 def prod(
     input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
-    """Return the product over one dimension (all elements unless given); of integers as int64."""
+    """Return the product over a dimension, or of all elements; integers multiply as int64."""
 
 def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Return a copy with elements of ``source`` at (or added at) places in the flattened tensor."""
@@ -1716,7 +1717,7 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """Return the values below which shares ``q`` of the elements lie; NaN where any element is."""
+    """Return the q-th quantiles; NaN if any element is NaN."""
 
 def rad2deg(self: Tensor) -> Tensor:
     """Convert radians to degrees."""
@@ -1731,7 +1732,7 @@ def rand(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return numbers drawn uniformly from [0, 1)."""
+    """Draw numbers uniformly from [0, 1)."""
 
 def rand_like(
     input: Tensor,
@@ -1743,7 +1744,7 @@ def rand_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return uniform numbers in the shape and dtype of a tensor."""
+    """Draw uniform random numbers, with the shape and dtype of a tensor."""
 
 def randint(
     low: int = 0,
@@ -1755,7 +1756,7 @@ def randint(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return whole numbers drawn uniformly from ``low`` (0) to before ``high``."""
+    """Draw integers uniformly from ``[low, high)``; ``low`` is 0 by default."""
 
 def randint_like(
     input: Tensor,
@@ -1769,7 +1770,7 @@ def randint_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return whole numbers in the shape and dtype of a tensor."""
+    """Draw random integers, with the shape and dtype of a tensor."""
 
 def randn(
     *size: Ints,
@@ -1778,7 +1779,7 @@ def randn(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return numbers drawn from the normal distribution with mean 0 and variance 1."""
+    """Draw numbers from the normal distribution with mean 0 and variance 1."""
 
 def randn_like(
     input: Tensor,
@@ -1790,7 +1791,7 @@ def randn_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return normal numbers in the shape and dtype of a tensor."""
+    """Draw normal random numbers, with the shape and dtype of a tensor."""
 
 def randperm(
     n: int,
@@ -1800,7 +1801,7 @@ def randperm(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return the numbers 0 to n - 1 in random order."""
+    """Return the integers 0 to n - 1 in random order."""
 
 def range(
     start: float = 0,
@@ -1817,7 +1818,7 @@ def ravel(input: Tensor) -> Tensor:
     """Return the elements in one dimension."""
 
 def real(input: Tensor) -> Tensor:
-    """Return the tensor itself: there are no complex tensors."""
+    """Return the tensor itself: tinynet has no complex tensors."""
 
 def reciprocal(self: Tensor) -> Tensor:
     """Return the reciprocal."""
@@ -1891,7 +1892,7 @@ def rsub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
 def scalar_tensor(
     s: float, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a number as a 0-d tensor, of the default dtype unless given."""
+    """Create a 0-d tensor from a number."""
 
 def scatter(
     input: Tensor,
@@ -1921,7 +1922,7 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Return the indices at which values would have to stand to keep a sequence in order."""
+    """Return the indices at which to insert values into a sorted sequence to keep its order."""
 
 def segment_reduce(
     data: Tensor,
@@ -1934,7 +1935,7 @@ def segment_reduce(
     unsafe: bool = False,
     initial: float | None = None,
 ) -> Tensor:
-    """Reduce each segment of neighbours along a dimension to one element."""
+    """Reduce each segment along a dimension to one element."""
 
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """Return a view of one slice, without the dimension."""
@@ -1998,12 +1999,12 @@ def slogdet(input: Tensor) -> Any:
     """Return the signs of determinants, and the logarithms of their absolute values."""
 
 def softmax(self: Tensor, dim: int, dtype: DtypeLike = None) -> Tensor:
-    """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
+    """Return the exponentials divided by their sum along a dimension."""
 
 def sort(
     self: Tensor, dim: int = -1, descending: bool = False, stable: bool = True
 ) -> ValuesAndIndices:
-    """Return the elements in order along a dimension, and the indices they come from."""
+    """Sort along a dimension; return the sorted elements and their indices."""
 
 def split(input: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of consecutive parts: of one size (the last may be smaller), or of given
@@ -2047,7 +2048,7 @@ def std(
     *,
     correction: float | None = None,
 ) -> Tensor:
-    """Return the standard deviation over the given dimensions (all unless given)."""
+    """Return the standard deviation over the given dimensions; all by default."""
 
 def std_mean(
     input: Tensor,
@@ -2057,7 +2058,7 @@ def std_mean(
     *,
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the standard deviation and the mean; arguments are those of ``var``."""
+    """Return the standard deviation and the mean; see ``var`` for the arguments."""
 
 def sub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``self - alpha * other``."""
@@ -2068,7 +2069,7 @@ def subtract(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tenso
 def sum(
     input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
-    """Return the sum over the given dimensions (all unless given); integers sum as int64."""
+    """Return the sum over the given dimensions; all by default. Integers sum as int64."""
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
@@ -2111,7 +2112,7 @@ def tanh_(self: Tensor) -> Tensor:
 def tensor(
     data: Any, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a new leaf tensor with a copy of ``data``."""
+    """Create a leaf tensor with a copy of ``data``."""
 
 def tensor_split(input: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of nearly equal parts of a dimension, or of the parts between given indices."""
@@ -2125,7 +2126,7 @@ def tile(input: Tensor, *dims: Ints) -> Tensor:
 def topk(
     self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> ValuesAndIndices:
-    """Return the ``k`` largest (or smallest) elements along a dimension, in order; their
+    """Return the ``k`` largest (or smallest) elements along a dimension, sorted, and their
     indices."""
 
 def trace(self: Tensor) -> Tensor:
@@ -2140,10 +2141,11 @@ def transpose_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
-    """Return the integral along a dimension by the trapezoidal rule."""
+    """Integrate along a dimension by the trapezoidal rule."""
 
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
-    """Return ``trapezoid``, of which this is an older name; arguments are those of it."""
+    """Integrate by the trapezoidal rule, like ``trapezoid``; arguments are those of
+    ``trapezoid``."""
 
 def triangular_solve(
     input: Tensor,
@@ -2204,15 +2206,15 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """Return each element that occurs, once, in order; or each slice along a dimension."""
+    """Return the unique elements, sorted, or the unique slices along a dimension."""
 
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """Return the elements, runs of equal ones as one; or the slices along a dimension."""
+    """Replace runs of equal elements, or of equal slices along a dimension, by one of them."""
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Return, for places in a flattened tensor of a shape, the indices along each dimension."""
+    """Convert positions in a flattened tensor to indices along each dimension of a shape."""
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most ``chunks`` views of equal size (the last may be smaller)."""
@@ -2245,7 +2247,7 @@ def var(
     *,
     correction: float | None = None,
 ) -> Tensor:
-    """Return the variance over the given dimensions (all unless given)."""
+    """Return the variance over the given dimensions; all by default."""
 
 def var_mean(
     input: Tensor,
@@ -2255,7 +2257,7 @@ def var_mean(
     *,
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the variance and the mean; arguments are those of ``var``."""
+    """Return the variance and the mean; see ``var`` for the arguments."""
 
 def vdot(self: Tensor, other: Tensor) -> Tensor:
     """Return the inner product of two vectors; of real numbers it is ``dot``."""
@@ -2279,12 +2281,12 @@ def xlogy_(self: Tensor, other: Tensor | float) -> Tensor:
     """Write the result of ``xlogy`` to this tensor and return it."""
 
 def zero_(input: Tensor) -> Tensor:
-    """Write zeros to this tensor and return it."""
+    """Fill this tensor with zeros and return it."""
 
 def zeros(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor of zeros."""
+    """Create a tensor of zeros."""
 
 def zeros_like(
     input: Tensor,
@@ -2295,4 +2297,4 @@ def zeros_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return zeros in the shape and dtype of a tensor."""
+    """Create zeros with the shape and dtype of a tensor."""

@@ -536,7 +536,7 @@ class TensorMethods:
     def bernoulli(
         self, p: builtins.float | None = None, *, generator: Generator | None = None
     ) -> Tensor:
-        """Return ones with the given probabilities (or with ``p``), zeros otherwise."""
+        """Draw ones with the given probabilities (or with ``p``), zeros otherwise."""
     def mm(self, mat2: Tensor) -> Tensor:
         """Return the product of two matrices."""
     def bmm(self, mat2: Tensor) -> Tensor:
@@ -562,19 +562,19 @@ class TensorMethods:
     def sum(
         self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
     ) -> Tensor:
-        """Return the sum over the given dimensions (all unless given); integers sum as int64."""
+        """Return the sum over the given dimensions; all by default. Integers sum as int64."""
     def mean(
         self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
     ) -> Tensor:
-        """Return the mean over the given dimensions (all unless given); NaN of no elements."""
+        """Return the mean over the given dimensions; all by default. NaN for no elements."""
     def nansum(
         self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
     ) -> Tensor:
-        """Return the sum of what is not NaN; arguments are those of ``sum``."""
+        """Return the sum, ignoring NaN; see ``sum`` for the arguments."""
     def nanmean(
         self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
     ) -> Tensor:
-        """Return the mean of what is not NaN; arguments are those of ``mean``."""
+        """Return the mean, ignoring NaN; see ``mean`` for the arguments."""
     def prod(
         self,
         dim: builtins.int | None = None,
@@ -582,12 +582,11 @@ class TensorMethods:
         *,
         dtype: DtypeLike = None,
     ) -> Tensor:
-        """Return the product over one dimension (all elements unless given); of integers as
-        int64."""
+        """Return the product over a dimension, or of all elements; integers multiply as int64."""
     def all(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
-        """Return True where all elements along the dimensions (all unless given) are nonzero."""
+        """Return True where all elements are nonzero, over the given dimensions or all."""
     def any(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
-        """Return True where any element along the dimensions (all unless given) is nonzero."""
+        """Return True where any element is nonzero, over the given dimensions or all."""
     def inverse(self) -> Tensor:
         """Return the inverses of matrices; ``linalg.inv`` does the same."""
     def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
@@ -630,7 +629,7 @@ class TensorMethods:
     def matrix_exp(self) -> Tensor:
         """Return the exponentials of square matrices."""
     def as_subclass(self, cls: builtins.type[Tensor]) -> Tensor:
-        """Return a view of the tensor that is of a class derived from Tensor."""
+        """Return a view of the tensor as an instance of a subclass of Tensor."""
     def __array_wrap__(
         self, array: Array, context: Any = None, return_scalar: builtins.bool = False
     ) -> Tensor:
@@ -719,21 +718,21 @@ class TensorMethods:
     def clamp_max_(self, max: Tensor | builtins.float) -> Self:
         """Write the result of ``clamp_max`` to this tensor and return it."""
     def amax(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
-        """Return the maximum over the dimensions (all unless given)."""
+        """Return the maximum over the given dimensions; all by default."""
     def amin(self, dim: Dims = (), keepdim: builtins.bool = False) -> Tensor:
-        """Return the minimum over the dimensions (all unless given)."""
+        """Return the minimum over the given dimensions; all by default."""
     def max(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
-        """Return the maximum of all elements, along a dimension, or of tensors."""
+        """Return the maximum of all elements, of a dimension, or of two tensors."""
     def min(self, dim: Any = None, keepdim: builtins.bool = False, *, other: Any = None) -> Any:
-        """Return the minimum of all elements, along a dimension, or of tensors."""
+        """Return the minimum of all elements, of a dimension, or of two tensors."""
     def aminmax(
         self, *, dim: builtins.int | None = None, keepdim: builtins.bool = False
     ) -> MinAndMax:
-        """Return the minimum and the maximum, of all elements or along a dimension."""
+        """Return the minimum and the maximum of all elements or along a dimension."""
     def argmax(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
-        """Return the index of the first maximum along a dimension, or among all elements."""
+        """Return the index of the first maximum, along a dimension or in the flattened tensor."""
     def argmin(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
-        """Return the index of the first minimum along a dimension, or among all elements."""
+        """Return the index of the first minimum, along a dimension or in the flattened tensor."""
     def var(
         self,
         dim: Dims = None,
@@ -742,7 +741,7 @@ class TensorMethods:
         *,
         correction: builtins.float | None = None,
     ) -> Tensor:
-        """Return the variance over the given dimensions (all unless given)."""
+        """Return the variance over the given dimensions; all by default."""
     def std(
         self,
         dim: Dims = None,
@@ -751,7 +750,7 @@ class TensorMethods:
         *,
         correction: builtins.float | None = None,
     ) -> Tensor:
-        """Return the standard deviation over the given dimensions (all unless given)."""
+        """Return the standard deviation over the given dimensions; all by default."""
     def norm(
         self,
         p: Order = "fro",
@@ -941,12 +940,11 @@ class TensorMethods:
     def sinc_(self) -> Self:
         """Write the result of ``sinc`` to this tensor and return it."""
     def softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
-        """Return the exponentials, divided by their sum along a dimension: positive, with sum 1."""
+        """Return the exponentials divided by their sum along a dimension."""
     def log_softmax(self, dim: builtins.int, dtype: DtypeLike = None) -> Tensor:
-        """Return the logarithm of softmax, exact also where softmax is close to 0."""
+        """Return the logarithm of softmax, accurate even where softmax is close to 0."""
     def logsumexp(self, dim: Dims, keepdim: builtins.bool = False) -> Tensor:
-        """Return the logarithm of the sum of the exponentials over the dimensions, without
-        overflow."""
+        """Return the logarithm of the sum of exponentials over the dimensions, without overflow."""
     def polygamma(self, n: builtins.int) -> Tensor:
         """Return derivative number ``n`` of ``digamma``."""
     def polygamma_(self, n: builtins.int) -> Self:
@@ -956,13 +954,13 @@ class TensorMethods:
     def mvlgamma_(self, p: builtins.int) -> Self:
         """Write the result of ``mvlgamma`` to this tensor and return it."""
     def fill_(self, value: Tensor | builtins.float) -> Self:
-        """Write one value to this tensor and return it."""
+        """Fill this tensor with one value and return it."""
     def fill(self, value: builtins.float) -> Tensor:
-        """Return the shape and dtype of ``self`` full of one value."""
+        """Return a tensor of the same shape and dtype, filled with one value."""
     def fill_diagonal_(self, fill_value: builtins.float, wrap: builtins.bool = False) -> Self:
-        """Write one value to the main diagonal of this tensor and return it."""
+        """Fill the main diagonal of this tensor with one value and return the tensor."""
     def zero_(self) -> Self:
-        """Write zeros to this tensor and return it."""
+        """Fill this tensor with zeros and return it."""
     def new_tensor(
         self,
         data: Any,
@@ -971,7 +969,7 @@ class TensorMethods:
         device: DeviceLike = None,
         requires_grad: builtins.bool = False,
     ) -> Tensor:
-        """Return a new tensor of ``data`` in this tensor's dtype."""
+        """Create a tensor from ``data`` in this tensor's dtype."""
     def new_zeros(
         self,
         *size: Ints,
@@ -979,7 +977,7 @@ class TensorMethods:
         device: DeviceLike = None,
         requires_grad: builtins.bool = False,
     ) -> Tensor:
-        """Return zeros of a size in this tensor's dtype."""
+        """Create zeros of the given size in this tensor's dtype."""
     def new_ones(
         self,
         *size: Ints,
@@ -987,7 +985,7 @@ class TensorMethods:
         device: DeviceLike = None,
         requires_grad: builtins.bool = False,
     ) -> Tensor:
-        """Return ones of a size in this tensor's dtype."""
+        """Create ones of the given size in this tensor's dtype."""
     def new_empty(
         self,
         *size: Ints,
@@ -995,7 +993,7 @@ class TensorMethods:
         device: DeviceLike = None,
         requires_grad: builtins.bool = False,
     ) -> Tensor:
-        """Return unspecified values of a size in this tensor's dtype."""
+        """Create uninitialized values of the given size in this tensor's dtype."""
     def new_full(
         self,
         size: Sequence[builtins.int],
@@ -1005,7 +1003,7 @@ class TensorMethods:
         device: DeviceLike = None,
         requires_grad: builtins.bool = False,
     ) -> Tensor:
-        """Return one value of a size in this tensor's dtype."""
+        """Create a tensor of the given size filled with one value, in this tensor's dtype."""
     def multinomial(
         self,
         num_samples: builtins.int,
@@ -1013,17 +1011,17 @@ class TensorMethods:
         *,
         generator: Generator | None = None,
     ) -> Tensor:
-        """Return indices drawn with the given weights, from each row."""
+        """Draw indices from each row, with the given weights."""
     def is_nonzero(self) -> builtins.bool:
         """Return whether the only element is nonzero."""
     def is_same_size(self, other: Tensor) -> builtins.bool:
         """Return whether two tensors have the same shape."""
     def is_signed(self) -> builtins.bool:
-        """Return whether the dtype has negative values."""
+        """Return whether the dtype can represent negative values."""
     def is_conj(self) -> builtins.bool:
-        """Return False: there are no complex tensors."""
+        """Return False: tinynet has no complex tensors."""
     def is_neg(self) -> builtins.bool:
-        """Return False: negatives are computed, not marked."""
+        """Return False: tinynet computes negatives instead of marking them."""
     def conj(self) -> Tensor:
         """Return the tensor itself: real numbers are their own conjugates."""
     def resolve_conj(self) -> Tensor:
@@ -1050,7 +1048,7 @@ class TensorMethods:
         """Always False."""
     @property
     def real(self) -> Tensor:
-        """The tensor itself: there are no complex tensors."""
+        """The tensor itself: tinynet has no complex tensors."""
     def is_pinned(self, device: DeviceLike = None) -> builtins.bool:
         """Return False: memory is never page-locked."""
     def is_set_to(self, tensor: Tensor) -> builtins.bool:
@@ -1058,13 +1056,13 @@ class TensorMethods:
     def ndimension(self) -> builtins.int:
         """Return the number of dimensions."""
     def get_device(self) -> builtins.int:
-        """Return -1: any tensor is on the cpu."""
+        """Return -1: all tensors are on the CPU."""
     def dim_order(self) -> tuple[builtins.int, ...]:
-        """Return the dimensions from the one with the largest steps in memory to the smallest."""
+        """Return the dimensions in memory order, from the largest stride to the smallest."""
     def storage_offset(self) -> builtins.int:
-        """Return where in its memory the first element lies, in elements."""
+        """Return the position of the first element in the storage, in elements."""
     def new(self, *data: Any, size: Sequence[builtins.int] | None = None) -> Tensor:
-        """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data."""
+        """Create a tensor of this dtype from a size (``x.new(2, 3)``; zeros) or from data."""
     def new_empty_strided(
         self,
         size: Sequence[builtins.int],
@@ -1074,9 +1072,9 @@ class TensorMethods:
         device: DeviceLike = None,
         requires_grad: builtins.bool = False,
     ) -> Tensor:
-        """Return unspecified values of a size, with strides of your own, in this tensor's dtype."""
+        """Create uninitialized values with the given size and strides in this tensor's dtype."""
     def sum_to_size(self, *size: Any) -> Tensor:
-        """Return the sum to a size that broadcasts to that of the tensor."""
+        """Sum the tensor to a size that broadcasts to its shape."""
     def uniform_(
         self,
         from_: builtins.float = 0.0,
@@ -1092,14 +1090,14 @@ class TensorMethods:
         *,
         generator: Generator | None = None,
     ) -> Self:
-        """Fill this tensor with whole numbers from ``[low, high)`` and return it."""
+        """Fill this tensor with integers from ``[low, high)`` and return it."""
     def bernoulli_(
         self, p: Tensor | builtins.float = 0.5, *, generator: Generator | None = None
     ) -> Self:
         """Fill this tensor with ones (with probability ``p``) and zeros, and return it."""
     def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> Self:
-        """Fill this tensor with numbers of attempts until one succeeds, with probability ``p``
-        each."""
+        """Fill this tensor with numbers of attempts until a success of probability ``p``; return
+        it."""
     def normal_(
         self,
         mean: builtins.float = 0.0,
@@ -1115,7 +1113,8 @@ class TensorMethods:
         *,
         generator: Generator | None = None,
     ) -> Self:
-        """Fill this tensor with numbers whose logarithms are normal, and return it."""
+        """Fill this tensor with numbers whose logarithms are normally distributed, and return
+        it."""
     def exponential_(
         self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
     ) -> Self:
@@ -1127,7 +1126,7 @@ class TensorMethods:
         *,
         generator: Generator | None = None,
     ) -> Self:
-        """Fill this tensor with numbers from Cauchy's distribution and return it."""
+        """Fill this tensor with numbers from the Cauchy distribution and return it."""
     def __getitem__(self, key: Any) -> Tensor:
         """Return the part that ``key`` names."""
     def __delitem__(self, key: Any) -> None:
@@ -1389,23 +1388,24 @@ class TensorMethods:
         fweights: Tensor | None = None,
         aweights: Tensor | None = None,
     ) -> Tensor:
-        """Return the covariances of the rows (variables) over the columns (observations)."""
+        """Return the covariance matrix; rows are variables, columns are observations."""
     def corrcoef(self) -> Tensor:
-        """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1."""
+        """Return Pearson's correlation coefficients; rows are variables, columns are
+        observations."""
     def cumsum(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Tensor:
-        """Return the running sum along a dimension; of integers as int64."""
+        """Return the cumulative sum along a dimension; integers sum as int64."""
     def cumsum_(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Self:
         """Write the result of ``cumsum`` to this tensor and return it."""
     def cumprod(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Tensor:
-        """Return the running product along a dimension; of integers as int64."""
+        """Return the cumulative product along a dimension; integers multiply as int64."""
     def cumprod_(self, dim: builtins.int, *, dtype: DtypeLike = None) -> Self:
         """Write the result of ``cumprod`` to this tensor and return it."""
     def logcumsumexp(self, dim: builtins.int) -> Tensor:
-        """Return the logarithm of the running sum of the exponentials, without overflow."""
+        """Return the logarithm of the cumulative sum of exponentials, without overflow."""
     def cummax(self, dim: builtins.int) -> ValuesAndIndices:
-        """Return the maximum so far along a dimension, and where it stands."""
+        """Return the cumulative maximum along a dimension, and its indices."""
     def cummin(self, dim: builtins.int) -> ValuesAndIndices:
-        """Return the minimum so far along a dimension, and where it stands."""
+        """Return the cumulative minimum along a dimension, and its indices."""
     def diff(
         self,
         n: builtins.int = 1,
@@ -1413,11 +1413,11 @@ class TensorMethods:
         prepend: Tensor | None = None,
         append: Tensor | None = None,
     ) -> Tensor:
-        """Return the differences between neighbours along a dimension, ``n`` times."""
+        """Return the differences between neighbours along a dimension, taken ``n`` times."""
     def histc(
         self, bins: builtins.int = 100, min: builtins.float = 0, max: builtins.float = 0
     ) -> Tensor:
-        """Return the counts of the elements in ``bins`` equal intervals from ``min`` to ``max``."""
+        """Count the elements in ``bins`` equal bins from ``min`` to ``max``."""
     def histogram(
         self,
         bins: builtins.int | Tensor,
@@ -1426,23 +1426,23 @@ class TensorMethods:
         weight: Tensor | None = None,
         density: builtins.bool = False,
     ) -> Histogram:
-        """Return the counts of the elements per interval, and the edges."""
+        """Count the elements per bin; return the counts and the edges."""
     def sort(
         self,
         dim: builtins.int = -1,
         descending: builtins.bool = False,
         stable: builtins.bool = True,
     ) -> ValuesAndIndices:
-        """Return the elements in order along a dimension, and the indices they come from."""
+        """Sort along a dimension; return the sorted elements and their indices."""
     def argsort(
         self,
         dim: builtins.int = -1,
         descending: builtins.bool = False,
         stable: builtins.bool = True,
     ) -> Tensor:
-        """Return the indices that put the elements in order along a dimension."""
+        """Return the indices that sort the elements along a dimension."""
     def msort(self) -> Tensor:
-        """Return the elements in order along the first dimension."""
+        """Sort along the first dimension."""
     def topk(
         self,
         k: builtins.int,
@@ -1450,21 +1450,20 @@ class TensorMethods:
         largest: builtins.bool = True,
         sorted: builtins.bool = True,
     ) -> ValuesAndIndices:
-        """Return the ``k`` largest (or smallest) elements along a dimension, in order; their
+        """Return the ``k`` largest (or smallest) elements along a dimension, sorted, and their
         indices."""
     def kthvalue(
         self, k: builtins.int, dim: builtins.int = -1, keepdim: builtins.bool = False
     ) -> ValuesAndIndices:
-        """Return the ``k``-th smallest elements along a dimension (1: the smallest); their
-        indices."""
+        """Return the ``k``-th smallest elements along a dimension (from 1), and their indices."""
     def median(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Any:
-        """Return the median: of all elements, or (with their indices) along a dimension."""
+        """Return the median of all elements, or the medians along a dimension and their indices."""
     def nanmedian(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Any:
-        """Return the median of what is not NaN: of all, or (with their indices) along a
-        dimension."""
+        """Return the median ignoring NaN: of all elements, or along a dimension with its
+        indices."""
     def mode(self, dim: builtins.int = -1, keepdim: builtins.bool = False) -> ValuesAndIndices:
-        """Return the most frequent elements along a dimension, and where the last of each
-        stands."""
+        """Return the most frequent elements along a dimension, and the index of the last of
+        each."""
     def quantile(
         self,
         q: builtins.float | Tensor,
@@ -1473,8 +1472,7 @@ class TensorMethods:
         *,
         interpolation: str = "linear",
     ) -> Tensor:
-        """Return the values below which shares ``q`` of the elements lie; NaN where any element
-        is."""
+        """Return the q-th quantiles; NaN if any element is NaN."""
     def nanquantile(
         self,
         q: builtins.float | Tensor,
@@ -1483,17 +1481,17 @@ class TensorMethods:
         *,
         interpolation: str = "linear",
     ) -> Tensor:
-        """Return the quantiles of what is not NaN; arguments are those of ``quantile``."""
+        """Return the quantiles, ignoring NaN; see ``quantile`` for the arguments."""
     def nonzero(self, *, as_tuple: builtins.bool = False) -> Any:
-        """Return the indices of the nonzero elements, one row each, or one tensor per dimension."""
+        """Return the indices of the nonzero elements, as rows or as one tensor per dimension."""
     def nonzero_static(self, *, size: builtins.int, fill_value: builtins.int = -1) -> Tensor:
-        """Return the indices of the first ``size`` nonzero elements, one row each."""
+        """Return the indices of the first ``size`` nonzero elements as rows."""
     def argwhere(self) -> Tensor:
-        """Return the indices of the nonzero elements, one row each."""
+        """Return the indices of the nonzero elements as rows."""
     def count_nonzero(self, dim: Dims = None) -> Tensor:
-        """Return the number of nonzero elements over the dimensions (all unless given)."""
+        """Count the nonzero elements over the given dimensions; all by default."""
     def bincount(self, weights: Tensor | None = None, minlength: builtins.int = 0) -> Tensor:
-        """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers."""
+        """Count the occurrences of 0, 1, 2, ... in a vector of integers."""
     def unique(
         self,
         sorted: builtins.bool = True,
@@ -1501,14 +1499,14 @@ class TensorMethods:
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
     ) -> Any:
-        """Return each element that occurs, once, in order; or each slice along a dimension."""
+        """Return the unique elements, sorted, or the unique slices along a dimension."""
     def unique_consecutive(
         self,
         return_inverse: builtins.bool = False,
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
     ) -> Any:
-        """Return the elements, runs of equal ones as one; or the slices along a dimension."""
+        """Replace runs of equal elements, or of equal slices along a dimension, by one of them."""
     def narrow_copy(self, *args: Any, **kwargs: Any) -> Any:
         """Return what ``narrow`` returns, in memory of its own."""
     def absolute(self) -> Tensor:

@@ -1,1 +1,1 @@
-"""New tensors: from data, of constants, ranges, random; and what can be asked of them."""
+"""Tensor creation: from data, constants, ranges, random numbers; and queries about tensors."""

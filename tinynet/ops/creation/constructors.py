@@ -1,4 +1,4 @@
-"""Making tensors: from data, of constants."""
+"""Tensors from data and from constants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tinynet.ops.shaping.views import Ints, sizes
 
 
 def finish(array: Array, requires_grad: bool) -> Tensor:
-    """Return a new array as a leaf; refuse to record a dtype that is not floating-point."""
+    """Wrap a new array in a leaf tensor; refuse to record non-floating-point dtypes."""
     if requires_grad and not dtypes.is_floating(array.dtype):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     t = wrap(array)
@@ -29,7 +29,7 @@ def finish(array: Array, requires_grad: bool) -> Tensor:
 
 
 def _array_of(data: Any, dtype: Any) -> Array:
-    """Return data as an array: Python floats in the default dtype, Python integers as int64."""
+    """Convert data to an array: Python floats in the default dtype, Python integers as int64."""
     kind = None if dtype is None else dtypes.as_numpy(dtype)
     if isinstance(data, Tensor):
         return np.array(data._array, dtype=kind)
@@ -49,7 +49,7 @@ def _array_of(data: Any, dtype: Any) -> Array:
             "i": np.dtype(np.int64),
             "u": np.dtype(np.int64),
             "b": np.dtype(bool),
-            "O": np.dtype(np.int64),  # integers of more than 64 bits
+            "O": np.dtype(np.int64),  # integers with more than 64 bits
         }.get(array.dtype.kind)
         if array.dtype.kind == "O" and any(type(x) is float for x in array.flat):
             kind = dtypes.default_float()
@@ -67,19 +67,19 @@ def _array_of(data: Any, dtype: Any) -> Array:
 
 
 def _numbers_only(array: Array) -> bool:
-    """Return whether an array of objects holds Python numbers, some too large for a dtype."""
+    """Return whether an object array holds Python numbers only, some too large for any dtype."""
     return all(type(x) in (int, float, bool) for x in array.flat)
 
 
 def _refuse_long(data: Any) -> None:
-    """Raise for Python integers that int64 cannot hold, unless there is a float among them."""
+    """Raise for Python integers that int64 cannot hold, unless the data contains a float."""
     leaves = np.array(data, dtype=object)
     if all(type(x) in (int, bool) for x in leaves.flat):
         dtypes.refuse_longer(*leaves.flat)
 
 
 def _refuse_overflow(array: Array, kind: np.dtype[Any]) -> None:
-    """Raise for Python numbers, as numpy read them, that an integer dtype cannot hold."""
+    """Raise for Python numbers, in the dtype numpy chose, that an integer dtype cannot hold."""
     if array.size == 0 or array.dtype.kind == "b":
         return
     low, high = np.asarray(array.min()).item(), np.asarray(array.max()).item()
@@ -96,7 +96,9 @@ def _holds_arrays(data: Any) -> bool:
 
 
 def _plain(data: Any) -> Any:
-    """Replace tensors inside nested sequences by their values; those of one element are numbers."""
+    """Replace tensors inside nested sequences by their values; one-element tensors become
+    numbers.
+    """
     if isinstance(data, Tensor):
         return data._array.reshape(()) if data._array.size == 1 else data._array
     if isinstance(data, (list, tuple)) and any(isinstance(x, (list, tuple, Tensor)) for x in data):
@@ -134,18 +136,18 @@ def _not_numbers(data: Any) -> Exception:
 def tensor(
     data: Any, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a new leaf tensor with a copy of ``data``.
+    """Create a leaf tensor with a copy of ``data``.
 
     Args:
-        data: number, nested sequence, numpy array or tensor.
-        dtype: data type; that of the data unless given (Python floats: the default dtype).
+        data: a number, nested sequence, numpy array or tensor.
+        dtype: the data type; inferred from the data by default (Python floats: the default dtype).
         device: only ``"cpu"``.
-        requires_grad: record operations on it.
+        requires_grad: whether autograd records operations on the tensor.
 
     Raises:
         ValueError: nested sequences of unequal length.
-        TypeError: something that is not a number.
-        RuntimeError: ``requires_grad`` for a dtype that is not floating-point.
+        TypeError: an element is not a number.
+        RuntimeError: ``requires_grad`` with a dtype that is not floating-point.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]])
@@ -166,11 +168,11 @@ def tensor(
 
 
 def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> Tensor:
-    """Return ``data`` as a tensor, sharing memory with a tensor or array where it can.
+    """Convert ``data`` to a tensor, sharing memory with a tensor or array where possible.
 
     Raises:
         ValueError: nested sequences of unequal length.
-        TypeError: something that is not a number.
+        TypeError: an element is not a number.
 
     Example:
         >>> tn.as_tensor([1.0, 2.0])
@@ -187,10 +189,10 @@ def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> 
 
 
 def from_numpy(array: Array) -> Tensor:
-    """Return a tensor that shares the memory of a numpy array.
+    """Create a tensor that shares the memory of a numpy array.
 
     Raises:
-        TypeError: no array, or one of a dtype that tensors do not have.
+        TypeError: not an array, or its dtype is not supported.
 
     Example:
         >>> a = np.ones(2)
@@ -211,11 +213,11 @@ def from_numpy(array: Array) -> Tensor:
     return wrap(array)
 
 
-# ---- of constants and ranges --------------------------------------------------------------------
+# ---- from constants -----------------------------------------------------------------------------
 
 
 def shape_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
-    """Return the shape that the arguments of ``name`` say; refuse what is none."""
+    """Return the shape given by the arguments of ``name``; refuse invalid ones."""
     try:
         shape = sizes(args)
     except TypeError:
@@ -239,13 +241,13 @@ def shape_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
 
 
 def refuse_huge(shape: Sequence[int]) -> None:
-    """Raise RuntimeError for a shape with more elements than any memory holds."""
+    """Raise RuntimeError for a shape with more elements than any memory can hold."""
     if math.prod(shape) >= 2**61:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
 
 
 def float_kind(dtype: Any) -> Any:
-    """Return numpy's dtype; the default one unless given."""
+    """Return the numpy dtype; the default dtype for None."""
     return dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
 
 
@@ -253,10 +255,10 @@ def float_kind(dtype: Any) -> Any:
 def zeros(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor of zeros.
+    """Create a tensor of zeros.
 
     Raises:
-        RuntimeError: a length is negative.
+        RuntimeError: a size is negative.
 
     Example:
         >>> tn.zeros(2, 3).shape
@@ -271,10 +273,10 @@ def zeros(
 def ones(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor of ones.
+    """Create a tensor of ones.
 
     Raises:
-        RuntimeError: a length is negative.
+        RuntimeError: a size is negative.
 
     Example:
         >>> tn.ones(2, 3)
@@ -294,10 +296,11 @@ def empty(
     requires_grad: bool = False,
     memory_format: layouts.memory_format = layouts.contiguous_format,
 ) -> Tensor:
-    """Return a tensor with unspecified values.
+    """Create a tensor with uninitialized values.
 
     Raises:
-        RuntimeError: a length is negative, or a format is for another number of dimensions.
+        RuntimeError: a size is negative, or the memory format requires another number of
+            dimensions.
 
     Example:
         >>> tn.empty(2, 3).shape
@@ -310,7 +313,7 @@ def empty(
 
 
 def refuse_no_number(function: str, value: Any) -> None:
-    """Raise TypeError for a value to fill with that is none."""
+    """Raise TypeError for a fill value that is not a number."""
     if not isinstance(value, (int, float, np.generic, Tensor)):
         kind = type(value).__name__
         raise TypeError(
@@ -327,10 +330,10 @@ def full(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor of one value; its dtype is that of the value unless given.
+    """Create a tensor filled with one value, by default in that value's dtype.
 
     Raises:
-        RuntimeError: a length is negative.
+        RuntimeError: a size is negative.
 
     Example:
         >>> tn.full((2,), 7.0)
@@ -359,14 +362,14 @@ def eye(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a matrix with ones on the diagonal.
+    """Create a matrix with ones on the diagonal and zeros elsewhere.
 
     Args:
-        n: how many rows.
-        m: how many columns; ``n`` unless given.
-        dtype: the default dtype unless given.
-        device: only the cpu.
-        requires_grad: whether operations on the result are recorded.
+        n: the number of rows.
+        m: the number of columns; ``n`` by default.
+        dtype: the default dtype if None.
+        device: only ``"cpu"``.
+        requires_grad: whether autograd records operations on the result.
 
     Raises:
         RuntimeError: ``n`` or ``m`` is negative.

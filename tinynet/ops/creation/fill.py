@@ -1,4 +1,4 @@
-"""Filling a tensor with one value, in place."""
+"""Filling tensors with a value, in place."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tinynet.ops.pointwise.where import zeros_for
 
 @operation(methods=False)
 def zeros_instead(self: Array, /) -> Array:
-    """Return zeros, which depend on nothing."""
+    """Return zeros without dependency on the input."""
     return np.zeros_like(self)
 
 
 @operation(methods=False, node="FillBackward2")
 def filled(self: Array, /, value: Any) -> Array:
-    """Return the shape of ``self`` full of one value."""
+    """Return a tensor like ``self``, filled with a number."""
     return np.full(self.shape, dtypes.representable(value, self.dtype), self.dtype)
 
 
@@ -31,7 +31,7 @@ filled.grad(self=lambda g: zeros_instead(g))
 
 @operation(methods=False, node="FillBackward3")
 def filled_with(self: Array, value: Array, /) -> Array:
-    """Return the shape of ``self`` full of the value of a 0-d tensor."""
+    """Return a tensor like ``self``, filled with the value of a 0-d tensor."""
     return np.full(self.shape, value, self.dtype)
 
 
@@ -40,7 +40,7 @@ filled_with.grad(self=lambda g: zeros_instead(g), value=lambda g: g)
 
 @operation(methods=False, node="ZeroBackward0")
 def zeroed(self: Array, /) -> Array:
-    """Return the shape of ``self`` full of zeros."""
+    """Return a tensor like ``self``, filled with zeros."""
     return np.zeros(self.shape, self.dtype)
 
 
@@ -49,7 +49,7 @@ zeroed.grad(self=lambda g: zeros_instead(g))
 
 @public
 def fill_(self: Tensor, value: Tensor | float) -> Tensor:
-    """Write one value to this tensor and return it."""
+    """Fill this tensor with one value and return it."""
     if isinstance(value, Tensor):
         if value._array.ndim:
             raise RuntimeError(
@@ -66,10 +66,10 @@ def fill_(self: Tensor, value: Tensor | float) -> Tensor:
 
 @operation(node="FillBackward0")
 def fill(self: Array, /, value: float) -> Array:
-    """Return the shape and dtype of ``self`` full of one value.
+    """Return a tensor of the same shape and dtype, filled with one value.
 
     Raises:
-        ValueError: no number, nor a tensor without dimensions.
+        ValueError: the value is neither a number nor a 0-d tensor.
 
     Example:
         >>> tn.fill(tn.zeros(2), 3)
@@ -83,13 +83,13 @@ fill.grad(self=zeros_for)
 
 @public
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """Write one value to the main diagonal of this tensor and return it.
+    """Fill the main diagonal of this tensor with one value and return the tensor.
 
     Args:
-        wrap: begin again after the diagonal of a tall matrix has ended.
+        wrap: start again below the end of the diagonal of a tall matrix.
 
     Raises:
-        RuntimeError: fewer than two dimensions, or more than two of different lengths.
+        RuntimeError: fewer than two dimensions, or more than two of different sizes.
 
     Example:
         >>> tn.zeros(2, 2).fill_diagonal_(1)
@@ -116,7 +116,7 @@ diagonal_filled.grad(self=lambda g, wrap: diagonal_filled(g, 0.0, wrap))
 
 @public
 def zero_(self: Tensor) -> Tensor:
-    """Write zeros to this tensor and return it.
+    """Fill this tensor with zeros and return it.
 
     Raises:
         RuntimeError: the tensor is a leaf that requires grad.

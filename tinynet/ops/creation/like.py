@@ -1,4 +1,4 @@
-"""Making tensors like others: of their shape, or their dtype."""
+"""Tensors with the shape or dtype of other tensors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _drawn_like(made: Tensor, t: Tensor, memory_format: Any) -> Tensor:
 
 
 def _for_each(like: Tensor, made: Tensor) -> Tensor:
-    """Return new values, of which each example gets its own where ``like`` is a batch of them."""
+    """Create new values, one set per example where ``like`` is a batch under vmap."""
     if type(like._array) is not np.ndarray and hasattr(like._array, "for_each"):
         made._array = like._array.for_each(made._array)
     return alike(made, like)
@@ -61,7 +61,7 @@ def zeros_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return zeros in the shape and dtype of a tensor.
+    """Create zeros with the shape and dtype of a tensor.
 
     Example:
         >>> tn.zeros_like(tn.tensor([1, 2]))
@@ -81,7 +81,7 @@ def ones_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return ones in the shape and dtype of a tensor.
+    """Create ones with the shape and dtype of a tensor.
 
     Example:
         >>> tn.ones_like(tn.tensor([1, 2]))
@@ -101,7 +101,7 @@ def empty_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return unspecified values in the shape and dtype of a tensor.
+    """Create uninitialized values with the shape and dtype of a tensor.
 
     Example:
         >>> tn.empty_like(tn.zeros(2, 3)).shape
@@ -122,7 +122,7 @@ def full_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return one value in the shape and dtype of a tensor.
+    """Create a tensor filled with one value, with the shape and dtype of a tensor.
 
     Example:
         >>> tn.full_like(tn.tensor([1, 2]), 7)
@@ -148,12 +148,12 @@ def rand_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return uniform numbers in the shape and dtype of a tensor.
+    """Draw uniform random numbers, with the shape and dtype of a tensor.
 
-    Their density is that of ``rand``.
+    The density is that of ``rand``.
 
     Raises:
-        NotImplementedError: a dtype that is not floating-point.
+        NotImplementedError: the dtype is not floating-point.
 
     Example:
         >>> tn.rand_like(tn.zeros(2, 3)).shape
@@ -176,12 +176,12 @@ def randn_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return normal numbers in the shape and dtype of a tensor.
+    """Draw normal random numbers, with the shape and dtype of a tensor.
 
-    Their density is that of ``randn``.
+    The density is that of ``randn``.
 
     Raises:
-        NotImplementedError: a dtype that is not floating-point.
+        NotImplementedError: the dtype is not floating-point.
 
     Example:
         >>> tn.randn_like(tn.zeros(2, 3)).shape
@@ -206,12 +206,12 @@ def randint_like(
     layout: Any = None,
     memory_format: Any = None,
 ) -> Tensor:
-    """Return whole numbers in the shape and dtype of a tensor.
+    """Draw random integers, with the shape and dtype of a tensor.
 
-    Each from ``low`` (0) to before ``high`` has the probability ``1 / (high - low)``.
+    Each integer in ``[low, high)`` (``low`` is 0 by default) has probability ``1 / (high - low)``.
 
     Raises:
-        RuntimeError: ``low`` is not below ``high``, or a bound is none of the dtype.
+        RuntimeError: ``low`` is not below ``high``, or the dtype cannot represent a bound.
 
     Example:
         >>> tn.randint_like(tn.zeros(2, 3), 6).shape
@@ -239,11 +239,11 @@ def new_tensor(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a new tensor of ``data`` in this tensor's dtype.
+    """Create a tensor from ``data`` in this tensor's dtype.
 
     Raises:
         ValueError: nested sequences of unequal length.
-        TypeError: something that is not a number.
+        TypeError: an element is not a number.
 
     Example:
         >>> tn.tensor([1, 2]).new_tensor([3.7])
@@ -261,10 +261,10 @@ def new_zeros(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return zeros of a size in this tensor's dtype.
+    """Create zeros of the given size in this tensor's dtype.
 
     Raises:
-        RuntimeError: a length is negative.
+        RuntimeError: a size is negative.
 
     Example:
         >>> tn.tensor([1, 2]).new_zeros(3)
@@ -285,10 +285,10 @@ def new_ones(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return ones of a size in this tensor's dtype.
+    """Create ones of the given size in this tensor's dtype.
 
     Raises:
-        RuntimeError: a length is negative.
+        RuntimeError: a size is negative.
 
     Example:
         >>> tn.tensor([1, 2]).new_ones(3)
@@ -307,10 +307,10 @@ def new_empty(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return unspecified values of a size in this tensor's dtype.
+    """Create uninitialized values of the given size in this tensor's dtype.
 
     Raises:
-        RuntimeError: a length is negative.
+        RuntimeError: a size is negative.
 
     Example:
         >>> tn.tensor([1, 2]).new_empty(3).dtype
@@ -331,10 +331,10 @@ def new_full(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return one value of a size in this tensor's dtype.
+    """Create a tensor of the given size filled with one value, in this tensor's dtype.
 
     Raises:
-        RuntimeError: a length is negative.
+        RuntimeError: a size is negative.
 
     Example:
         >>> tn.tensor([1, 2]).new_full((2,), 7)

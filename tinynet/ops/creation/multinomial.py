@@ -1,4 +1,4 @@
-"""Indices drawn with given weights."""
+"""Random indices with given weights."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def _check_weights(weights: Array, count: int, replacement: bool) -> None:
 
 
 def _indices(rows: Array, levels: Array) -> Array:
-    """Return where levels in [0, 1) lie among the cumulative weights of their rows.
+    """Return the positions of levels in [0, 1) among the cumulative weights of their rows.
 
-    Each row is moved up by its number, so that one search serves all of them.
+    Each row is offset by its number, so that one search serves all rows.
     """
     ends = np.cumsum(rows, 1)
     number = np.arange(len(rows))[:, None]
@@ -69,15 +69,15 @@ def multinomial(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Return indices drawn with the given weights, from each row.
+    """Draw indices from each row, with the given weights.
 
-    The next index is i with the probability ``w[i] / sum(w)`` of the weights w that are left.
+    Index i is drawn next with probability ``w[i] / sum(w)``, w being the remaining weights.
 
-    Without replacement it is a race: the indices whose exponential waiting times, at rates that
-    are the weights, end first.
+    Without replacement, each index draws an exponential waiting time with its weight as rate; the
+    shortest waiting times win.
 
     Raises:
-        RuntimeError: weights that are negative, not finite or all zero; too few to draw from.
+        RuntimeError: weights that are negative, not finite or all zero; too few nonzero weights.
 
     Example:
         >>> tn.multinomial(tn.tensor([0.0, 3.0, 0.0]), 2, replacement=True)

@@ -1,4 +1,4 @@
-"""What can be asked about a tensor and its memory."""
+"""Queries about a tensor and its memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tinynet.ops.recorded_sums import sum_to
 from tinynet.ops.shaping import views
 from tinynet.ops.shaping.strided import memory_of
 
-# ---- questions ----------------------------------------------------------------------------------
+# ---- queries ------------------------------------------------------------------------------------
 
 
 @public
@@ -27,7 +27,7 @@ def is_nonzero(self: Tensor) -> bool:
     """Return whether the only element is nonzero.
 
     Raises:
-        RuntimeError: there is not exactly one element.
+        RuntimeError: the tensor does not have exactly one element.
 
     Example:
         >>> tn.is_nonzero(tn.tensor(2.0))
@@ -51,7 +51,7 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 
 @public
 def is_signed(self: Tensor) -> bool:
-    """Return whether the dtype has negative values.
+    """Return whether the dtype can represent negative values.
 
     Example:
         >>> tn.tensor([1]).is_signed(), tn.tensor([True]).is_signed()
@@ -63,7 +63,7 @@ def is_signed(self: Tensor) -> bool:
 
 @public
 def is_conj(self: Tensor) -> bool:
-    """Return False: there are no complex tensors.
+    """Return False: tinynet has no complex tensors.
 
     Example:
         >>> tn.zeros(1).is_conj()
@@ -74,7 +74,7 @@ def is_conj(self: Tensor) -> bool:
 
 @public
 def is_neg(self: Tensor) -> bool:
-    """Return False: negatives are computed, not marked.
+    """Return False: tinynet computes negatives instead of marking them.
 
     Example:
         >>> tn.zeros(1).is_neg()
@@ -117,7 +117,7 @@ def resolve_neg(self: Tensor) -> Tensor:
 
 
 def is_complex(input: Tensor) -> bool:
-    """Return False: there are no complex tensors.
+    """Return False: tinynet has no complex tensors.
 
     Example:
         >>> tn.tensor([1.0]).is_complex()
@@ -127,7 +127,7 @@ def is_complex(input: Tensor) -> bool:
 
 
 def real(input: Tensor) -> Tensor:
-    """Return the tensor itself: there are no complex tensors.
+    """Return the tensor itself: tinynet has no complex tensors.
 
     Example:
         >>> tn.tensor([1.0, 2.0]).real
@@ -160,7 +160,7 @@ for _name in ("is_quantized", "is_meta", "is_nested", "is_mps", "is_xpu"):
 
 
 def _itself(self: Tensor) -> Tensor:
-    """The tensor itself: there are no complex tensors."""
+    """The tensor itself: tinynet has no complex tensors."""
     return self
 
 
@@ -173,7 +173,7 @@ def is_pinned(self: Tensor, device: DeviceLike = None) -> bool:
 
     Args:
         self: any tensor.
-        device: deprecated, and without effect.
+        device: deprecated, without effect.
 
     Example:
         >>> tn.ones(2).is_pinned()
@@ -215,10 +215,10 @@ def ndimension(self: Tensor) -> int:
 
 @method
 def get_device(self: Tensor) -> int:
-    """Return -1: any tensor is on the cpu.
+    """Return -1: all tensors are on the CPU.
 
     Raises:
-        TypeError: something else than a tensor.
+        TypeError: not a tensor.
 
     Example:
         >>> tn.ones(2).get_device()
@@ -230,7 +230,7 @@ def get_device(self: Tensor) -> int:
 
 @method
 def dim_order(self: Tensor) -> tuple[int, ...]:
-    """Return the dimensions from the one with the largest steps in memory to the smallest.
+    """Return the dimensions in memory order, from the largest stride to the smallest.
 
     Example:
         >>> tn.ones(2, 3).dim_order(), tn.ones(2, 3).t().dim_order()
@@ -245,7 +245,7 @@ def dim_order(self: Tensor) -> tuple[int, ...]:
 
 @method
 def storage_offset(self: Tensor) -> int:
-    """Return where in its memory the first element lies, in elements.
+    """Return the position of the first element in the storage, in elements.
 
     Example:
         >>> tn.arange(4)[2:].storage_offset()
@@ -256,11 +256,11 @@ def storage_offset(self: Tensor) -> int:
 
 @method
 def new(self: Tensor, *data: Any, size: Sequence[int] | None = None) -> Tensor:
-    """Return a tensor of this dtype, of a size (``x.new(2, 3)``; zeros) or of data.
+    """Create a tensor of this dtype from a size (``x.new(2, 3)``; zeros) or from data.
 
     Raises:
-        RuntimeError: a length is negative.
-        TypeError: data that are no numbers.
+        RuntimeError: a size is negative.
+        TypeError: the data are not numbers.
 
     Example:
         >>> tn.tensor([1, 2]).new(3).dtype
@@ -280,10 +280,10 @@ def new_empty_strided(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return unspecified values of a size, with strides of your own, in this tensor's dtype.
+    """Create uninitialized values with the given size and strides in this tensor's dtype.
 
     Raises:
-        RuntimeError: not as many strides as lengths.
+        RuntimeError: the numbers of strides and sizes differ.
 
     Example:
         >>> tn.zeros(1).new_empty_strided((2, 3), (1, 2)).stride()
@@ -297,10 +297,10 @@ def new_empty_strided(
 
 @method
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """Return the sum to a size that broadcasts to that of the tensor.
+    """Sum the tensor to a size that broadcasts to its shape.
 
     Raises:
-        RuntimeError: it does not.
+        RuntimeError: the size does not broadcast to the shape.
 
     Example:
         >>> tn.ones(2, 3).sum_to_size(1, 3)

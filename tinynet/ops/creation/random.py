@@ -34,7 +34,7 @@ def refuse_integers(kind: np.dtype[Any], name: str) -> None:
 
 
 def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any) -> Array:
-    """Return values in [0, 1), drawn in the dtype: rounding a float64 could give 1.0."""
+    """Draw values from [0, 1) in the dtype itself: rounding a float64 could give 1.0."""
     drawn = np.float32 if kind == np.float32 else np.float64
     return np.asarray(numbers_of(generator, name).random(shape, dtype=drawn))
 
@@ -47,13 +47,13 @@ def rand(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return numbers drawn uniformly from [0, 1).
+    """Draw numbers uniformly from [0, 1).
 
-    The density is ``p(x) = 1`` there.
+    The density is ``p(x) = 1`` on the interval.
 
     Raises:
-        RuntimeError: a length is negative.
-        NotImplementedError: a dtype that is not floating-point.
+        RuntimeError: a size is negative.
+        NotImplementedError: the dtype is not floating-point.
 
     Example:
         >>> tn.rand(2, 3).shape
@@ -75,13 +75,13 @@ def randn(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return numbers drawn from the normal distribution with mean 0 and variance 1.
+    """Draw numbers from the normal distribution with mean 0 and variance 1.
 
     The density is ``exp(-x ** 2 / 2) / sqrt(2 * pi)``.
 
     Raises:
-        RuntimeError: a length is negative.
-        NotImplementedError: a dtype that is not floating-point.
+        RuntimeError: a size is negative.
+        NotImplementedError: the dtype is not floating-point.
 
     Example:
         >>> tn.randn(2, 3).shape
@@ -105,14 +105,14 @@ def randint(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return whole numbers drawn uniformly from ``low`` (0) to before ``high``.
+    """Draw integers uniformly from ``[low, high)``; ``low`` is 0 by default.
 
-    Each of them has the probability ``1 / (high - low)``.
+    Each integer has the probability ``1 / (high - low)``.
 
     Called as ``randint(high, size)`` or ``randint(low, high, size)``.
 
     Raises:
-        RuntimeError: ``low`` is not below ``high``; what the dtype does not hold.
+        RuntimeError: ``low`` is not below ``high``, or the dtype cannot represent a bound.
 
     Example:
         >>> tn.randint(0, 6, (2, 3)).shape
@@ -135,7 +135,7 @@ def randint(
 
 
 def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
-    """Refuse whole numbers that the dtype, or C, does not have."""
+    """Refuse integers that the dtype, or a C long, cannot represent."""
     dtypes.refuse_longer(low, high)
     info = np.iinfo(kind) if kind.kind in "iu" else None
     for name, bound in (("from", low), ("to - 1", high - 1)):
@@ -152,7 +152,7 @@ def randperm(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return the numbers 0 to n - 1 in random order.
+    """Return the integers 0 to n - 1 in random order.
 
     Each order has the probability ``1 / n!``.
 
@@ -170,11 +170,11 @@ def randperm(
     return _made(numbers_of(generator, "randperm").permutation(n), kind, requires_grad)
 
 
-# ---- drawn with probabilities of their own ------------------------------------------------------
+# ---- with given probabilities -------------------------------------------------------------------
 
 
 def values_op(name: str, node: str) -> Any:
-    """Return the operation of values that were drawn: nothing comes in, so the slope is zero."""
+    """Declare an operation that returns drawn values; it has no inputs, so its gradient is zero."""
 
     def declared(self: Array, /, values: Array) -> Array:
         """Return freshly drawn values in the dtype of ``self``."""
@@ -202,14 +202,14 @@ normal_placed.grad(mean=zeros_for, std=zeros_for)
 
 @errors.allocating
 def probabilities(p: Array) -> Array:
-    """Return probabilities as they are; refuse those outside of [0, 1]."""
+    """Return the probabilities; refuse values outside [0, 1]."""
     if p.size and not ((p >= 0) & (p <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     return p
 
 
 def probability(p: float) -> float:
-    """Return a probability as it is; refuse one outside of [0, 1]."""
+    """Return the probability; refuse a value outside [0, 1]."""
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     return p
@@ -219,13 +219,13 @@ def probability(p: float) -> float:
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
-    """Return ones with the given probabilities (or with ``p``), zeros otherwise.
+    """Draw ones with the given probabilities (or with ``p``), zeros otherwise.
 
     An element is 1 with probability ``p``, and 0 with ``1 - p``.
 
     Raises:
         RuntimeError: a probability is outside [0, 1].
-        NotImplementedError: probabilities that are not floating-point.
+        NotImplementedError: the probabilities are not floating-point.
 
     Example:
         >>> tn.bernoulli(tn.tensor([0.0, 1.0]))
@@ -241,9 +241,9 @@ def bernoulli(
 
 
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return numbers drawn from Poisson distributions with the given rates.
+    """Draw numbers from Poisson distributions with the given rates.
 
-    The probability of k at the rate r is ``r ** k * exp(-r) / k!``.
+    The probability of k at rate r is ``r ** k * exp(-r) / k!``.
 
     Raises:
         RuntimeError: a rate is negative.
@@ -262,7 +262,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return how many of ``count`` attempts succeed, each with probability ``prob``.
+    """Draw the number of successes among ``count`` attempts, each with probability ``prob``.
 
     The probability of k is ``n! / (k! (n - k)!) * p ** k * (1 - p) ** (n - k)``.
 
@@ -299,15 +299,16 @@ def normal(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return normal numbers with given means and standard deviations (numbers or tensors).
+    """Draw normal numbers with given means and standard deviations (numbers or tensors).
 
     The density is ``exp(-((x - mean) / std) ** 2 / 2) / (std * sqrt(2 * pi))``.
 
     Args:
-        size: the shape, where both are numbers.
+        size: the shape, if both are numbers.
 
     Raises:
-        RuntimeError: a ``std`` is negative; the shapes of means and deviations do not broadcast.
+        RuntimeError: a ``std`` is negative; the shapes of means and standard deviations do not
+            broadcast.
 
     Example:
         >>> tn.normal(tn.tensor([1.0, 2.0]), 0.0)
@@ -337,7 +338,7 @@ def normal(
 def _normal_of_tensors(
     mean: Tensor | float, std: Tensor | float, generator: Generator | None
 ) -> Tensor:
-    """Return normal numbers whose gradients by the means and deviations are zero, as PyTorch's."""
+    """Draw normal numbers; as in PyTorch, the gradients of the means and deviations are zero."""
     given = [x for x in (mean, std) if isinstance(x, Tensor)]
     kind = np.result_type(*(x._array for x in given))
     refuse_integers(kind, "normal_kernel_cpu")
@@ -352,7 +353,7 @@ def _normal_of_tensors(
 def _bernoulli(
     self: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
-    """Return ones with the given probabilities (or with ``p``), zeros otherwise."""
+    """Draw ones with the given probabilities (or with ``p``), zeros otherwise."""
     return bernoulli(self, p, generator=generator)
 
 

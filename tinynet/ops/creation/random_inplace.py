@@ -1,4 +1,4 @@
-"""Random fills in place: nothing comes in, so the gradient is zero."""
+"""Random fills in place; the gradient is zero, since the old values do not count."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _fill(op: Any, t: Tensor, values: Any, what: str) -> Tensor:
     return run_inplace(op, t, (np.asarray(values),), {}, what=what)
 
 
-# ---- from an interval ---------------------------------------------------------------------------
+# ---- on an interval -----------------------------------------------------------------------------
 
 
 @public
@@ -49,7 +49,7 @@ def uniform_(
 ) -> Tensor:
     """Fill this tensor with uniform numbers from ``[from_, to)`` and return it.
 
-    The density is ``1 / (to - from_)`` there.
+    The density is ``1 / (to - from_)`` on the interval.
 
     Raises:
         RuntimeError: ``from_`` is greater than ``to``.
@@ -69,11 +69,11 @@ def uniform_(
     return _fill(uniform_values, self, from_ + (to - from_) * drawn, "uniform_")
 
 
-_EXACT = {2: 2**11, 4: 2**24, 8: 2**53}  # as far as floats of so many bytes have every whole number
+_EXACT = {2: 2**11, 4: 2**24, 8: 2**53}  # by itemsize: floats represent every integer up to here
 
 
 def _range(kind: np.dtype[Any], low: int | None, high: int | None) -> tuple[int, int]:
-    """Return the range of ``random_``: called with none, one or both of its bounds."""
+    """Return the range of ``random_``, called with no, one or two bounds."""
     if low is None:
         if dtypes.is_floating(kind):
             return 0, _EXACT[kind.itemsize] + 1
@@ -95,15 +95,15 @@ def random_(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Fill this tensor with whole numbers from ``[low, high)`` and return it.
+    """Fill this tensor with integers from ``[low, high)`` and return it.
 
     Each has the probability ``1 / (high - low)``.
 
-    Called as ``random_()``: from 0 to what the dtype holds exactly; ``random_(high)``: from 0; or
-    with both bounds.
+    Called as ``random_()`` (from 0 to the largest integer that the dtype represents exactly),
+    ``random_(high)`` (from 0) or with both bounds.
 
     Raises:
-        RuntimeError: ``low`` is not below ``high``, or a bound is none of the dtype.
+        RuntimeError: ``low`` is not below ``high``, or the dtype cannot represent a bound.
 
     Example:
         >>> x = tn.empty(100).random_(6)
@@ -116,7 +116,7 @@ def random_(
     return _fill(random_values, self, drawn, "random_")
 
 
-# ---- of two values ------------------------------------------------------------------------------
+# ---- discrete -----------------------------------------------------------------------------------
 
 
 @public
@@ -136,7 +136,7 @@ def bernoulli_(
 
 @public
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
-    """Fill this tensor with numbers of attempts until one succeeds, with probability ``p`` each.
+    """Fill this tensor with numbers of attempts until a success of probability ``p``; return it.
 
     The probability of k is ``(1 - p) ** (k - 1) * p``.
 
@@ -153,7 +153,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     return _fill(geometric_values, self, drawn, "geometric_")
 
 
-# ---- from the whole line, or half of it ---------------------------------------------------------
+# ---- on the real line ---------------------------------------------------------------------------
 
 
 @public
@@ -183,9 +183,9 @@ def normal_(
 def log_normal_(
     self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill this tensor with numbers whose logarithms are normal, and return it.
+    """Fill this tensor with numbers whose logarithms are normally distributed, and return it.
 
-    ``exp(z)`` of numbers z with the density of ``normal_``.
+    The numbers are ``exp(z)``, where z has the density of ``normal_``.
 
     Raises:
         RuntimeError: ``std`` is not positive.
@@ -234,17 +234,17 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
 def cauchy_(
     self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill this tensor with numbers from Cauchy's distribution and return it.
+    """Fill this tensor with numbers from the Cauchy distribution and return it.
 
     The density is ``sigma / (pi * ((x - median) ** 2 + sigma ** 2))``.
 
     Args:
-        median: the middle of the distribution, which has no mean.
-        sigma: half of the numbers are closer to it than this.
-        generator: where the random numbers come from; the default generator unless given.
+        median: the median of the distribution, which has no mean.
+        sigma: the scale; half of the numbers are within ``sigma`` of the median.
+        generator: the source of random numbers; the default generator if None.
 
     Raises:
-        RuntimeError: the tensor is not of floats, or ``sigma`` is not positive.
+        RuntimeError: the tensor is not floating-point, or ``sigma`` is not positive.
 
     Example:
         >>> tn.empty(3).cauchy_().shape

@@ -1,4 +1,4 @@
-"""Making tensors of ranges of numbers, and of memory that exists already."""
+"""Ranges of numbers, and tensors on existing memory."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def arange(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return the values from ``start`` (0) to before ``end``, ``step`` (1) apart.
+    """Return the values from ``start`` (0) up to but excluding ``end``, in steps of ``step`` (1).
 
     Element i is ``start + i * step``.
 
@@ -75,7 +75,7 @@ def arange(
     else:
         kind = dtypes.as_numpy(dtype)
     whole = [start, end, step]
-    if kind.kind in "iu":  # without their fractions, which only int64 leaves out of the count
+    if kind.kind in "iu":  # int64 alone counts elements before truncating the bounds
         whole = [dtypes.representable(x, np.dtype(np.int64)).item() for x in whole]
     first, last, each = whole if kind == np.int64 else (start, end, step)
     if each == 0:
@@ -87,7 +87,7 @@ def arange(
 
 
 def _ends(name: str, start: Any, end: Any, kind: np.dtype[Any]) -> tuple[float, float]:
-    """Return both ends as the dtype holds them: integers have no fractions."""
+    """Convert both ends to the dtype; integer dtypes truncate them."""
     ndims = [x._array.ndim if isinstance(x, Tensor) else 0 for x in (start, end)]
     if any(ndims):
         raise RuntimeError(
@@ -99,8 +99,8 @@ def _ends(name: str, start: Any, end: Any, kind: np.dtype[Any]) -> tuple[float, 
 
 
 def _steps(start: Any, end: Any, steps: int, wide: np.dtype[Any]) -> Array:
-    """Return evenly spaced values, counted from the nearer end, as PyTorch rounds them."""
-    if isinstance(start, np.integer):  # the distance of two may be more than their dtype holds
+    """Return evenly spaced values, computed from the nearer end, as PyTorch rounds them."""
+    if isinstance(start, np.integer):  # their difference may overflow the dtype
         start, end = float(start), float(end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
@@ -130,12 +130,12 @@ def linspace(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return ``steps`` values, evenly spaced from ``start`` to ``end`` inclusive.
+    """Return ``steps`` evenly spaced values from ``start`` to ``end``, both included.
 
     Element i is ``start + i * (end - start) / (steps - 1)``.
 
     Raises:
-        RuntimeError: ``steps`` is negative; a tensor with several elements.
+        RuntimeError: ``steps`` is negative, or a tensor has several elements.
 
     Example:
         >>> tn.linspace(0, 1, 3)
@@ -146,7 +146,7 @@ def linspace(
     kind = float_kind(dtype)
     first, last = _ends("linspace", start, end, kind)
     found = _steps(first, last, steps, _wide(kind))
-    if kind.kind in "iu" and steps > 0:  # float64 rounds int64's largest to one too large
+    if kind.kind in "iu" and steps > 0:  # float64 rounds the largest int64 up
         inner = found[1:-1].astype(kind)
         return finish(np.array([first, *inner, last][:steps], kind), requires_grad)
     return finish(found.astype(kind), requires_grad)
@@ -163,20 +163,20 @@ def logspace(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return ``steps`` powers of ``base``, whose exponents are evenly spaced.
+    """Return ``steps`` powers of ``base`` with evenly spaced exponents.
 
     Element i is ``base ** (start + i * (end - start) / (steps - 1))``.
 
     Args:
-        start, end: the first and the last exponent: numbers, or tensors without dimensions.
-        steps: how many elements.
-        base: what is raised to the exponents.
-        dtype: of the result; the default dtype unless given.
-        device: only the cpu.
-        requires_grad: whether operations on the result are recorded.
+        start, end: the first and the last exponent: numbers or 0-d tensors.
+        steps: the number of elements.
+        base: the base of the powers.
+        dtype: the dtype of the result; the default dtype if None.
+        device: only ``"cpu"``.
+        requires_grad: whether autograd records operations on the result.
 
     Raises:
-        RuntimeError: ``steps`` is negative; a tensor with several elements.
+        RuntimeError: ``steps`` is negative, or a tensor has several elements.
 
     Example:
         >>> tn.logspace(0, 2, 3)
@@ -189,7 +189,7 @@ def logspace(
     return finish(np.power(exponents.dtype.type(base), exponents).astype(kind), requires_grad)
 
 
-# ---- numbers, and memory that exists already ----------------------------------------------------
+# ---- numbers, and existing memory ---------------------------------------------------------------
 
 
 def scalar_tensor(
@@ -199,13 +199,13 @@ def scalar_tensor(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a number as a 0-d tensor, of the default dtype unless given.
+    """Create a 0-d tensor from a number.
 
     Args:
         s: the number.
-        dtype: of the result; the default dtype unless given.
-        device: only the cpu.
-        requires_grad: whether operations on the result are recorded.
+        dtype: the dtype of the result; the default dtype if None.
+        device: only ``"cpu"``.
+        requires_grad: whether autograd records operations on the result.
 
     Example:
         >>> tn.scalar_tensor(3)
@@ -225,17 +225,17 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return data as a tensor, sharing memory with a tensor or array where that is possible.
+    """Convert data to a tensor, sharing memory with a tensor or array where possible.
 
     Args:
         obj: a tensor, an array, a number, or nested sequences of numbers.
-        dtype: of the result; that of the data unless given.
-        device: only the cpu.
-        copy: True: always copy; False: refuse where a copy is needed.
-        requires_grad: whether operations on the result are recorded.
+        dtype: the dtype of the result; inferred from the data by default.
+        device: only ``"cpu"``.
+        copy: True always copies; False raises if a copy is needed; None copies if needed.
+        requires_grad: whether autograd records operations on the result.
 
     Raises:
-        ValueError: a copy is needed, and forbidden.
+        ValueError: ``copy`` is False, but a copy is needed.
 
     Example:
         >>> tn.asarray([1, 2])
@@ -270,14 +270,14 @@ def frombuffer(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor in one dimension that shares the memory of a buffer, such as a bytearray.
+    """Create a 1-d tensor that shares the memory of a buffer, such as a bytearray.
 
     Args:
-        count: how many elements; as many as there are unless given.
-        offset: how many bytes to skip.
+        count: the number of elements; -1 takes all.
+        offset: the number of bytes to skip.
 
     Raises:
-        ValueError: the buffer is empty, too short, or not a multiple of the dtype's size.
+        ValueError: the buffer is empty, too short, or not a multiple of the element size.
 
     Example:
         >>> tn.frombuffer(bytearray([1, 0, 2, 0]), dtype=tn.int16)
@@ -315,10 +315,10 @@ def empty_strided(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor with unspecified values, and strides (in elements) of your own.
+    """Create a tensor with uninitialized values and the given strides, in elements.
 
     Raises:
-        RuntimeError: not as many strides as lengths, or they reach below the first element.
+        RuntimeError: the numbers of strides and sizes differ, or an element lies before the first.
 
     Example:
         >>> tn.empty_strided((2, 3), (1, 2)).stride()
@@ -347,14 +347,14 @@ def empty_permuted(
     device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor with unspecified values whose dimensions lie in memory in a given order.
+    """Create a tensor with uninitialized values and the given order of dimensions in memory.
 
     Args:
         size: the shape.
-        physical_layout: the dimensions, from the one that varies slowest in memory.
+        physical_layout: the dimensions, from the one with the largest stride to the smallest.
 
     Raises:
-        RuntimeError: ``physical_layout`` does not name each dimension once.
+        RuntimeError: ``physical_layout`` does not contain each dimension once.
 
     Example:
         >>> tn.empty_permuted((2, 3, 4), (0, 2, 1)).stride()

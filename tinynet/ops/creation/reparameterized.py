@@ -1,11 +1,11 @@
-"""Samples of gamma and Dirichlet distributions, with gradients by their parameters.
+"""Samples of gamma and Dirichlet distributions, differentiable with respect to the parameters.
 
-Let ``F(x; a)`` be the distribution function and ``f`` the density. A sample that keeps its quantile
+Let ``F(x; a)`` be the distribution function and ``f`` the density. A sample with a fixed quantile
 moves with the parameter at the rate ``dx/da = -(dF/da) / f`` (M. Figurnov, S. Mohamed, A. Mnih,
 "Implicit Reparameterization Gradients", 2018; M. Jankowiak, F. Obermeyer, "Pathwise Derivatives
-Beyond the Reparameterization Trick", 2018). Here the series and the continued fraction of the
-incomplete functions (Abramowitz and Stegun, 6.5.29, 6.5.31 and 26.5.4) are differentiated term by
-term, in double precision; far out, where they would be long, an expansion takes their place.
+Beyond the Reparameterization Trick", 2018). The series and the continued fraction of the incomplete
+functions (Abramowitz and Stegun, 6.5.29, 6.5.31 and 26.5.4) are differentiated term by term, in
+double precision; an expansion replaces them where they would be long.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tinynet.ops.pointwise.gamma import digamma
 from tinynet.random import Generator, numbers_of
 
 _MOST_TERMS = 5000
-_LARGE = 1e4  # parameters from here on are expanded
+_LARGE = 1e4  # larger parameters use the expansion
 
 
 def _done(term: Array, total: Array) -> bool:
@@ -70,7 +70,7 @@ def _by_fraction(a: Array, x: Array) -> Array:
 
 
 def _by_expansion(a: Array, x: Array) -> Array:
-    """Keep the signed root of the likelihood ratio, with its first correction, for large a."""
+    """Expand the signed root of the likelihood ratio, with its first correction, for large a."""
     ratio = x / a
     off = ratio - 1
     near = np.abs(off) < 1e-3
@@ -84,7 +84,7 @@ def _by_expansion(a: Array, x: Array) -> Array:
 
 @pointwise(methods=False, numbers=False)
 def _standard_gamma_grad(self: Array, output: Array, /) -> Array:
-    """Return the derivative of a sample of the gamma distribution by its shape."""
+    """Return the derivative of a gamma sample with respect to its shape."""
     a, x = np.broadcast_arrays(self.astype(np.float64), output.astype(np.float64))
     usable = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     low, large = x <= a + 1, a > _LARGE
@@ -107,7 +107,7 @@ _standard_gamma_grad.grad(
 
 @operation(methods=False, node="StandardGammaBackward0")
 def gamma_values(self: Array, /, values: Array) -> Array:
-    """Return values that were drawn from gamma distributions of the shapes ``self``."""
+    """Draw values from gamma distributions with the shapes ``self``."""
     return values.astype(self.dtype)
 
 
@@ -115,12 +115,12 @@ gamma_values.grad(self=lambda g, self, result: g * _standard_gamma_grad(self, re
 
 
 def _standard_gamma(self: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return samples of gamma distributions of the given shapes, at the rate 1.
+    """Draw samples from gamma distributions with the given shapes and rate 1.
 
     The density is ``x ** (a - 1) * exp(-x) / gamma(a)``. The gradient is the implicit one.
 
     Raises:
-        NotImplementedError: shapes that are not floating-point.
+        NotImplementedError: the shapes are not floating-point.
 
     Example:
         >>> bool((tn._standard_gamma(tn.ones(3)) > 0).all())
@@ -130,7 +130,7 @@ def _standard_gamma(self: Tensor, generator: Generator | None = None) -> Tensor:
     refuse_integers(self._array.dtype, "_standard_gamma")
     shapes = self._array.astype(np.float64)
     drawn = numbers_of(generator, "_standard_gamma").standard_gamma(np.where(shapes > 0, shapes, 0))
-    least = extension_dtypes.finfo(self._array.dtype).tiny  # for a logarithm of it
+    least = extension_dtypes.finfo(self._array.dtype).tiny  # has a finite logarithm
     return gamma_values.function(self, np.maximum(np.where(shapes >= 0, drawn, np.nan), least))
 
 
@@ -156,10 +156,10 @@ def _beta_by_series(p: Array, q: Array, x: Array, of_first: Array) -> Array:
 
 
 def _beta_slope(x: Array, a: Array, b: Array) -> Array:
-    """Return the derivative of a sample of the beta distribution by its first parameter."""
+    """Return the derivative of a beta sample with respect to its first parameter."""
     mean = a / (a + b)
     off = x - mean
-    # Far out: the sample keeps the likelihood ratio, whose derivative by a is log(mean / x).
+    # Far out, the sample keeps the likelihood ratio, whose derivative by a is log(mean / x).
     relative = np.where(np.abs(off) < 1e-9 * mean, 1.0, np.log1p(off / mean) / (off + (off == 0)))
     relative = np.where(np.abs(off) < 1e-9 * mean, 1 / mean, relative)
     found = np.asarray(x * (1 - x) / (a + b) * relative)
@@ -174,7 +174,9 @@ def _beta_slope(x: Array, a: Array, b: Array) -> Array:
 
 @pointwise(methods=False, numbers=False)
 def _dirichlet_grad(x: Array, alpha: Array, total: Array, /) -> Array:
-    """Return how samples move with their own parameter: ``-(dF/da) / f / (1 - x)`` of beta's F."""
+    """Return the derivative of samples by their own parameter: ``-(dF/da) / f / (1 - x)``, F of
+    beta.
+    """
     kind = x.dtype
     x, a, b = np.broadcast_arrays(*(v.astype(np.float64) for v in (x, alpha, total - alpha)))
     usable = (x > 0) & (x < 1) & (a > 0) & (b > 0)
@@ -191,12 +193,12 @@ _dirichlet_grad.grad(
 
 @operation(methods=False, node="SampleDirichletBackward0")
 def dirichlet_values(self: Array, /, values: Array) -> Array:
-    """Return values that were drawn from Dirichlet distributions with parameters ``self``."""
+    """Draw values from Dirichlet distributions with the parameters ``self``."""
     return values.astype(self.dtype)
 
 
 def _toward_others(g: Any, self: Any, result: Any) -> Any:
-    """Return the gradient: when one part grows, the others keep their proportions."""
+    """Return the gradient: when one component grows, the others keep their proportions."""
     rate = _dirichlet_grad(result, self, self.sum(-1, keepdims=True) + self * 0)
     return rate * (g - (result * g).sum(-1, keepdims=True))
 
@@ -205,14 +207,14 @@ dirichlet_values.grad(self=_toward_others)
 
 
 def _sample_dirichlet(self: Tensor, generator: Generator | None = None) -> Tensor:
-    """Return samples of Dirichlet distributions, whose parameters are the last dimension.
+    """Draw samples from Dirichlet distributions with their parameters in the last dimension.
 
-    The density is ``prod(x ** (a - 1)) * gamma(sum(a)) / prod(gamma(a))`` on the simplex. They are
-    gamma variates over their sum, taken by their logarithms, so that tiny parameters do not
+    The density is ``prod(x ** (a - 1)) * gamma(sum(a)) / prod(gamma(a))`` on the simplex. The
+    samples are gamma variates divided by their sum, in logarithms, so that tiny parameters do not
     underflow. The gradient is the implicit one.
 
     Raises:
-        NotImplementedError: parameters that are not floating-point.
+        NotImplementedError: the parameters are not floating-point.
 
     Example:
         >>> tn._sample_dirichlet(tn.ones(2, 3)).sum(-1).allclose(tn.ones(2))

@@ -10,10 +10,10 @@ from tinynet.core.tensors.tensor import Tensor, counter_of, legacy_array, method
 
 
 class TensorKind(type):
-    """The class of such classes: ``isinstance`` looks at the dtype.
+    """The metaclass of tensor types: ``isinstance`` checks the dtype.
 
     Attributes:
-        dtype: that of the instances; None if any will do.
+        dtype: the dtype of the instances; None accepts any.
     """
 
     dtype: dtypes.dtype | None
@@ -29,10 +29,10 @@ class TensorKind(type):
 
 @method
 def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
-    """Return a view of the tensor that is of a class derived from Tensor.
+    """Return a view of the tensor as an instance of a subclass of Tensor.
 
     Raises:
-        TypeError: ``cls`` is no such class.
+        TypeError: ``cls`` is not a subclass of Tensor.
 
     Example:
         >>> class Marked(tn.Tensor):
@@ -46,7 +46,7 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
 
 
 def _make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> Tensor:
-    """Return a leaf of a class derived from Tensor that shares the memory of ``data``."""
+    """Create a leaf of a subclass of Tensor that shares the memory of ``data``."""
     made = wrap(data._array)
     made._counter = counter_of(data)
     return shared(made, cls).requires_grad_(require_grad)
@@ -60,14 +60,14 @@ def _legacy(dtype: dtypes.dtype) -> Any:
         return wrap(legacy_array(data, dtype.numpy))
 
     number = float if dtype.is_floating_point else bool if dtype is dtypes.bool else int
-    doc = f"""Return a {dtype.name} tensor of a size (zeros), or of data.
+    doc = f"""Create a {dtype.name} tensor from a size (zeros) or from data.
 
     Args:
-        *data: lengths, one or several; or one sequence of values.
+        *data: one or more sizes, or one sequence of values.
 
     Raises:
-        RuntimeError: a length is negative.
-        TypeError: data that are no numbers.
+        RuntimeError: a size is negative.
+        TypeError: the data are not numbers.
 
     Example:
         >>> tn.{dtype.tensor_name}(2, 3).shape, tn.{dtype.tensor_name}([1, 0]).tolist()

@@ -1,1 +1,1 @@
-"""Operations over one, several or all dimensions: sums, extrema, statistics, order, counts."""
+"""Reductions over dimensions: sums, extrema, statistics, sorting, counts."""

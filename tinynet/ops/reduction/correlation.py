@@ -61,22 +61,22 @@ def cov(
     fweights: Tensor | None = None,
     aweights: Tensor | None = None,
 ) -> Tensor:
-    """Return the covariances of the rows (variables) over the columns (observations).
+    """Return the covariance matrix; rows are variables, columns are observations.
 
-    ``c[i, j] = sum of w * (x[i] - mean[i]) * (x[j] - mean[j]) / (sum of w - correction)``, with the
-    weights w (1 unless given).
+    ``c[i, j] = sum(w * (x[i] - mean[i]) * (x[j] - mean[j])) / (sum(w) - correction)``, with the
+    weights w (1 by default).
 
     Args:
         self: ``[variables, observations]``, or a vector of observations of one variable.
-        correction: subtracted from the number of observations before dividing by it.
-        fweights: whole numbers: how often each observation was made.
-        aweights: how much each observation counts.
+        correction: subtracted from the number of observations in the divisor.
+        fweights: integers: the number of times each observation occurred.
+        aweights: the weight of each observation.
 
     Returns:
         ``[variables, variables]``; a scalar for one variable.
 
     Raises:
-        RuntimeError: more than two dimensions; weights that do not fit.
+        RuntimeError: more than two dimensions, or weights of an unsuitable shape or dtype.
 
     Example:
         >>> tn.cov(tn.tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))
@@ -105,7 +105,7 @@ def cov(
 
 
 def _degrees_of_freedom(total: Any, correction: int, weights: Any, aweights: Any) -> Any:
-    """Return what the sums of products are divided by; not below zero."""
+    """Return the divisor of the sums of products, at least zero."""
     free = total - correction
     if aweights is not None and correction != 0:
         free = total - correction * (weights * aweights).sum() / total
@@ -123,15 +123,15 @@ def _degrees_of_freedom(total: Any, correction: int, weights: Any, aweights: Any
 
 @public
 def corrcoef(self: Tensor) -> Tensor:
-    """Return Pearson's correlation coefficients of the rows (variables), from -1 to 1.
+    """Return Pearson's correlation coefficients; rows are variables, columns are observations.
 
-    ``c[i, j] / sqrt(c[i, i] * c[j, j])`` of the covariances c.
+    ``c[i, j] / sqrt(c[i, i] * c[j, j])``, where c is the covariance matrix; from -1 to 1.
 
     Args:
         self: ``[variables, observations]``, or a vector of observations of one variable.
 
     Raises:
-        RuntimeError: more than two dimensions, or bools.
+        RuntimeError: more than two dimensions, or booleans.
 
     Example:
         >>> tn.corrcoef(tn.tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]))

@@ -1,7 +1,7 @@
-"""Running sums, products and extrema along a dimension; differences between neighbours.
+"""Cumulative sums, products and extrema along a dimension; differences between neighbours.
 
-What runs is kept in float64, and each result is rounded once: float32 would lose a digit with each
-hundredfold of elements.
+Running values are kept in float64 and each result is rounded once: float32 would lose a digit for
+each hundredfold of elements.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ DOUBLE = np.dtype(np.float64)
 
 
 def _accumulated(function: np.ufunc, x: Array, axis: int, kind: Any) -> Array:
-    """Return what a function makes of the elements so far, in a dtype."""
+    """Apply an accumulating ufunc in a dtype."""
     made = function.accumulate(x, axis=axis, dtype=DOUBLE if kind.kind == "f" else kind)
     return made.astype(kind, copy=False)
 
 
-# ---- running sums -------------------------------------------------------------------------------
+# ---- cumulative sums ----------------------------------------------------------------------------
 
 
 @operation(inplace=True)
 def cumsum(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
-    """Return the running sum along a dimension; of integers as int64.
+    """Return the cumulative sum along a dimension; integers sum as int64.
 
     Example:
         >>> tn.tensor([1.0, 2.0, 3.0]).cumsum(dim=0)
@@ -61,14 +61,14 @@ cumsum.grad(
     )
 )
 
-# ---- a linear recurrence: what the derivatives below have in common -----------------------------
+# ---- linear recurrences, shared by the derivatives below ----------------------------------------
 
 
 @operation(methods=False)
 def recurrence(self: Array, start: Array, /, dim: int) -> Array:
-    """Return ``y[k] = start[k] + self[k] * y[k - 1]`` along a dimension; ``self[0]`` is not used.
+    """Return ``y[k] = start[k] + self[k] * y[k - 1]`` along a dimension; ``self[0]`` is unused.
 
-    It is its own derivative, in the other direction.
+    Its derivative is the same recurrence in the other direction.
     """
     factors, found = np.moveaxis(self, dim, 0), np.moveaxis(start.astype(DOUBLE), dim, 0)
     for k in range(1, len(found)):
@@ -83,7 +83,7 @@ def _backwards(factors: Any, g: Any, dim: int) -> Any:
 
 
 def _from_second(x: Any, dim: int, shape: tuple[int, ...]) -> Any:
-    """Return ``x``, which begins with the second slice, with zeros as its first."""
+    """Prepend a slice of zeros to ``x``, which begins with the second slice."""
     return embed(x, shape, (slice(None),) * dim + (slice(1, None),))
 
 
@@ -99,14 +99,14 @@ recurrence.grad(
     start=lambda g, self, dim: _backwards(self, g, dim),
 )
 
-# ---- running products ---------------------------------------------------------------------------
+# ---- cumulative products ------------------------------------------------------------------------
 
 
 @operation(inplace=True)
 def cumprod(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
-    """Return the running product along a dimension; of integers as int64.
+    """Return the cumulative product along a dimension; integers multiply as int64.
 
-    Its derivative is a recurrence without division, so that zeros do no harm.
+    The derivative is a recurrence without division, so that zeros are no problem.
 
     Example:
         >>> tn.tensor([1.0, 2.0, 3.0]).cumprod(dim=0)
@@ -121,7 +121,7 @@ def cumprod(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
 
 
 def _product_slope(g: Any, x: Any, result: Any, shape: tuple[int, ...], dim: int) -> Any:
-    """Return the product of what is before each element times the recurrence of what follows."""
+    """Multiply the product of the preceding elements by the recurrence of the following ones."""
     if not shape or 0 in shape:
         return g
     axis = axis_of(dim, len(shape))
@@ -134,14 +134,14 @@ cumprod.grad(
     self=lambda g, self, self_shape, result, dim: _product_slope(g, self, result, self_shape, dim)
 )
 
-# ---- running logarithms of sums -----------------------------------------------------------------
+# ---- cumulative logsumexp -----------------------------------------------------------------------
 
 
 @operation()
 def logcumsumexp(self: Array, /, dim: int) -> Array:
-    """Return the logarithm of the running sum of the exponentials, without overflow.
+    """Return the logarithm of the cumulative sum of exponentials, without overflow.
 
-    Its derivative is a recurrence whose factors are at most 1.
+    The derivative is a recurrence whose factors are at most 1.
 
     Example:
         >>> tn.tensor([0.0, 0.0, 1000.0]).logcumsumexp(dim=0)
@@ -171,11 +171,11 @@ logcumsumexp.grad(
     self=lambda g, self, self_shape, result, dim: _logarithm_slope(g, self, result, self_shape, dim)
 )
 
-# ---- running extrema ----------------------------------------------------------------------------
+# ---- cumulative extrema -------------------------------------------------------------------------
 
 
 def _running(self: Array, dim: int, extreme: np.ufunc) -> tuple[Array, Array]:
-    """Return the extrema so far, and where the last of equal ones stands."""
+    """Return the cumulative extrema and their indices, the last of equal elements."""
     axis = axis_of(dim, self.ndim)
     if self.ndim == 0 or self.size == 0:
         return self.copy(), np.zeros(self.shape, np.int64)
@@ -187,7 +187,7 @@ def _running(self: Array, dim: int, extreme: np.ufunc) -> tuple[Array, Array]:
 
 @operation(outputs=("values", "indices"), result=pair("cummax"))
 def cummax(self: Array, /, dim: int) -> tuple[Array, Array]:
-    """Return the maximum so far along a dimension, and where it stands.
+    """Return the cumulative maximum along a dimension, and its indices.
 
     Example:
         >>> tn.tensor([1.0, 3.0, 2.0]).cummax(dim=0).values
@@ -198,7 +198,7 @@ def cummax(self: Array, /, dim: int) -> tuple[Array, Array]:
 
 @operation(outputs=("values", "indices"), result=pair("cummin"))
 def cummin(self: Array, /, dim: int) -> tuple[Array, Array]:
-    """Return the minimum so far along a dimension, and where it stands.
+    """Return the cumulative minimum along a dimension, and its indices.
 
     Example:
         >>> values, indices = tn.tensor([3.0, 1.0, 2.0]).cummin(0)
@@ -219,7 +219,7 @@ def _part(x: Tensor, axis: int, start: int, stop: int | None) -> Tensor:
 
 
 def refuse_other_lengths(self: Tensor, other: Tensor | None, axis: int) -> None:
-    """Raise if what ``diff`` puts before or after has another length than the input elsewhere."""
+    """Raise if ``prepend`` or ``append`` differs from the input in another dimension."""
     if other is None:
         return
     for d, (n, given) in enumerate(zip(self._array.shape, other._array.shape, strict=True)):
@@ -239,14 +239,14 @@ def diff(
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
-    """Return the differences between neighbours along a dimension, ``n`` times.
+    """Return the differences between neighbours along a dimension, taken ``n`` times.
 
-    Once: ``result[i] = x[i + 1] - x[i]``.
+    Taken once: ``result[i] = x[i + 1] - x[i]``.
 
     Args:
-        n: how often.
+        n: the number of times to take differences.
         dim: the dimension.
-        prepend, append: what to put before and after first.
+        prepend, append: values to join before and after the input first.
 
     Example:
         >>> tn.tensor([1, 4, 9]).diff()
@@ -274,7 +274,7 @@ def diff(
 
 
 def _slopes(x: Tensor, axis: int, h: Any, edge_order: int) -> Tensor:
-    """Return the slopes along an axis, from distances ``h`` between neighbours (or one)."""
+    """Return the slopes along an axis, given the distances ``h`` between neighbours (or one)."""
     low: Any
     high: Any
     steps = (_part(x, axis, 1, None) - _part(x, axis, 0, -1)) / h
@@ -303,18 +303,18 @@ def gradient(
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
-    """Return the slopes of sampled values along each dimension: central differences inside.
+    """Return the slopes of sampled values along each dimension, by central differences.
 
-    Inside, with the distance h: ``(x[i + 1] - x[i - 1]) / (2 * h)``; where distances differ, the
+    Inside, with the distance h: ``(x[i + 1] - x[i - 1]) / (2 * h)``; with uneven distances, the
     slope of the parabola through three neighbours.
 
     Args:
         spacing: the distance between samples (1), one per dimension, or tensors of coordinates.
-        dim: dimension or dimensions (all unless given).
-        edge_order: 1 or 2: how well slopes at the edges are estimated.
+        dim: the dimension or dimensions; all by default.
+        edge_order: 1 or 2: the order of the estimates at the edges.
 
     Raises:
-        RuntimeError: a dimension is shorter than ``edge_order + 1``, or named twice.
+        RuntimeError: a dimension is shorter than ``edge_order + 1``, or appears twice.
 
     Example:
         >>> tn.gradient(tn.tensor([1.0, 4.0, 9.0]))

@@ -1,4 +1,4 @@
-"""Largest and smallest elements, and where they stand."""
+"""Maxima and minima, and their indices."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tinynet.ops.pointwise.conversion import converted
 from tinynet.ops.reduction.sums import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.shaping.views import axis_of, unsqueeze
 
-# ---- what they share ----------------------------------------------------------------------------
+# ---- shared helpers -----------------------------------------------------------------------------
 
 
 def nonempty(name: str, self: Array, dim: Dims, error: type[Exception] = RuntimeError) -> None:
-    """Refuse to look for an extremum among no elements."""
+    """Refuse an extremum of no elements."""
     if self.size:
         return
     if dim is None or dim == ():
@@ -53,7 +53,7 @@ def _like(x: Any, g: Any) -> Any:
 
 @operation()
 def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
-    """Return the maximum over the dimensions (all unless given).
+    """Return the maximum over the given dimensions; all by default.
 
     Equal maxima share the gradient.
 
@@ -67,7 +67,7 @@ def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
 
 @operation()
 def amin(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
-    """Return the minimum over the dimensions (all unless given).
+    """Return the minimum over the given dimensions; all by default.
 
     Equal minima share the gradient.
 
@@ -112,7 +112,7 @@ min_all.grad(self=shared_by_all)
 
 
 class ValuesAndIndices(NamedTuple):
-    """Elements, and where they stand along the dimension."""
+    """The values found, and their indices along the dimension."""
 
     values: Tensor
     indices: Tensor
@@ -123,7 +123,7 @@ class ValuesAndIndices(NamedTuple):
 
 
 def pair(name: str) -> type[ValuesAndIndices]:
-    """Return the named tuple ``(values, indices)`` of one operation, under its name."""
+    """Return the named tuple ``(values, indices)``, named after the operation."""
     return type(name, (ValuesAndIndices,), {"__slots__": (), "__module__": "tinynet.return_types"})
 
 
@@ -140,7 +140,7 @@ def _along(
 def put_back(
     g: Any, self_shape: tuple[int, ...], indices: Any, dim: int, keepdim: bool = True
 ) -> Any:
-    """Return zeros with the gradient where the values stood."""
+    """Return zeros with the gradient at the indices of the values."""
     if self_shape and not keepdim:
         axis = axis_of(dim, len(self_shape))
         g, indices = unsqueeze(g, axis), unsqueeze(indices, axis)
@@ -151,13 +151,13 @@ def put_back(
 
 @operation(outputs=("values", "indices"), node="MaxBackward0", result=pair("max"), methods=False)
 def max_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """Return the maxima along a dimension, and where the first of each stands."""
+    """Return the maxima along a dimension, and the index of the first of each."""
     return _along("max", self, dim, keepdim, largest, np.argmax)
 
 
 @operation(outputs=("values", "indices"), node="MinBackward0", result=pair("min"), methods=False)
 def min_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """Return the minima along a dimension, and where the first of each stands."""
+    """Return the minima along a dimension, and the index of the first of each."""
     return _along("min", self, dim, keepdim, smallest, np.argmin)
 
 
@@ -166,7 +166,7 @@ min_dim.grad(self=put_back)
 
 
 def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
-    """Return the public function of max or min, which is three in one."""
+    """Build the public function max or min, which has three forms."""
 
     def function(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         refuse_others(name, self=self)
@@ -180,14 +180,14 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
         return along.function(self, second, keepdim)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""Return the {name}imum of all elements, along a dimension, or of tensors.
+    function.__doc__ = f"""Return the {name}imum of all elements, of a dimension, or of two tensors.
 
     ``x.{name}()`` is a 0-d tensor; equal elements share its gradient. ``x.{name}(dim)`` is a named
     tuple ``(values, indices)``; the gradient goes to the first of equal elements.
     ``x.{name}(other)`` is the elementwise {name}imum of two tensors.
 
     Raises:
-        RuntimeError, IndexError: there are no elements to look at.
+        RuntimeError, IndexError: there are no elements.
 
     Example:
         >>> values, indices = tn.tensor([[1.0, 3.0], [2.0, 0.0]]).{name}(dim=1)
@@ -200,11 +200,11 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
 max = _face("max", max_all, max_dim, clamp.maximum)
 min = _face("min", min_all, min_dim, clamp.minimum)
 
-# ---- both at once -------------------------------------------------------------------------------
+# ---- both extrema -------------------------------------------------------------------------------
 
 
 class MinAndMax(NamedTuple):
-    """The smallest and the largest elements."""
+    """The minimum and the maximum."""
 
     min: Tensor
     max: Tensor
@@ -236,7 +236,7 @@ aminmax.grad(
 
 
 def _aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinAndMax:
-    """Return the minimum and the maximum, of all elements or along a dimension.
+    """Return the minimum and the maximum of all elements or along a dimension.
 
     Equal elements share the gradient.
 
@@ -252,7 +252,7 @@ def _aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 _aminmax.__name__ = _aminmax.__qualname__ = "aminmax"
 public(_aminmax, out=True)
 
-# ---- indices only -------------------------------------------------------------------------------
+# ---- indices ------------------------------------------------------------------------------------
 
 
 def _index_of(name: str, self: Array, dim: int | None, keepdim: bool, find: Any) -> Array:
@@ -270,7 +270,7 @@ def _index_of(name: str, self: Array, dim: int | None, keepdim: bool, find: Any)
 
 @operation()
 def argmax(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Return the index of the first maximum along a dimension, or among all elements.
+    """Return the index of the first maximum, along a dimension or in the flattened tensor.
 
     Example:
         >>> tn.tensor([[1.0, 3.0], [2.0, 0.0]]).argmax(dim=1)
@@ -281,7 +281,7 @@ def argmax(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Arr
 
 @operation()
 def argmin(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Array:
-    """Return the index of the first minimum along a dimension, or among all elements.
+    """Return the index of the first minimum, along a dimension or in the flattened tensor.
 
     Example:
         >>> tn.tensor([[1.0, 3.0], [2.0, 0.0]]).argmin(dim=1)

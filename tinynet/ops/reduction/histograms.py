@@ -1,4 +1,4 @@
-"""Counts per interval, and the interval that a value falls into."""
+"""Histograms, and search among sorted boundaries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tinynet.ops.argument_errors import name_of, refuse_others
 def _outer(
     values: Array, given: Sequence[float] | None, name: str, margin: float
 ) -> tuple[float, float]:
-    """Return the outer edges: as given, or those of the values; a margin apart if equal."""
+    """Return the outer edges, given or of the values; equal ones are moved apart."""
     low, high = given or ((float(values.min()), float(values.max())) if values.size else (0.0, 1.0))
     if not (np.isfinite(low) and np.isfinite(high)):
         raise RuntimeError(f"{name}: range of [{low:g}, {high:g}] is not finite")
@@ -36,7 +36,9 @@ def _even(values: Array, bins: int, given: Sequence[float] | None, dim: int) -> 
 
 
 def _places(values: Array, edges: Array) -> tuple[Array, Array]:
-    """Return the interval of each value, and whether there is one; the last is closed."""
+    """Return the bin of each value, and whether it has one; the last bin includes its right
+    edge.
+    """
     at = np.searchsorted(edges, values, "right") - 1
     at = np.where(values == edges[-1], len(edges) - 2, at)
     return at, (at >= 0) & (at < len(edges) - 1)
@@ -47,13 +49,14 @@ def _places(values: Array, edges: Array) -> tuple[Array, Array]:
 
 @operation()
 def histc(self: Array, /, bins: int = 100, min: float = 0, max: float = 0) -> Array:
-    """Return the counts of the elements in ``bins`` equal intervals from ``min`` to ``max``.
+    """Count the elements in ``bins`` equal bins from ``min`` to ``max``.
 
-    Where both are equal, the least and the largest element stand for them. Elements outside do
-    not count.
+    If both are equal, the smallest and the largest element replace them. Elements outside the range
+    are not counted.
 
     Raises:
-        RuntimeError: no bins, ``max`` below ``min``, or a range that is not finite.
+        RuntimeError: ``bins`` is not positive, ``max`` is below ``min``, or the range is not
+            finite.
 
     Example:
         >>> tn.histc(tn.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
@@ -73,14 +76,14 @@ def histc(self: Array, /, bins: int = 100, min: float = 0, max: float = 0) -> Ar
 
 
 class Histogram(NamedTuple):
-    """Counts per interval, and the edges of the intervals."""
+    """The counts per bin, and the edges of the bins."""
 
     hist: Tensor
     bin_edges: Any
 
 
 def _counted(points: Array, edges: list[Array], weight: Array | None, density: bool) -> Array:
-    """Return the counts of points (rows) in a grid of intervals."""
+    """Count points (rows) in a grid of bins."""
     sizes = tuple(len(e) - 1 for e in edges)
     flat, inside = np.zeros(len(points), np.int64), np.ones(len(points), bool)
     for d, edge in enumerate(edges):
@@ -139,17 +142,17 @@ def histogram(
     weight: Tensor | None = None,
     density: bool = False,
 ) -> Histogram:
-    """Return the counts of the elements per interval, and the edges.
+    """Count the elements per bin; return the counts and the edges.
 
     Args:
-        bins: the number of equal intervals, or a tensor of edges.
-        range: the outer edges; the least and the largest element unless given.
-        weight: what each element counts.
-        density: divide so that the integral over the intervals is 1.
+        bins: the number of equal bins, or a tensor of edges.
+        range: the outer edges; the smallest and the largest element by default.
+        weight: the weight of each element.
+        density: normalize so that the integral over the bins is 1.
 
     Raises:
-        RuntimeError: no bins, edges of more than one dimension, a range that ends before it begins,
-            weights of another shape.
+        RuntimeError: no bins, edges of more than one dimension, a range whose end is below its
+            start, or weights of another shape.
         NotImplementedError: integers.
 
     Example:
@@ -172,16 +175,16 @@ def histogramdd(
     weight: Tensor | None = None,
     density: bool = False,
 ) -> Histogram:
-    """Return the counts of points (the last dimension) in a grid of intervals, and its edges.
+    """Count points (in the last dimension) in a grid of bins; return the counts and the edges.
 
     Args:
-        bins: the number of equal intervals, for all or for each coordinate, or tensors of edges.
-        range: the outer edges of each coordinate, one after the other.
-        weight: what each point counts.
-        density: divide so that the integral over the grid is 1.
+        bins: the number of equal bins, one for all coordinates or one each, or tensors of edges.
+        range: the outer edges of each coordinate, one pair after the other.
+        weight: the weight of each point.
+        density: normalize so that the integral over the grid is 1.
 
     Raises:
-        RuntimeError: not as many bins as coordinates; otherwise as in ``histogram``.
+        RuntimeError: the numbers of bins and coordinates differ; otherwise as for ``histogram``.
         NotImplementedError: integers.
 
     Example:
@@ -210,7 +213,7 @@ def histogramdd(
 
 public(histogramdd, as_method=False, out=True)
 
-# ---- the interval of a value --------------------------------------------------------------------
+# ---- search -------------------------------------------------------------------------------------
 
 
 def _side(right: bool, side: str | None) -> str:
@@ -247,7 +250,7 @@ def _in_order(edges: Array, sorter: Array | None) -> Array:
 
 
 def _found(edges: Array, values: Array, side: Any) -> Array:
-    """Return where the values belong among edges in one dimension; NaN after all of them."""
+    """Return the insertion indices among sorted edges in one dimension; NaN goes last."""
     at = np.asarray(np.searchsorted(edges, values, side))
     return np.where(np.isnan(values), len(edges), at) if values.dtype.kind == "f" else at
 
@@ -261,19 +264,19 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Return the indices at which values would have to stand to keep a sequence in order.
+    """Return the indices at which to insert values into a sorted sequence to keep its order.
 
     Args:
         sorted_sequence: one sequence, or one per row of the values.
-        input: the values.
+        input: the values to insert.
         out_int32: return int32 instead of int64.
-        right: stand after equal elements (``side="right"``) instead of before.
+        right: insert after equal elements (like ``side="right"``) instead of before.
         side: ``"left"`` or ``"right"``.
-        sorter: the indices that put the sequence in order.
+        sorter: the indices that sort the sequence.
 
     Raises:
-        RuntimeError: rows that do not fit the values; another ``side``, or one that contradicts
-            ``right``; a sorter that does not fit the sequence.
+        RuntimeError: rows that do not match the values; an unknown ``side``, or one that
+            contradicts ``right``; a sorter that does not match the sequence.
 
     Example:
         >>> tn.searchsorted(tn.tensor([1, 3, 5]), tn.tensor([0, 3, 6]))
@@ -314,16 +317,16 @@ def searchsorted(
 def bucketize(
     input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:
-    """Return the number of the interval between ``boundaries`` that each value falls into.
+    """Return the index of the bucket between ``boundaries`` that contains each value.
 
     Args:
         input: the values.
-        boundaries: one dimension, in order.
+        boundaries: a sorted sequence in one dimension.
         out_int32: return int32 instead of int64.
-        right: an interval contains its left boundary instead of its right one.
+        right: buckets include their left boundary instead of their right one.
 
     Raises:
-        RuntimeError: boundaries of more than one dimension.
+        RuntimeError: ``boundaries`` has more than one dimension.
 
     Example:
         >>> tn.bucketize(tn.tensor([0, 3, 6]), tn.tensor([1, 3, 5]))

@@ -1,4 +1,4 @@
-"""Quantiles: the value below which a given share of the elements lies."""
+"""Quantiles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WAYS = {"lower": floor, "higher": ceil, "nearest": round, "linear": floor, "mid
 
 
 def _share(name: str, self: Tensor, q: Any, interpolation: str) -> Tensor:
-    """Return q as a tensor; refuse what does not fit, in the name of quantile as PyTorch does."""
+    """Return q as a tensor; errors name ``quantile``, as in PyTorch."""
     refuse_others(name, self=self)
     if self._array.dtype not in (np.float32, np.float64):
         raise RuntimeError("quantile() input tensor must be either float or double dtype")
@@ -41,7 +41,7 @@ def _share(name: str, self: Tensor, q: Any, interpolation: str) -> Tensor:
 
 
 def _ranks(ordered: Tensor, q: Tensor, skip: bool) -> Tensor:
-    """Return where the quantiles lie in the order: one per row and share."""
+    """Return the ranks of the quantiles among the sorted elements, one per row and q."""
     missing = np.isnan(ordered._array)
     last = ordered._array.shape[-1] - 1
     if skip:
@@ -83,17 +83,17 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """Return the values below which shares ``q`` of the elements lie; NaN where any element is.
+    """Return the q-th quantiles; NaN if any element is NaN.
 
-    ``"linear"``, of n elements in order: ``x[i] + (x[i + 1] - x[i]) * f`` with ``i + f = q * (n -
-    1)``, the whole part i and the fraction f.
+    ``"linear"``: ``x[i] + (x[i + 1] - x[i]) * f`` of the n sorted elements, where
+    ``i + f = q * (n - 1)`` with an integer i and a fraction f.
 
     Args:
-        q: a number from 0 to 1, or several in a tensor; they become the first dimension.
-        dim: the dimension; all elements unless given.
-        keepdim: keep it with length 1.
-        interpolation: between two elements: ``"linear"``, ``"lower"``, ``"higher"``,
-            ``"midpoint"`` or ``"nearest"``.
+        q: a number from 0 to 1, or a tensor of several, which become the first dimension.
+        dim: the dimension; all elements by default.
+        keepdim: keep the dimension with length 1.
+        interpolation: how to interpolate between two elements: ``"linear"``, ``"lower"``,
+            ``"higher"``, ``"midpoint"`` or ``"nearest"``.
 
     Raises:
         RuntimeError: q is out of range; the tensor is empty, or neither float32 nor float64.
@@ -114,7 +114,7 @@ def nanquantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """Return the quantiles of what is not NaN; arguments are those of ``quantile``.
+    """Return the quantiles, ignoring NaN; see ``quantile`` for the arguments.
 
     Example:
         >>> tn.tensor([1.0, float("nan"), 3.0]).nanquantile(0.5)

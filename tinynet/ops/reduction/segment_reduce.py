@@ -1,4 +1,4 @@
-"""Sums, means, products and extremes of segments: neighbours along a dimension."""
+"""Sums, means, products and extrema of segments along a dimension."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EMPTY = {"amax": -np.inf, "amin": np.inf, "sum": 0.0, "prod": 1.0}
 
 
 def _ends(data: Array, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> Array:
-    """Return where the segments begin, and where the last one ends, along the last dimension."""
+    """Return the offsets of the segments, including the end of the last, in the last dimension."""
     if (lengths is None) == (offsets is None):
         problem = "Either lengths or offsets must be defined"
         raise RuntimeError(f"segment_reduce(): {problem}{'' if lengths is None else ', not both'}.")
@@ -58,7 +58,7 @@ def _ends(data: Array, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> A
 
 
 def _numbers(ends: Array, size: int) -> Array:
-    """Return the number of each element's segment; what lies in none has one of its own."""
+    """Return the segment number of each element; elements outside all segments get an extra one."""
     count = ends.shape[-1] - 1
     rows = ends.reshape(-1, count + 1)
     places = np.arange(size)
@@ -79,24 +79,24 @@ def segment_reduce(
     unsafe: bool = False,
     initial: float | None = None,
 ) -> Tensor:
-    """Reduce each segment of neighbours along a dimension to one element.
+    """Reduce each segment along a dimension to one element.
 
     With ``"sum"``, element k is the sum of ``data[offsets[k]]`` to ``data[offsets[k + 1] - 1]``.
 
     Args:
         data: a floating-point tensor.
         reduce: ``"sum"``, ``"mean"``, ``"prod"``, ``"max"`` or ``"min"``.
-        lengths: the lengths of the segments, ``[..., K]``; the dimensions before the last are those
-            of ``data`` before ``axis``.
+        lengths: the lengths of the segments, ``[..., K]``; the leading dimensions are those of
+            ``data``.
         indices: not supported, as in PyTorch.
-        offsets: instead of ``lengths``, where the segments begin and the last one ends,
+        offsets: alternative to ``lengths``: the starts of the segments and the end of the last,
             ``[..., K + 1]``.
-        axis: the dimension, the last one of ``lengths``.
-        unsafe: leave out the check that the lengths add up to the length of ``data``.
-        initial: what every segment begins with; an empty one has no other value.
+        axis: the dimension; it must be the last one of ``lengths``.
+        unsafe: skip the check that the lengths sum to the length of ``data``.
+        initial: the initial value of each segment; empty segments have no other value.
 
     Raises:
-        RuntimeError: neither lengths nor offsets, or some that do not fit; an unknown reduction.
+        RuntimeError: neither lengths nor offsets, or invalid ones; an unknown reduction.
         NotImplementedError: the data is not floating-point.
 
     Example:
@@ -130,7 +130,7 @@ def segment_reduce(
 
 
 def _begun(result: Tensor, way: str, initial: float | None) -> Tensor:
-    """Return a reduction that begins with a number."""
+    """Return the reduction, started with a number."""
     if initial is None:
         return result
     if way in ("amax", "amin"):

@@ -1,7 +1,7 @@
-"""softmax, log_softmax and logsumexp: exponentials that do not overflow.
+"""softmax, log_softmax and logsumexp, without overflow.
 
-The derivatives of softmax and log_softmax are operations of their own, for speed: they need one
-temporary instead of four.
+For speed, the derivatives of softmax and log_softmax are separate operations with one temporary
+instead of four.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tinynet.widening import HALF, in_single
 
 
 def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
-    """Return the elements in the dtype to compute in, and the axis; refuse what does not fit."""
+    """Return the elements in the dtype to compute in, and the axis; refuse unsuitable inputs."""
     if type(dim) is not int:
         raise bad_dim(name, dim, False)
     axis = axis_of(dim, self.ndim)
@@ -36,19 +36,19 @@ def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
 
 
 def _below_top(x: Array, axis: int) -> Array:
-    """Return the elements minus their maximum along an axis, so that exp cannot overflow."""
+    """Subtract the maximum along an axis, so that exp cannot overflow."""
     return x - largest(x, axis=axis, keepdims=True)
 
 
-# Half of what exp can take: sums and quotients of such powers stay far from the ends, too.
+# Half of exp's range: sums and quotients of the exponentials cannot overflow either.
 SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 300.0}
 
 
 def _powers(x: Array, axis: int) -> Array:
     """Return the exponentials, up to a common factor along the axis.
 
-    Where no element is far from zero, exp can neither overflow nor lose small ones, and a pass to
-    find the maximum and one to subtract it are saved. (The comparison is false for NaN.)
+    If no element is far from zero, exp neither overflows nor underflows, which saves the passes
+    that find and subtract the maximum. (The comparison is False for NaN.)
     """
     span = SAFE.get(x.dtype, 0.0)
     if span and largest(x, axis=None) < span and smallest(x, axis=None) > -span:
@@ -58,7 +58,7 @@ def _powers(x: Array, axis: int) -> Array:
 
 
 def _summed_products(a: Array, b: Array, axis: int) -> Array:
-    """Return the sums of products along an axis, which is kept."""
+    """Return the sums of products along an axis, kept with length 1."""
     n = a.shape[-1]
     if axis == a.ndim - 1:
         return row_dots(a.reshape(-1, n), b.reshape(-1, n)).reshape(*a.shape[:-1], 1)
@@ -66,9 +66,9 @@ def _summed_products(a: Array, b: Array, axis: int) -> Array:
 
 
 def _by_rows(kernel: Callable[..., None], axis: int, *arrays: Array) -> Array | None:
-    """Return what a kernel that numba compiled makes of rows; None if they are none for it.
+    """Apply a kernel compiled by numba to rows; return None if it does not take the arrays.
 
-    They are where the last dimension is meant, and the arrays are alike.
+    It takes arrays of equal layout, along the last dimension.
     """
     shape = arrays[0].shape
     if axis != len(shape) - 1 or not numba_kernels.takes(*arrays):
@@ -83,7 +83,7 @@ def _by_rows(kernel: Callable[..., None], axis: int, *arrays: Array) -> Array | 
 
 @operation()
 def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
-    """Return the exponentials, divided by their sum along a dimension: positive, with sum 1.
+    """Return the exponentials divided by their sum along a dimension.
 
     Args:
         dim: the dimension along which the result sums to 1.
@@ -111,7 +111,7 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
 
 @operation(methods=False, node="SoftmaxBackwardDataBackward0")
 def softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
-    """Return the derivative of softmax times a gradient: ``y * (g - sum(g * y))``."""
+    """Return the gradient of softmax: ``y * (g - sum(g * y))``."""
     axis = axis_of(dim, self.ndim)
     if self.dtype is HALF:
         return in_single(softmax_backward, self, result, axis)
@@ -136,7 +136,7 @@ softmax_backward.grad(
 
 @operation(node="LogSoftmaxBackward0")
 def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
-    """Return the logarithm of softmax, exact also where softmax is close to 0.
+    """Return the logarithm of softmax, accurate even where softmax is close to 0.
 
     Args:
         dim: the dimension along which softmax sums to 1.
@@ -164,7 +164,7 @@ def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
 
 @operation(methods=False, node="LogSoftmaxBackwardDataBackward0")
 def log_softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
-    """Return the derivative of log_softmax times a gradient: ``g - exp(y) * sum(g)``."""
+    """Return the gradient of log_softmax: ``g - exp(y) * sum(g)``."""
     axis = axis_of(dim, self.ndim)
     if self.dtype is HALF:
         return in_single(log_softmax_backward, self, result, axis)
@@ -187,9 +187,9 @@ log_softmax_backward.grad(
 
 @operation()
 def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
-    """Return the logarithm of the sum of the exponentials over the dimensions, without overflow.
+    """Return the logarithm of the sum of exponentials over the dimensions, without overflow.
 
-    Its derivative is softmax: ``exp(x - logsumexp(x))``.
+    The derivative is softmax: ``exp(x - logsumexp(x))``.
 
     Example:
         >>> tn.tensor([1000.0, 1000.0]).logsumexp(dim=0)

@@ -1,4 +1,4 @@
-"""Order: sorting, the largest few, and the elements that stand at a place in the order."""
+"""Sorting, the k largest elements, order statistics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tinynet.ops.argument_errors import refuse_bool, refuse_kinds, refuse_others
 from tinynet.ops.reduction.extrema import nonempty, pair, put_back, shared_by_all
 from tinynet.ops.shaping.views import axis_of
 
-# ---- all of them --------------------------------------------------------------------------------
+# ---- sort ---------------------------------------------------------------------------------------
 
 
 def _order(self: Array, dim: int, descending: bool) -> Array:
@@ -36,9 +36,9 @@ def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
 def sort(
     self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True
 ) -> tuple[Array, Array]:
-    """Return the elements in order along a dimension, and the indices they come from.
+    """Sort along a dimension; return the sorted elements and their indices.
 
-    The order of equal elements is always kept; NaN counts as the largest.
+    The sort is always stable; NaN counts as the largest number.
 
     Example:
         >>> values, indices = tn.tensor([3.0, 1.0, 2.0]).sort()
@@ -50,7 +50,7 @@ def sort(
 
 @operation()
 def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """Return the indices that put the elements in order along a dimension.
+    """Return the indices that sort the elements along a dimension.
 
     Example:
         >>> tn.tensor([3.0, 1.0, 2.0]).argsort()
@@ -61,7 +61,7 @@ def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: boo
 
 @public(out=True)
 def msort(self: Tensor) -> Tensor:
-    """Return the elements in order along the first dimension.
+    """Sort along the first dimension.
 
     Takes any shape.
 
@@ -74,19 +74,19 @@ def msort(self: Tensor) -> Tensor:
     return sort.function(self, 0)[0]
 
 
-# ---- the largest few ----------------------------------------------------------------------------
+# ---- topk ---------------------------------------------------------------------------------------
 
-_FEW = 32  # as many passes cost less than one that finds all
+_FEW = 32  # up to here, one pass per element is faster than a partition
 
 
 def _one_by_one(self: Array, axis: int, k: int, largest: bool) -> Array | None:
-    """Return the indices of the ``k`` most extreme; None where they can not be told apart."""
+    """Return the indices of the ``k`` most extreme elements; None if NaN prevents it."""
     bounds: Any = np.iinfo(self.dtype) if self.dtype.kind in "iu" else None
     ends = (-np.inf, np.inf) if bounds is None else (bounds.min, bounds.max)
     taken, find = (ends[0], np.argmax) if largest else (ends[1], np.argmin)
     rest = self.copy()
     if not largest and self.dtype.kind == "f" and np.isnan(self).any():
-        return None  # argmin finds NaN first, which is the last in the order
+        return None  # argmin finds NaN first, but NaN sorts last
     found = []
     for _ in range(k):
         place = find(rest, axis=axis, keepdims=True)
@@ -116,7 +116,7 @@ def _some(self: Array, axis: int, k: int, largest: bool) -> Array:
 def topk(
     self: Array, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Array, Array]:
-    """Return the ``k`` largest (or smallest) elements along a dimension, in order; their indices.
+    """Return the ``k`` largest (or smallest) elements along a dimension, sorted, and their indices.
 
     Raises:
         RuntimeError: ``k`` is negative or larger than the dimension.
@@ -140,7 +140,7 @@ def topk(
 sort.grad(self=lambda g, self_shape, indices, dim: put_back(g, self_shape, indices, dim))
 topk.grad(self=lambda g, self_shape, indices, dim: put_back(g, self_shape, indices, dim))
 
-# ---- the one at a place in the order ------------------------------------------------------------
+# ---- kthvalue -----------------------------------------------------------------------------------
 
 
 def _chosen(self: Array, place: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
@@ -151,7 +151,7 @@ def _chosen(self: Array, place: Array, axis: int, keepdim: bool) -> tuple[Array,
 
 @operation(outputs=("values", "indices"), result=pair("kthvalue"))
 def kthvalue(self: Array, /, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
-    """Return the ``k``-th smallest elements along a dimension (1: the smallest); their indices.
+    """Return the ``k``-th smallest elements along a dimension (from 1), and their indices.
 
     Raises:
         RuntimeError: ``k`` is not between 1 and the length of the dimension.
@@ -176,7 +176,7 @@ def kthvalue(self: Array, /, k: int, dim: int = -1, keepdim: bool = False) -> tu
 
 
 def _middle(name: str, self: Array, dim: int, keepdim: bool, skip: bool) -> tuple[Array, Array]:
-    """Return the medians along a dimension: the lower of two; NaN if any, or skipped."""
+    """Return the medians along a dimension, the lower of two; NaN propagates or is skipped."""
     axis = axis_of(dim, self.ndim)
     refuse_kinds(name, "b", self)
     nonempty(name, self, dim)
@@ -210,7 +210,7 @@ def median_all(self: Array, /) -> Array:
 
 @operation(node="NanmedianBackward0", methods=False)
 def nanmedian_all(self: Array, /) -> Array:
-    """Return the median of all elements that are not NaN."""
+    """Return the median of all elements, ignoring NaN."""
     return _middle_of_all("nanmedian", self, True)
 
 
@@ -218,7 +218,7 @@ def nanmedian_all(self: Array, /) -> Array:
     outputs=("values", "indices"), node="MedianBackward1", result=pair("median"), methods=False
 )
 def median_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """Return the medians along a dimension, and where they stand."""
+    """Return the medians along a dimension, and their indices."""
     return _middle("median", self, dim, keepdim, False)
 
 
@@ -229,7 +229,7 @@ def median_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, 
     methods=False,
 )
 def nanmedian_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
-    """Return the medians of what is not NaN along a dimension, and where they stand."""
+    """Return the medians along a dimension, ignoring NaN, and their indices."""
     return _middle("median", self, dim, keepdim, True)
 
 
@@ -245,9 +245,9 @@ for _op in (kthvalue, median_dim, nanmedian_dim):
 
 @public(out=True)
 def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Return the median: of all elements, or (with their indices) along a dimension.
+    """Return the median of all elements, or the medians along a dimension and their indices.
 
-    Of an even number of elements it is the lower of the middle two. NaN where any element is.
+    For an even number of elements, the lower of the two in the middle; NaN if any is NaN.
 
     Example:
         >>> tn.tensor([4.0, 1.0, 2.0, 3.0]).median()
@@ -259,7 +259,7 @@ def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 
 @public(out=True)
 def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Return the median of what is not NaN: of all, or (with their indices) along a dimension.
+    """Return the median ignoring NaN: of all elements, or along a dimension with its indices.
 
     Example:
         >>> tn.tensor([4.0, float("nan"), 2.0, 3.0]).nanmedian()
@@ -276,9 +276,9 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
 
 @operation(outputs=("values", "indices"), result=pair("mode"))
 def mode(self: Array, /, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
-    """Return the most frequent elements along a dimension, and where the last of each stands.
+    """Return the most frequent elements along a dimension, and the index of the last of each.
 
-    Of several that are equally frequent it is the smallest.
+    Of several equally frequent elements, the smallest is returned.
 
     Example:
         >>> tn.tensor([3, 1, 1, 2]).mode().values

@@ -42,7 +42,7 @@ def _moments(self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[
     kind = self.dtype.type
     center = np.asarray(sums(self, axes, True) / kind(count))
     away = np.asarray(self - center)
-    rest = sums(away, axes, keepdim)  # 0, but for the rounding of the mean
+    rest = sums(away, axes, keepdim)  # zero except for the rounding of the mean
     total = sums(np.square(away, out=away), axes, keepdim) - rest * (rest / kind(max(count, 1)))
     variances = np.maximum(total, 0) / kind(max(count - correction, 0))
     return variances, center.reshape(variances.shape)
@@ -51,7 +51,7 @@ def _moments(self: Array, dim: Dims, correction: float, keepdim: bool) -> tuple[
 def _around_mean(
     g: Any, x: Any, shape: tuple[int, ...], dim: Dims, correction: float, keepdim: bool
 ) -> Any:
-    """Return the derivative of the variance."""
+    """Return the gradient of the variance."""
     free = count_of(shape, dim) - correction
     center = mean_dims(x, dim, True)
     if free <= 0 and (dim is None or not shape):
@@ -63,7 +63,7 @@ def _around_mean(
 def _of_deviation(
     g: Any, x: Any, shape: tuple[int, ...], std: Any, dim: Dims, correction: float, keepdim: bool
 ) -> Any:
-    """Return the derivative of the standard deviation; zero where it is."""
+    """Return the gradient of the standard deviation; zero where the deviation is zero."""
     g = where(std == 0, 0.0, g / (2 * std))
     return _around_mean(g, x, shape, dim, correction, keepdim)
 
@@ -142,7 +142,7 @@ deviation_mean.grad(
 def _options(
     name: str, self: Any, dim: Any, unbiased: bool | None, correction: float | None
 ) -> tuple[Dims, float]:
-    """Return the dimensions and the correction that a call of var or std means."""
+    """Return the dimensions and the correction from the arguments of var or std."""
     refuse_others(name, self=self)
     if isinstance(dim, bool):  # var(unbiased)
         dim, unbiased = None, dim
@@ -175,15 +175,15 @@ def var(
     *,
     correction: float | None = None,
 ) -> Tensor:
-    """Return the variance over the given dimensions (all unless given).
+    """Return the variance over the given dimensions; all by default.
 
-    ``sum((x - mean(x)) ** 2) / (n - correction)`` of n elements.
+    ``sum((x - mean(x)) ** 2) / (n - correction)`` for n elements.
 
     Args:
-        dim: dimension or dimensions.
+        dim: the dimension or dimensions.
         unbiased: True (the default) stands for ``correction=1``, False for ``correction=0``.
         keepdim: keep the dimensions with length 1.
-        correction: subtracted from the count of elements before dividing by it.
+        correction: subtracted from the number of elements in the divisor.
 
     Raises:
         RuntimeError: the tensor is not floating-point.
@@ -205,11 +205,11 @@ def std(
     *,
     correction: float | None = None,
 ) -> Tensor:
-    """Return the standard deviation over the given dimensions (all unless given).
+    """Return the standard deviation over the given dimensions; all by default.
 
-    ``sqrt(sum((x - mean(x)) ** 2) / (n - correction))`` of n elements.
+    ``sqrt(sum((x - mean(x)) ** 2) / (n - correction))`` for n elements.
 
-    Arguments are those of ``var``. Where the result is zero, so is the gradient.
+    See ``var`` for the arguments. Where the result is zero, so is the gradient.
 
     Example:
         >>> tn.tensor([1.0, 3.0]).std(unbiased=False)
@@ -227,7 +227,7 @@ def var_mean(
     *,
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the variance and the mean; arguments are those of ``var``.
+    """Return the variance and the mean; see ``var`` for the arguments.
 
     Example:
         >>> tn.var_mean(tn.tensor([1.0, 2.0, 3.0]))
@@ -246,7 +246,7 @@ def std_mean(
     *,
     correction: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the standard deviation and the mean; arguments are those of ``var``.
+    """Return the standard deviation and the mean; see ``var`` for the arguments.
 
     Example:
         >>> tn.std_mean(tn.tensor([1.0, 2.0, 3.0]))
@@ -308,14 +308,14 @@ def _check_norm(self: Array, p: float, axes: tuple[int, ...], dim: Dims) -> None
 def norm_gradient(
     g: Any, x: Any, shape: tuple[int, ...], result: Any, p: float, dim: Dims, keepdim: bool
 ) -> Any:
-    """Return the derivative of the p-norm; zero where the norm is."""
+    """Return the gradient of the p-norm; zero where the norm is zero."""
     g, norm = restore(g, shape, dim, keepdim), restore(result, shape, dim, keepdim)
     if p == 0:
         return None
     if p == 1:
         return g * sign(x)
     if p == 2:
-        if isinstance(g, Tensor):  # NaN is the second derivative at 0, as in PyTorch
+        if isinstance(g, Tensor):  # the second derivative at 0 is NaN, as in PyTorch
             return g * where(norm == 0, 0.0, x / norm)
         return x * where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm))
     sizes = absolute(x)

@@ -1,4 +1,4 @@
-"""Reductions: sums, means and products over one, several or all dimensions; running sums; truth."""
+"""Reductions: sums, means, products, ``all`` and ``any``."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tinynet.widening import HALF, in_single
 
 Dims = int | Sequence[int] | None
 
-# numpy's types know no ``keepdims: bool``
+# numpy's type stubs lack ``keepdims: bool``
 multiply_up: Callable[..., Array] = np.multiply.reduce
 largest: Callable[..., Array] = np.maximum.reduce
 smallest: Callable[..., Array] = np.minimum.reduce
 
-# ---- what reductions share ----------------------------------------------------------------------
+# ---- shared helpers -----------------------------------------------------------------------------
 
 
 def axes_of(dim: Dims, ndim: int, function: str = "") -> tuple[int, ...]:
@@ -34,7 +34,7 @@ def axes_of(dim: Dims, ndim: int, function: str = "") -> tuple[int, ...]:
     Raises:
         IndexError: a dimension is out of range.
         RuntimeError: a dimension appears twice.
-        TypeError: not an int, or a sequence of ints.
+        TypeError: not an int or a sequence of ints.
     """
     if isinstance(dim, int):
         axis = axis_of(dim, ndim)
@@ -51,7 +51,7 @@ def axes_of(dim: Dims, ndim: int, function: str = "") -> tuple[int, ...]:
 
 
 def restore(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
-    """Give a reduced gradient its lost dimensions back (of length 1), to broadcast to ``shape``."""
+    """Restore the reduced dimensions of a gradient with length 1, to broadcast to ``shape``."""
     if keepdim or not shape:
         return g
     kept = list(shape)
@@ -66,7 +66,7 @@ def spread(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
 
 
 def count_of(shape: tuple[int, ...], dim: Dims) -> int:
-    """Return how many elements are reduced to one."""
+    """Return the number of elements reduced to one."""
     return math.prod(shape[a] for a in axes_of(dim, len(shape)))
 
 
@@ -105,12 +105,12 @@ sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim
 def sum(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
-    """Return the sum over the given dimensions (all unless given); integers sum as int64.
+    """Return the sum over the given dimensions; all by default. Integers sum as int64.
 
-    ``x[0] + x[1] + ...``, 0 of no elements.
+    ``x[0] + x[1] + ...``; 0 for no elements.
 
     Args:
-        dim: dimension or dimensions to sum over.
+        dim: the dimension or dimensions to sum over.
         keepdim: keep them with length 1.
         dtype: the dtype to sum in.
 
@@ -168,12 +168,12 @@ mean_dims.recorded["self"] = (
 def mean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
-    """Return the mean over the given dimensions (all unless given); NaN of no elements.
+    """Return the mean over the given dimensions; all by default. NaN for no elements.
 
-    ``sum(x) / n`` of n elements.
+    ``sum(x) / n`` for n elements.
 
     Args:
-        dim: dimension or dimensions to average over.
+        dim: the dimension or dimensions to average over.
         keepdim: keep them with length 1.
         dtype: the dtype to compute in.
 
@@ -190,12 +190,12 @@ def mean(
     return mean_dims.function(self, dim, keepdim, dtype)
 
 
-# ---- without NaN --------------------------------------------------------------------------------
+# ---- ignoring NaN -------------------------------------------------------------------------------
 
 
 @operation(node="NansumBackward0", methods=False)
 def nansum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
-    """Return the sums of what is not NaN over dimensions."""
+    """Return the sums over dimensions, ignoring NaN."""
     if dtypes.is_floating(self.dtype):
         self = np.where(np.isnan(self), self.dtype.type(0), self)
     return sum_dims.kernel(self, dim, keepdim, dtype)
@@ -212,7 +212,7 @@ nansum_dims.grad(
 def nansum(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
-    """Return the sum of what is not NaN; arguments are those of ``sum``.
+    """Return the sum, ignoring NaN; see ``sum`` for the arguments.
 
     Example:
         >>> tn.tensor([1.0, float("nan"), 2.0]).nansum()
@@ -226,7 +226,7 @@ def nansum(
 def nanmean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
-    """Return the mean of what is not NaN; arguments are those of ``mean``.
+    """Return the mean, ignoring NaN; see ``mean`` for the arguments.
 
     Raises:
         RuntimeError: the tensor is not floating-point.
@@ -278,7 +278,7 @@ prod_dim.grad(
 
 
 def _others(x: Any, shape: tuple[int, ...], dim: int | None) -> Any:
-    """Return, for each element, the product of the others: exact where elements are zero."""
+    """Return the product of the other elements for each element; exact for zeros."""
     if not shape:
         return 1.0
     if dim is None:
@@ -291,10 +291,10 @@ def _others(x: Any, shape: tuple[int, ...], dim: int | None) -> Any:
 
 
 def _tree(x: Any, n: int) -> Any:
-    """Return the products of the others along the first dimension, of length ``n``.
+    """Return the products of the other slices along the first dimension, of length ``n``.
 
-    Neighbours are multiplied in pairs until one product is left; on the way back, what lies
-    outside a pair times one half of it is what lies outside the other half. O(n), no division.
+    Pairs of neighbours are multiplied until one product is left. On the way back, the product
+    outside a pair times one half gives the product outside the other half. O(n), no division.
     """
     if n < 2:
         return 1.0
@@ -311,9 +311,9 @@ def _tree(x: Any, n: int) -> Any:
 def prod(
     self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
-    """Return the product over one dimension (all elements unless given); of integers as int64.
+    """Return the product over a dimension, or of all elements; integers multiply as int64.
 
-    ``x[0] * x[1] * ...``; 1 of no elements.
+    ``x[0] * x[1] * ...``; 1 for no elements.
 
     Example:
         >>> tn.tensor([2.0, 3.0, 4.0]).prod()
@@ -327,12 +327,12 @@ def prod(
     return prod_dim.function(self, dim, keepdim, dtype)
 
 
-# ---- truth --------------------------------------------------------------------------------------
+# ---- all and any --------------------------------------------------------------------------------
 
 
 def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Array:
     kind = self.dtype if self.dtype == np.uint8 else bool
-    if dim == ():  # unlike in sums
+    if dim == ():  # no dimension, unlike in sums
         return self.astype(bool).astype(kind)
     axes = axes_of(dim, self.ndim, name)
     return np.asarray(reduce(self, axis=axes, keepdims=keepdim)).astype(kind, copy=False)
@@ -340,7 +340,7 @@ def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Arr
 
 @operation()
 def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Return True where all elements along the dimensions (all unless given) are nonzero.
+    """Return True where all elements are nonzero, over the given dimensions or all.
 
     Example:
         >>> tn.tensor([True, False]).all()
@@ -351,7 +351,7 @@ def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
 
 @operation()
 def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Return True where any element along the dimensions (all unless given) is nonzero.
+    """Return True where any element is nonzero, over the given dimensions or all.
 
     Example:
         >>> tn.tensor([True, False]).any()

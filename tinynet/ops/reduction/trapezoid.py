@@ -20,7 +20,7 @@ def _pairs(y: Tensor, axis: int) -> tuple[Tensor, Tensor]:
 
 
 def _checked(name: str, y: Any, x: Any, dim: int) -> tuple[int, Tensor | None]:
-    """Return the axis, and the gaps between the points if they are given."""
+    """Return the axis, and the distances between the points if given."""
     refuse_others(name, y=y, **({} if x is None else {"x": x}))
     ndim = y._array.ndim
     if ndim == 0:
@@ -40,7 +40,7 @@ def _checked(name: str, y: Any, x: Any, dim: int) -> tuple[int, Tensor | None]:
     if len(shape) < ndim:
         along = shape[-1] if shape else -1
         where = (1,) * (ndim - len(shape)) + shape
-        if len(shape) == 1:  # one coordinate for each sample along the dimension
+        if len(shape) == 1:  # one coordinate per sample along the dimension
             where = tuple(along if i == axis else 1 for i in range(ndim))
         x = reshape(x, where)
     elif len(shape) > ndim:
@@ -54,18 +54,18 @@ def _checked(name: str, y: Any, x: Any, dim: int) -> tuple[int, Tensor | None]:
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
-    """Return the integral along a dimension by the trapezoidal rule.
+    """Integrate along a dimension by the trapezoidal rule.
 
     ``sum((y[i] + y[i + 1]) / 2 * (x[i + 1] - x[i]))``.
 
     Args:
         y: the samples.
-        x: where they were taken: a vector, or a tensor that broadcasts with ``y``.
-        dx: the distance between the points instead; 1 unless given.
+        x: the points of the samples: a vector, or a tensor that broadcasts with ``y``.
+        dx: alternative to ``x``: the distance between the points; 1 by default.
         dim: the dimension to integrate along.
 
     Raises:
-        RuntimeError: not as many points as samples; booleans.
+        RuntimeError: the numbers of points and samples differ, or booleans.
 
     Example:
         >>> tn.trapezoid(tn.tensor([1.0, 2.0, 3.0]), dx=2)
@@ -84,7 +84,7 @@ def trapezoid(
 
 
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
-    """Return ``trapezoid``, of which this is an older name; arguments are those of it.
+    """Integrate by the trapezoidal rule, like ``trapezoid``; arguments are those of ``trapezoid``.
 
     Example:
         >>> tn.trapz(tn.tensor([1.0, 2.0, 3.0]))
@@ -96,11 +96,11 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: i
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
-    """Return the integrals up to each point but the first, by the trapezoidal rule.
+    """Integrate cumulatively along a dimension by the trapezoidal rule.
 
     ``result[k] = sum((y[i] + y[i + 1]) / 2 * (x[i + 1] - x[i]))`` over i up to k.
 
-    Arguments are those of ``trapezoid``.
+    See ``trapezoid`` for the arguments.
 
     Example:
         >>> tn.cumulative_trapezoid(tn.tensor([1.0, 2.0, 3.0]))

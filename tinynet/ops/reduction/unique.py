@@ -1,4 +1,4 @@
-"""What occurs, where, and how often: nonzero elements, unique ones, counts of whole numbers."""
+"""Nonzero elements, unique elements, and counts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tinynet.ops.argument_errors import name_of, no_derivative, refuse_kinds, re
 from tinynet.ops.reduction.sums import Dims, axes_of
 from tinynet.ops.shaping.views import axis_of
 
-# ---- where --------------------------------------------------------------------------------------
+# ---- nonzero ------------------------------------------------------------------------------------
 
 
 @public(out=True)
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
-    """Return the indices of the nonzero elements, one row each, or one tensor per dimension.
+    """Return the indices of the nonzero elements, as rows or as one tensor per dimension.
 
     Takes any shape and dtype.
 
@@ -42,14 +42,14 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
 
 @public(out=True)
 def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
-    """Return the indices of the first ``size`` nonzero elements, one row each.
+    """Return the indices of the first ``size`` nonzero elements as rows.
 
     Args:
         size: the number of rows.
-        fill_value: what fills the rows that are left over.
+        fill_value: fills the remaining rows.
 
     Raises:
-        RuntimeError: a negative size.
+        RuntimeError: ``size`` is negative.
 
     Example:
         >>> tn.nonzero_static(tn.tensor([0, 3, 5]), size=3)
@@ -68,7 +68,7 @@ def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 @public
 def argwhere(self: Tensor) -> Tensor:
-    """Return the indices of the nonzero elements, one row each.
+    """Return the indices of the nonzero elements as rows.
 
     Takes any shape and dtype.
 
@@ -82,10 +82,10 @@ def argwhere(self: Tensor) -> Tensor:
 
 
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Return, for places in a flattened tensor of a shape, the indices along each dimension.
+    """Convert positions in a flattened tensor to indices along each dimension of a shape.
 
     Raises:
-        TypeError: indices that are not whole numbers.
+        TypeError: the indices are not integers.
 
     Example:
         >>> tn.unravel_index(tn.tensor([3, 5]), (2, 3))
@@ -111,12 +111,12 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
 
 public(unravel_index, as_method=False)
 
-# ---- how often ----------------------------------------------------------------------------------
+# ---- counts -------------------------------------------------------------------------------------
 
 
 @operation()
 def count_nonzero(self: Array, /, dim: Dims = None) -> Array:
-    """Return the number of nonzero elements over the dimensions (all unless given).
+    """Count the nonzero elements over the given dimensions; all by default.
 
     Example:
         >>> tn.tensor([[0, 1], [2, 3]]).count_nonzero(dim=0)
@@ -130,11 +130,11 @@ _bincount = errors.allocating(np.bincount)
 
 @public
 def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Return how often each of 0, 1, 2, ... occurs in a vector of whole numbers.
+    """Count the occurrences of 0, 1, 2, ... in a vector of integers.
 
     Args:
-        weights: what each occurrence counts; the sums are floating-point.
-        minlength: how many counts there are at least.
+        weights: the weight of each occurrence; the sums are floating-point.
+        minlength: the minimum number of counts.
 
     Raises:
         RuntimeError: not a vector, negative numbers, or weights of another shape.
@@ -163,7 +163,7 @@ def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) ->
 
 
 def _chosen(name: str, node: str) -> Any:
-    """Make the operation that returns what was chosen of a tensor; it has no derivative."""
+    """Declare an operation that returns elements chosen from a tensor; it has no derivative."""
 
     def chosen(self: Array, /, values: Array) -> Array:
         """Return the values that were found in ``self``."""
@@ -210,12 +210,12 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """Return each element that occurs, once, in order; or each slice along a dimension.
+    """Return the unique elements, sorted, or the unique slices along a dimension.
 
     Args:
-        sorted: accepted for compatibility; the result is always in order.
-        return_inverse: also return, for each element, where it stands in the result.
-        return_counts: also return how often each occurs.
+        sorted: accepted for compatibility; the result is always sorted.
+        return_inverse: also return the position of each element in the result.
+        return_counts: also return the number of occurrences.
         dim: compare slices along this dimension instead of elements.
 
     Example:
@@ -249,9 +249,9 @@ def unique_consecutive(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """Return the elements, runs of equal ones as one; or the slices along a dimension.
+    """Replace runs of equal elements, or of equal slices along a dimension, by one of them.
 
-    Arguments are those of ``unique``.
+    See ``unique`` for the arguments.
 
     Example:
         >>> tn.unique_consecutive(tn.tensor([1, 1, 2, 1]))
@@ -281,13 +281,13 @@ def isin(
     assume_unique: bool = False,
     invert: bool = False,
 ) -> Tensor:
-    """Return True for the elements that are among ``test_elements``; one may be a number.
+    """Return True for the elements that are in ``test_elements``; either may be a number.
 
     Args:
-        elements: what to look for.
-        test_elements: where to look.
-        assume_unique: no element occurs twice in either; accepted for compatibility.
-        invert: return False for them instead.
+        elements: the elements to look up.
+        test_elements: the elements to compare with.
+        assume_unique: whether both are free of duplicates; accepted for compatibility.
+        invert: return False for these elements and True for the others.
 
     Example:
         >>> tn.isin(tn.tensor([1, 2, 3]), tn.tensor([3, 1]))

@@ -38,8 +38,8 @@ def declared():
 
 def test_a_formula_may_only_name_what_is_known(declared):
     sentence = (
-        f"a formula of {declared.name} uses 'other', which is no input, output, shape or "
-        "attribute of it; known are factor, needs, result, self, self_shape, self_shapes"
+        f"a formula of {declared.name} uses 'other', which is not an input, output, shape "
+        "or attribute of it; known names: factor, needs, result, self, self_shape, self_shapes"
     )
     with pytest.raises(TypeError) as raised:
         declared.grad(self=lambda g, other: g)
@@ -338,7 +338,7 @@ def test_a_formula_may_not_use_names_that_the_compiler_needs(name):
     exec(source, scope)
     declared = operation(methods=False, outputs=("result", "other"))(scope[f"tested_{name}"])
     try:
-        with pytest.raises(TypeError, match=f"uses the name {name!r}, which compiled functions"):
+        with pytest.raises(TypeError, match=f"uses the name {name!r}, which is reserved"):
             declared.grad(self=eval(f"lambda grad, {name}: grad"))
     finally:
         del REGISTRY[declared.name]
@@ -357,7 +357,7 @@ def test_each_of_these_names_is_refused(name):
     exec(f"def tested_{name}(self, /, {name}): return self", scope)
     declared = operation(methods=False)(scope[f"tested_{name}"])
     try:
-        with pytest.raises(TypeError, match=f"uses the name {name!r}, which compiled functions"):
+        with pytest.raises(TypeError, match=f"uses the name {name!r}, which is reserved"):
             declared.grad(self=eval(f"lambda grad, {name}: grad"))
     finally:
         del REGISTRY[declared.name]

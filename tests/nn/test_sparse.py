@@ -58,7 +58,7 @@ def test_refusals():
         gradient(scale_grad_by_freq=True)
     with pytest.raises(RuntimeError, match="expected sparse coordinate tensor layout but got Str"):
         tn.ones(2).coalesce()
-    with pytest.raises(RuntimeError, match="can not be changed in place by add"):
+    with pytest.raises(RuntimeError, match="cannot be changed in place by add"):
         grad.add_(tn.ones(5, 2))
     with pytest.raises(RuntimeError, match="only be written in place as a whole, by 0"):
         grad.fill_(1.0)

@@ -1,7 +1,7 @@
-"""Which line of the user's code is running: cheap to remember, decoded only for a message.
+"""Call sites in the user's code: cheap to store, decoded only for a message.
 
-A site is ``(code object, instruction offset)`` of the nearest frame outside tinynet. The frame
-itself is never kept: it would keep the locals of its function, and so whole graphs, alive.
+A site is the ``(code object, instruction offset)`` of the nearest frame outside tinynet. Storing
+the frame itself would keep its function's locals, and so whole graphs, alive.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ COMPILED = "<tinynet operations>"
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-# File name -> whether it is the user's. A plain dict, which compiled operations read faster than
-# one that fills itself; ``is_outside`` fills it.
+# File name -> whether it is the user's, filled by ``is_outside``. Compiled operations read it, and
+# a plain dict is faster than a defaultdict.
 OUTSIDE: dict[str, bool] = {}
-# Lines of a config that were warned of: Python keeps such a list for each module.
+# The warning registry for lines of configs; Python keeps one for each module.
 _warned: dict[str | tuple[str, type[Warning], int], int] = {}
-fallback: list[Callable[[], Site | None]] = []  # ``train``: the site where all frames are ours
+fallback: list[Callable[[], Site | None]] = []  # set by ``train``: a site if all frames are ours
 
 
 def is_outside(filename: str) -> bool:
-    """Return whether a file is the user's; worked out once per file name."""
+    """Return whether a file is the user's, cached per file name."""
     found = OUTSIDE.get(filename)
     if found is None:
-        # Frozen code is what starts a program (``python -m``), and what imports modules.
+        # Frozen code starts programs (``python -m``) and imports modules.
         found = OUTSIDE[filename] = not filename.startswith((_ROOT, COMPILED, "<frozen "))
     return found
 
 
 def here() -> Site | None:
-    """Return the site of the nearest frame outside tinynet (None where there is none)."""
+    """Return the site of the nearest frame outside tinynet, or None."""
     return outward(sys._getframe(1))
 
 
 def outward(frame: FrameType | None) -> Site | None:
-    """Return the site of the nearest frame outside tinynet, from ``frame`` on."""
+    """Return the site of the nearest frame outside tinynet, starting at ``frame``."""
     known = OUTSIDE
     while frame is not None:
         code = frame.f_code
@@ -56,7 +56,7 @@ def outward(frame: FrameType | None) -> Site | None:
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Warn; the line that the warning names is the nearest one outside tinynet."""
+    """Issue a warning that names the nearest line outside tinynet."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and not is_outside(frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
@@ -73,7 +73,7 @@ class Location(NamedTuple):
         filename: the file as Python knows it.
         line: line number, from 1.
         function: name of the function.
-        text: the source line without indentation ("" where the source is not at hand).
+        text: the source line without indentation ("" if the source is not available).
         start, end: columns of the expression in ``text``, from 0.
     """
 
@@ -97,8 +97,8 @@ class Location(NamedTuple):
 
 
 def shown_name(filename: str) -> str:
-    """The name of a file for messages; In[3] for the third cell of a notebook."""
-    # The cells are temporary files, whose names say nothing.
+    """Return the name of a file for messages, In[3] for the third cell of a notebook."""
+    # Cells are temporary files with meaningless names.
     get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     compiler = getattr(get_shell(), "compile", None)
     cell = getattr(compiler, "format_code_name", lambda name: None)(filename)

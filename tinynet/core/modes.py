@@ -1,4 +1,4 @@
-"""What holds in a thread: grad mode, inference mode, the modules and the backward that run."""
+"""The modes of a thread: grad mode, inference mode, the running modules and backward pass."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ DECORATED_CLASS = (
 
 
 class _Modes(threading.local):
-    # True, False, or a keeper (graph/saved_hooks.py), which counts as True and is told of saves.
+    # True, False, or a keeper (graph/saved_hooks.py), which is truthy and takes over saved values.
     grad: Any = True
-    on: Any = True  # what "on" is at the moment
+    on: Any = True  # the value of ``grad`` when recording is on: True or a keeper
     inference: bool = False
-    autocast: Any = None  # runs what is declared so on cast arguments, see tinynet/amp/state.py
-    plain: bool = False  # results are plain tensors, also of subclasses: tensors/subclasses.py
-    backward_pass: Any = None  # the backward pass that runs
-    watcher: Any = None  # goes with a backward pass in anomaly mode, see autograd/anomaly.py
-    thread: int  # which thread this is; one made by `on_a_new_stack` counts as its maker
-    scope: Any = None  # the modules that run (module_scope.py); nodes and writes remember it
+    autocast: Any = None  # casts the arguments of some operations, see tinynet/amp/state.py
+    plain: bool = False  # results are plain tensors, even of subclasses: tensors/subclasses.py
+    backward_pass: Any = None  # the running backward pass
+    watcher: Any = None  # checks a backward pass in anomaly mode, see autograd/anomaly.py
+    thread: int  # the thread's id; a thread of `on_a_new_stack` has its creator's
+    scope: Any = None  # the running modules (module_scope.py); stored in nodes and writes
 
-    def __init__(self) -> None:  # runs in each thread that comes here
+    def __init__(self) -> None:  # runs once per thread
         self.thread = threading.get_ident()
         float_errors.install()
 
@@ -40,7 +40,7 @@ mode = _Modes()
 
 
 def on_a_new_stack(work: Callable[[], None]) -> None:
-    """Run a function on a thread of its own, under the modes of this one."""
+    """Run a function in a new thread, under the modes of this one."""
     modes, errors = vars(mode), []
 
     def run() -> None:
@@ -58,10 +58,10 @@ def on_a_new_stack(work: Callable[[], None]) -> None:
 
 
 class _Inference:
-    """How many inference modes are in force, over all threads.
+    """The number of active inference modes in all threads.
 
-    Compiled operations have a global ``inferring`` that says whether there are any. To ask it costs
-    nothing that can be measured; only if it says yes is the mode of the thread asked.
+    Compiled operations read a global ``inferring``, which is True if there are any; only then do
+    they check the mode of the thread. The global costs no measurable time.
     """
 
     def __init__(self) -> None:
@@ -69,13 +69,13 @@ class _Inference:
         self._lock = threading.Lock()
         self._namespaces: list[dict[str, Any]] = []
 
-    def tell(self, namespace: dict[str, Any]) -> None:
+    def track(self, namespace: dict[str, Any]) -> None:
         """Keep ``inferring`` in a namespace up to date."""
         namespace["inferring"] = False
         self._namespaces.append(namespace)
 
     def change(self, by: int) -> None:
-        """Count one more, or one less."""
+        """Add ``by``, 1 or -1, to the count."""
         with self._lock:
             self.count += by
             for namespace in self._namespaces:
@@ -86,7 +86,7 @@ inference = _Inference()
 
 
 def is_grad_enabled() -> bool:
-    """Return True if operations are recorded at the moment.
+    """Return True if operations are being recorded.
 
     Example:
         >>> with tn.no_grad():
@@ -127,7 +127,7 @@ class GradMode:
         return wrapped  # type: ignore[return-value]
 
     def _generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The mode holds while the generator's own code runs, not while its caller's does."""
+        """Apply the mode while the generator's code runs, not while its caller's does."""
 
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             generator = function(*args, **kwargs)
@@ -231,6 +231,6 @@ class set_grad_enabled(GradMode):
         mode.grad = self._value and mode.on
 
     def __call__(self, function: F) -> F:
-        """Undo the immediate switch: as a decorator only the function is affected."""
+        """Undo the immediate switch: a decorator affects only its function."""
         mode.grad = self._before.pop()
         return super().__call__(function)

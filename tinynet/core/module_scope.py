@@ -1,7 +1,7 @@
 """The modules whose ``forward`` is running in a thread.
 
-``nn.Module.__call__`` enters and leaves; recorders and error messages read ``mode.scope``. It
-stands in core because ``nn`` and ``board`` may not import each other.
+``nn.Module.__call__`` enters and leaves scopes; recorders and error messages read ``mode.scope``.
+This file is in core because ``nn`` and ``board`` may not import each other.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Scope = tuple[Any, "weakref.ref[Any]"]
 
 
 class Follower(Protocol):
-    """Hears of the calls of modules of its thread."""
+    """An observer of the module calls of its thread."""
 
     def entered(self, module: Any) -> None:
-        """A call begins; hooks of the module have not run yet."""
+        """Handle the start of a call, before the module's hooks."""
 
     def left(self, module: Any) -> None:
-        """The call has ended, with a result or an exception."""
+        """Handle the end of a call, with a result or an exception."""
 
 
 calls: Channel[Follower] = Channel()
@@ -32,7 +32,7 @@ following = calls.heard_by
 
 
 def enter(module: Any) -> Scope | None:
-    """Note that ``module`` runs; return what ``leave`` needs."""
+    """Enter the scope of ``module``; return the outer scope, for ``leave``."""
     outer: Scope | None = mode.scope
     mode.scope = (outer, weakref.ref(module))
     if calls.listeners:
@@ -42,7 +42,7 @@ def enter(module: Any) -> Scope | None:
 
 
 def leave(outer: Scope | None) -> None:
-    """Note that the innermost module has ended."""
+    """Leave the scope of the innermost module."""
     scope, mode.scope = mode.scope, outer
     if calls.listeners:
         for follower in calls.here():

@@ -1,4 +1,4 @@
-"""The trace bus: channels on which recorders, profilers and searches hear what runs."""
+"""The trace bus: channels that report events to recorders and profilers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Listener = TypeVar("Listener")
 
 
 class Channel(Generic[Listener]):
-    """Events of one kind. A listener hears those of the thread in which it began to listen.
+    """Events of one kind. A listener receives the events of the thread that registered it.
 
     Args:
-        changed: called when the first listener has come, and when the last has gone.
+        changed: called after the first listener is added and after the last is removed.
 
     Attributes:
-        listeners: those of all threads; the fast path asks only whether there are any.
+        listeners: those of all threads; the fast path checks only whether there are any.
     """
 
     def __init__(self, changed: Callable[[], None] = lambda: None):
@@ -33,7 +33,7 @@ class Channel(Generic[Listener]):
 
     @contextlib.contextmanager
     def heard_by(self, listener: Listener) -> Iterator[None]:
-        """Let ``listener`` hear the events of this thread until the block ends."""
+        """Send the events of this thread to ``listener`` until the block ends."""
         entry = (mode.thread, listener)
         with self._lock:
             self.listeners.append(entry)

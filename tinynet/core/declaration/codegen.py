@@ -16,20 +16,20 @@ def parameters(function: Any) -> tuple[str, ...]:
 
 
 def saved_arrays(op: Any) -> list[str]:
-    """Return the inputs and outputs whose arrays the formulas name, in a fixed order."""
+    """Return the inputs and outputs whose arrays the formulas use, in a fixed order."""
     used = {name for f in op.formulas.values() for name in parameters(f)[1:]}
     return [n for n in (*op.tensors, "result", *op.outputs, *op.hidden) if n in used]
 
 
 def saved_constants(op: Any) -> list[str]:
-    """Return the attributes and shapes that the formulas name."""
+    """Return the attributes and shapes that the formulas use."""
     used = {name for f in op.formulas.values() for name in parameters(f)[1:]}
     shapes = [f"{t}_shape{s}" for t in op.tensors for s in ("", "s")]
     return [n for n in (*op.attributes, *shapes) if n in used]
 
 
 class Forward:
-    """Writes the function that runs, and records, one operation."""
+    """Generates the function that runs and records an operation."""
 
     def __init__(self, op: Any):
         self.op = op
@@ -89,7 +89,7 @@ class Forward:
             self.several()
 
     def pair(self) -> None:
-        """Two tensors, or a tensor and a number."""
+        """Convert two tensors, or a tensor and a number."""
         op, n = self.op, self.n
         s, o = op.tensors
         numbers = "" if op.numbers else "False and "
@@ -121,7 +121,7 @@ class Forward:
                 return {n}_op.coerce(({s}, {o}), {self.rest()})""")
 
     def several(self) -> None:
-        """Tensors only."""
+        """Convert tensors only."""
         op = self.op
         inputs = "(" + ", ".join(op.tensors) + ",)"
         checks = " and ".join(f"isinstance({t}, Tensor)" for t in op.tensors)
@@ -201,7 +201,7 @@ class Forward:
     # ---- recording --------------------------------------------------------------------------
 
     def record(self) -> None:
-        """Make a node, if grad mode is on and an input wants a gradient."""
+        """Make a node if grad mode is on and an input requires grad."""
         op = self.op
         condition, lines, edges = self.edges()
         lines = ["if m := mode.grad:", *("    " + line for line in lines)]
@@ -227,7 +227,7 @@ class Forward:
         self.body("\n".join([f"if {condition}:", *("    " + line for line in lines)]))
 
     def edges(self) -> tuple[str, list[str], str]:
-        """Return when to record, the lines that find the edges (the last an ``if``), the edges."""
+        """Return the condition, the lines that find the edges (ending in an ``if``), the edges."""
         op = self.op
         if op.kind == "sequence":
             (t,) = op.tensors
@@ -252,7 +252,7 @@ class Forward:
         return f"({' or '.join(flags)})", lines, f"({', '.join(names)},)"
 
     def second_may_be_number(self) -> bool:
-        """True where the second operand's ``_requires_grad`` is in ``r1``: it may be a number."""
+        """Return True if the second operand may be a number; ``r1`` is its ``_requires_grad``."""
         op = self.op
         return op.kind == "pointwise" and len(op.tensors) == 2 and not op.exempt
 
@@ -275,11 +275,11 @@ class Forward:
         return lines if op.kind == "view" else [*lines, "t._requires_grad = True"]
 
     def save(self) -> list[str]:
-        """Keep what the formulas of the inputs that require grad name, and nothing else."""
+        """Save only what the formulas of the inputs that require grad use."""
         op = self.op
         lines = []
         for name in saved_arrays(op):
-            # As PyTorch: one of several inputs is only saved for an edge that leads somewhere.
+            # As in PyTorch, one of several inputs is only saved for an edge that leads somewhere.
             some = "" if name in op.formulas and len(op.formulas) > 1 else " is not None"
             users = [
                 f"e{i}{some}"
@@ -302,7 +302,7 @@ class Forward:
     def save_array(self, name: str) -> list[str]:
         """Save one array with the version of the tensor that owns it."""
         op, slot = self.op, f"n.saved_{name}"
-        if name in op.hidden:  # nobody else has it, so nobody can change it
+        if name in op.hidden:  # not visible outside, so it cannot change
             return [f"{slot} = o_{name}", f"{slot}_version = None"]
         if name in op.tensors:
             array, owner = f"a{op.tensors.index(name)}", name
@@ -330,7 +330,7 @@ class Forward:
 
 
 class Backward:
-    """Writes a node's ``backward`` on arrays."""
+    """Generates a node's ``backward`` on arrays."""
 
     def __init__(self, op: Any):
         self.op = op
@@ -349,7 +349,7 @@ class Backward:
         for name in constants:
             lines.append(f"    {name} = n.saved_{name}")
             if name in op.frees:
-                lines.append(f"    if {name}.__class__ is Freed: raise gone(n, {name})")
+                lines.append(f"    if {name}.__class__ is Freed: raise already_freed(n, {name})")
         if op.many:
             lines.append("    g = filled(g, n.shape, n.dtype)")
         elif op.differentiable > 1:

@@ -1,8 +1,8 @@
-"""Compiling a declaration into a straight-line function and a node class.
+"""The compiler of declarations: makes a straight-line function and a node class from each.
 
-The way ``dataclasses`` does it: source text, ``exec`` once, kept in ``linecache`` so that
-tracebacks show it. Nothing that is known per declaration is decided per call. All functions share
-one namespace, in which the kernels can be swapped (``core/declaration/observers.py``).
+It works like ``dataclasses``: it generates source text, runs ``exec`` once, and stores the text in
+``linecache`` for tracebacks. Whatever a declaration fixes is decided here, not at each call. All
+functions share one namespace, in which kernels can be replaced (``core/declaration/observers.py``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tinynet.core.declaration import casting, codegen_inplace
 from tinynet.core.declaration.codegen import Backward, Forward, saved_arrays, saved_constants
 from tinynet.core.declaration.observers import observable, observers
 from tinynet.core.declaration.out_argument import written
-from tinynet.core.graph.node import Freed, Node, count_nodes, gone, restore
+from tinynet.core.graph.node import Freed, Node, already_freed, count_nodes, restore
 from tinynet.core.graph.recorded_backward import backward_recorded, unpack
 from tinynet.core.graph.saved_hooks import SavedTensor
 from tinynet.core.modes import inference, mode
@@ -57,7 +57,7 @@ NAMESPACE.update(
     count_nodes=count_nodes,
     restore=restore,
     Freed=Freed,
-    gone=gone,
+    already_freed=already_freed,
     promoted=dtypes.result_type,
     floating_kind=dtypes.floating_kind,
     wrap=wrap,
@@ -70,7 +70,7 @@ NAMESPACE.update(
     SUBCLASSES=subclasses.SUBCLASSES,
     dispatched=subclasses.dispatched,
 )
-inference.tell(NAMESPACE)
+inference.track(NAMESPACE)
 
 
 OPERATOR = " operator"
@@ -82,8 +82,8 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
     Args:
         op: the operation.
         declared: the declared function, for its defaults and docstring.
-        operator: make the form behind Python's operator, which returns NotImplemented for operands
-            that it does not know.
+        operator: make the form behind Python's operator, which returns NotImplemented for unknown
+            operands.
     """
     NAMESPACE[f"{op.name}_op"] = op
     observable.add(f"{op.name}_kernel", op)
@@ -95,7 +95,7 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
         function.__defaults__ = (*(declared.__defaults__ or ()), None)
     function.__kwdefaults__ = declared.__kwdefaults__
     function.__doc__ = declared.__doc__
-    # Where users find it, and pickle does: the module that declares it holds the operation itself.
+    # The public module, for users and pickle: the declaring module holds the Operation instead.
     public = (declared.__module__ or "").startswith("tinynet.ops.")
     function.__module__ = "tinynet.ops" if public else declared.__module__
     function.__qualname__ = op.name
@@ -151,7 +151,7 @@ def compile_operation(op: Any, operator: bool) -> None:
         if op.number_node is not None:
             node.by_number = _node_class(op, op.number_node)
             node.by_number.backward = node.backward  # type: ignore[method-assign]
-        NAMESPACE[f"{op.name}_node"] = node  # last: another thread may be on its way
+        NAMESPACE[f"{op.name}_node"] = node  # last: other threads check for it
     source = Forward(op).source()
     if operator:
         source = source.replace(f"{op.name}_op.coerce(", f"{op.name}_op.operands(")
@@ -171,7 +171,7 @@ def _formulas(op: Any) -> dict[str, Any]:
 
 
 def widen() -> None:
-    """Let all kernels and formulas take bfloat16."""
+    """Make all kernels and formulas accept bfloat16."""
     for key, op in observable.operations.items():
         op.kernel = widening.kernel_of(op, op.kernel)
         observable.add(key, op)
@@ -184,7 +184,7 @@ dtypes.before_bfloat16.append(lambda: widening.switch_on(widen))
 
 
 def look_for_autocast() -> None:
-    """Let the operations that autocast casts for look for it from now on."""
+    """Recompile the operations with an autocast policy to check for autocast."""
     if not casting.state.used:
         casting.state.used = True
         for op in observable.operations.values():
@@ -203,12 +203,12 @@ subclasses.switched_on.append(_look_for_subclasses)
 
 
 def _forget(function: FunctionType, name: str) -> None:
-    """Let a function be compiled anew at its next call."""
+    """Discard a function's code: its next call compiles it again."""
     function.__code__ = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
 
 
 def call_input(function: FunctionType) -> None:
-    """Let callers name the first argument ``input``, as PyTorch's functions do; methods have it."""
+    """Rename the first parameter from ``self`` to ``input``, as in PyTorch's functions."""
     code = function.__code__
     if code.co_argcount and code.co_varnames[0] == "self":
         function.__code__ = code.replace(co_varnames=("input", *code.co_varnames[1:]))
@@ -254,14 +254,14 @@ def _names(op: Any) -> list[str]:
 
 
 def _saved_property(name: str, is_array: bool) -> property:
-    """Return the property that shows a saved value, under PyTorch's ``grad_fn._saved_self``."""
+    """Return the property for a saved value, PyTorch's ``grad_fn._saved_self``."""
     if is_array:
         return property(lambda node: unpack(node, name))
     return property(lambda node: getattr(node, f"saved_{name}"))
 
 
 def _raw_property(name: str) -> property:
-    """Return the property that takes hooks for a saved value: ``grad_fn._raw_saved_self``."""
+    """Return the property to set hooks on a saved value: ``grad_fn._raw_saved_self``."""
 
     def handle(node: Any) -> SavedTensor:
         def state() -> Any:
@@ -274,7 +274,7 @@ def _raw_property(name: str) -> property:
 
 
 def filled(g: list[Any], shapes: tuple[Any, ...], kinds: tuple[Any, ...]) -> list[Any]:
-    """Return the gradients of several outputs, zeros for those that got none."""
+    """Return the gradients of several outputs, with zeros for missing ones."""
     return [np.zeros(s, k) if x is None else x for x, s, k in zip(g, shapes, kinds, strict=True)]
 
 

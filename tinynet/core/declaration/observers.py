@@ -1,7 +1,7 @@
-"""Seeing every operation that runs, at no cost while nobody looks.
+"""Observers of operations, free of cost when there are none.
 
-Compiled operations call their kernel through one shared namespace. Observing swaps the kernels in
-that namespace for ones that report; nothing is checked per call otherwise.
+Compiled operations call their kernels through one shared namespace. Observing replaces the kernels
+in that namespace by reporting ones, so calls need no check.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Callback = Callable[..., None]
 
 
 class Observable:
-    """The kernels that can be watched: name in the namespace -> operation."""
+    """The kernels that can be observed: name in the namespace -> operation."""
 
     def __init__(self) -> None:
         self.namespace: dict[str, Any] = {}
@@ -29,18 +29,18 @@ class Observable:
         self._kept: dict[Any, dict[str, Any]] = {}  # kernels that `refresh` made without observers
 
     def add(self, key: str, op: Any) -> None:
-        """Enter an operation, whose kernel is called by the name ``key``."""
+        """Add an operation whose kernel is called ``key`` in the namespace."""
         self.operations[key] = op
         self._kept.clear()
         self.namespace[key] = op.kernel if self._before is None else self._before(op, op.kernel)
 
     def stand_before(self, make: Callable[[Any, Any], Any] | None) -> None:
-        """Run ``make(op, kernel)`` in the place of each kernel; None: the kernels themselves."""
+        """Replace each kernel by ``make(op, kernel)``; None restores the kernels."""
         self._before = make
         self.refresh()
 
     def refresh(self) -> None:
-        """Put the kernels that shall run in the place of those that did."""
+        """Update the kernels in the namespace."""
         make, kernels = self._before, self._kept.get(self._before, {})
         if observers or len(kernels) != len(self.operations):
             kernels = {}
@@ -58,7 +58,7 @@ observers = _operations.listeners
 
 
 class Write:
-    """What observers are told of a write in place, in the place of an operation."""
+    """A write in place, which observers receive instead of an operation."""
 
     __slots__ = ("name", "title")
     writes = True
@@ -74,7 +74,7 @@ def report_write(
     attributes: dict[str, Any] | None = None,
     times: tuple[int, int] | None = None,
 ) -> None:
-    """Tell the observers of this thread that ``sources`` were written to ``array``."""
+    """Report to the observers of this thread that ``sources`` were written to ``array``."""
     for callback in _operations.here():
         callback(Write(what), [array, *sources], [array], attributes or {}, times)
 
@@ -95,7 +95,7 @@ def _reporting(op: Any) -> Callable[..., Any]:
         elif op.hidden:
             result = (np.asarray(result[0]), *result[1:])
         else:
-            result = np.asarray(result)  # the very object that becomes the Tensor's array
+            result = np.asarray(result)  # the same object as the Tensor's array
         count = len(op.tensors)
         inputs = [a for a in args[:count] if isinstance(a, np.ndarray)]
         for a in args[:count]:
@@ -116,10 +116,10 @@ def _reporting(op: Any) -> Callable[..., Any]:
 
 
 def _without_times(callback: Callback) -> Callback:
-    def tell(op: Any, ins: list[Array], outs: list[Array], attributes: Any, times: Any) -> None:
+    def call(op: Any, ins: list[Array], outs: list[Array], attributes: Any, times: Any) -> None:
         callback(op, ins, outs, attributes)
 
-    return tell
+    return call
 
 
 def observing(callback: Callback, timed: bool = False) -> AbstractContextManager[None]:
@@ -131,7 +131,7 @@ def observing(callback: Callback, timed: bool = False) -> AbstractContextManager
 
     Args:
         callback: what to call.
-        timed: also pass when the kernel began and ended, as nanoseconds of
-            ``time.perf_counter_ns``; None for most writes, which are reported when they are done.
+        timed: also pass the start and end of the kernel, in nanoseconds of
+            ``time.perf_counter_ns``; None for most writes, which are reported afterwards.
     """
     return _operations.heard_by(callback if timed else _without_times(callback))

@@ -1,8 +1,8 @@
-"""Declaring an operation: ``@pointwise``, ``@operation``, ``@view`` and ``.grad``.
+"""Declarations of operations: ``@pointwise``, ``@operation``, ``@view`` and ``.grad``.
 
-One declaration gives the function, the Tensor method, the in-place variant, the node class and
-what is saved. ``ops/README.md`` shows how to write one; ``compiler.py`` turns it into a
-straight-line Python function at its first call (compiling all of them at import would cost more
+One declaration defines the function, the Tensor method, the in-place variant, the node class and
+the saved values. ``ops/README.md`` shows how to write one; ``compiler.py`` turns it into a
+straight-line Python function at its first call (compiling all of them at import would take longer
 than importing numpy).
 """
 
@@ -32,27 +32,27 @@ _REFLECTED = _COMMUTATIVE.union("sub truediv floordiv mod pow matmul lshift rshi
 
 
 class Operation:
-    """One operation: its kernel, and how its derivative is written.
+    """One operation: its kernel, its derivative and its public functions.
 
     Attributes:
         name: PyTorch's name.
         kernel: arrays in, array out (``multiple``: several arrays).
-        declared: the function that was declared; its signature is that of all faces.
+        declared: the declared function; all public forms have its signature.
         tensors: names of the tensor inputs: the parameters before ``/``.
         attributes: names of the other parameters.
         kind: ``"pointwise"``, ``"plain"``, ``"view"`` or ``"sequence"`` (of tensors, as in cat).
-        formulas: input name -> derivative; None as long as there is none.
+        formulas: input name -> derivative; None without derivatives.
         joint: one function for the derivatives of all inputs, instead of ``formulas``.
-        ufunc: the kernel, if that is a ufunc of numpy's; else None.
-        recorded: input name -> what stands for its formula where the gradient is recorded, and
-            the names of its arguments after ``g``; see ``core/graph/double_backward.py``.
+        ufunc: the kernel, if it is a numpy ufunc; else None.
+        recorded: input name -> the function that replaces its formula when the gradient is
+            recorded, and its argument names after ``g``; see ``core/graph/double_backward.py``.
         function: the public function on tensors.
     """
 
     writes = False  # see core/declaration/observers.py
-    opmath = False  # where True, a number beside float16 stays in float32: see widening.py
-    number_node: str | None = None  # the node's name in a formula that multiplies with a number
-    too_large = staticmethod(errors.output_shape)  # for what it is to be written to in place
+    opmath = False  # if True, numbers combined with float16 stay in float32: see widening.py
+    number_node: str | None = None  # the node's name when a formula multiplies by a number
+    too_large = staticmethod(errors.output_shape)  # the error for in-place results of other shapes
     into: Callable[..., None] | None = None  # writes the result over the first argument
 
     def __init__(
@@ -97,7 +97,7 @@ class Operation:
         self._install(methods, operator, inplace)
 
     def _parameters(self, code: CodeType) -> None:
-        """Tell the tensor inputs, which stand before ``/``, from the attributes."""
+        """Separate the tensor inputs, which come before ``/``, from the attributes."""
         count = code.co_posonlyargcount
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self.tensors = names[:count]
@@ -122,12 +122,12 @@ class Operation:
     def grad(self, /, **formulas: Callable[..., Any]) -> Operation:
         """Declare the derivative for each differentiable input.
 
-        A formula's first parameter is the gradient ``g``. The names of the others say what is
-        saved: an input or output by its name (``result`` for a single one), ``x_shape`` for the
-        shape of input x only, an attribute by its name.
+        A formula's first parameter is the gradient ``g``. The names of the others determine what
+        is saved: an input, an output (``result`` if there is only one) or an attribute by its
+        name, or ``x_shape`` for only the shape of input x.
 
         Raises:
-            TypeError: a name fits nothing.
+            TypeError: a name is unknown.
         """
         for key, formula in formulas.items():
             if key not in self.tensors:
@@ -139,7 +139,7 @@ class Operation:
     def grads(self, joint: Callable[..., Any]) -> Operation:
         """Declare all derivatives in one function that returns a tuple.
 
-        Besides the names that ``grad`` knows it may take ``needs``: a tuple of bools, one per
+        Besides the names that ``grad`` accepts, it may take ``needs``, a tuple of bools, one per
         input.
         """
         self._check(joint)
@@ -153,28 +153,28 @@ class Operation:
         for name in parameters(formula)[1:]:
             if name not in known:
                 raise TypeError(
-                    f"a formula of {self.name} uses {name!r}, which is no input, output, shape or "
-                    f"attribute of it; known are {', '.join(sorted(known))}"
+                    f"a formula of {self.name} uses {name!r}, which is not an input, output, shape "
+                    f"or attribute of it; known names: {', '.join(sorted(known))}"
                 )
-            inputs = name in _TAKEN_FORWARD and name in (*self.tensors, *self.attributes)
-            if inputs or name in _TAKEN_BACKWARD or (name == "result" and self.outputs):
+            inputs = name in _RESERVED_FORWARD and name in (*self.tensors, *self.attributes)
+            if inputs or name in _RESERVED_BACKWARD or (name == "result" and self.outputs):
                 raise TypeError(
-                    f"a formula of {self.name} uses the name {name!r}, which compiled functions "
-                    "need for themselves: call it something else"
+                    f"a formula of {self.name} uses the name {name!r}, which is reserved for "
+                    "compiled functions: rename it"
                 )
 
     @property
     def title(self) -> str:
-        """What people call it: its own name, or for an internal form that of its node."""
+        """The name for users: the operation's, or for an internal form that of its node."""
         if self.formulas is None or hasattr(Tensor, self.name):
             return self.name
         forward = re.sub(r"Backwards?\d*(?=$|_copy$)", "", self.node_name)
-        # After a digit no word begins: MaxPool2DWithIndices is max_pool2d_with_indices.
+        # A digit does not end a word: MaxPool2DWithIndices is max_pool2d_with_indices.
         return re.sub(r"(?<=[^\d_])([A-Z])", r"_\1", forward).lower()
 
     @property
     def has_direct_writes(self) -> bool:
-        """True if numpy can write the result of the kernel where the first input is."""
+        """True if numpy can write the kernel's result to the first input."""
         plain = self.ufunc is not None and not self.attributes
         return plain and len(self.tensors) <= 2 and bool(self.numbers)
 
@@ -185,7 +185,7 @@ class Operation:
             self.tensors[0] in parameters(f)[1:] for f in self.formulas.values()
         )
 
-    # ---- faces ------------------------------------------------------------------------------
+    # ---- public forms -----------------------------------------------------------------------
 
     def inplace(self, name: str | None = None) -> Operation:
         """Add the in-place variant: method and function ``name_``."""
@@ -224,16 +224,16 @@ class Operation:
         self._method(augmented, f"__i{operator}__")
 
     def _method(self, function: Any, name: str) -> None:
-        """Make a face of the operation a Tensor method, and let it show the declared signature."""
+        """Add a form of the operation as a Tensor method with the declared signature."""
         function.__wrapped__ = self.declared
         method(function, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run on tensors, or, inside a formula that reads arrays, the kernel."""
+        """Run the function on tensors, or the kernel on arrays (inside formulas)."""
         for a in args:
             if isinstance(a, Tensor):
                 return self.function(*args, **kwargs)
-        if isinstance(args[0], np.generic):  # what numpy makes of arithmetic on 0-d arrays
+        if isinstance(args[0], np.generic):  # numpy's results of arithmetic on 0-d arrays
             args = (np.asarray(args[0]), *args[1:])
         for a in args:
             if isinstance(a, (np.ndarray, np.generic)):
@@ -246,10 +246,10 @@ class Operation:
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
 
-    # ---- off the straight line: what compiled functions call when an argument is unusual -------
+    # ---- the slow path: called by compiled functions for unusual arguments ---------------------
 
     def coerce(self, inputs: tuple[Any, ...], rest: dict[str, Any]) -> Any:
-        """Turn numbers and arrays among the tensor inputs into tensors, then run.
+        """Convert numbers and arrays among the tensor inputs to tensors, then run.
 
         Raises:
             TypeError: an input is neither a tensor nor (for pointwise operations) a number.
@@ -273,7 +273,7 @@ class Operation:
                 if self.mixed is not None and tensors and type(x) is bool:
                     self.mixed(tensors[0]._array, np.asarray(x))
                 number = wrap(np.asarray(dtypes.number(x, kind)))
-                number._counter = NUMBER  # for hooks on saved tensors it is none
+                number._counter = NUMBER  # hooks on saved tensors do not see it
                 made.append(number)
             elif isinstance(x, (np.ndarray, np.generic)):
                 made.append(wrap(np.asarray(x)))
@@ -282,7 +282,7 @@ class Operation:
         return self.function(*made, **rest)
 
     def operands(self, inputs: tuple[Any, ...], rest: dict[str, Any]) -> Any:
-        """Do what ``coerce`` does for the operands of an operator; NotImplemented for strangers."""
+        """Run ``coerce`` for the operands of an operator; return NotImplemented for others."""
         if all(_is_operand(x) for x in inputs):
             return self.coerce(inputs, rest)
         return NotImplemented
@@ -298,11 +298,11 @@ class Operation:
         return errors.must_be_tensor(self.name, shown, position + 1, x)
 
 
-# Names of the compiled functions' own, see core/declaration/codegen.py.
-_TAKEN_FORWARD = frozenset("c edges f m n o out r t v".split())
-_TAKEN_BACKWARD = frozenset("freed g n results wanted".split())
+# Local names of compiled functions, see core/declaration/codegen.py.
+_RESERVED_FORWARD = frozenset("c edges f m n o out r t v".split())
+_RESERVED_BACKWARD = frozenset("freed g n results wanted".split())
 _NUMBERS = frozenset({float, int, bool})
-_OF_NUMBERS = frozenset("add div floor_divide mul sub".split())  # that take two numbers as well
+_OF_NUMBERS = frozenset("add div floor_divide mul sub".split())  # accept two numbers
 
 
 def _is_operand(x: Any) -> bool:
@@ -312,18 +312,18 @@ def _is_operand(x: Any) -> bool:
 def pointwise(
     kernel: Callable[..., Any] | None = None, **options: Any
 ) -> Callable[[Any], Operation]:
-    """Declare an elementwise operation: broadcasting and type promotion included.
+    """Declare an elementwise operation, with broadcasting and type promotion.
 
     Args:
         kernel: the numpy function; the declared function itself unless given.
         inplace: also make ``name_``.
-        ints: what integers become: ``"keep"``, ``"float"``, or ``"error"``.
+        ints: the treatment of integers: ``"keep"``, ``"float"`` or ``"error"``.
         operator: Python's operator, such as ``"mul"`` for ``*``.
-        node: name of the node class; from the operation's name unless given.
-        exempt: inputs that take no part in promotion (the condition of ``where``).
+        node: name of the node class; by default from the operation's name.
+        exempt: inputs excluded from promotion (the condition of ``where``).
         methods: whether it is a Tensor method too; if so, the function takes ``out=``.
-        out: whether a function that is no method takes ``out=``.
-        mixed: called with the arrays where dtypes differ, to refuse what PyTorch refuses.
+        out: whether the function takes ``out=`` even if it is not a method.
+        mixed: called with the arrays if dtypes differ, to refuse what PyTorch refuses.
         numbers: whether an input may be a Python number; ``"other"``: not the first.
     """
     return lambda declared: Operation(declared, "pointwise", kernel, **options)
@@ -332,17 +332,17 @@ def pointwise(
 def operation(
     kernel: Callable[..., Any] | None = None, **options: Any
 ) -> Callable[[Any], Operation]:
-    """Declare an operation of another shape: reductions, products, indexing, ...
+    """Declare an operation that is not elementwise: reductions, products, indexing, ...
 
     Args:
         kernel: the numpy function; the declared function itself unless given.
-        outputs: names of the outputs where there are several.
-        differentiable: how many of them are, counted from the first. Where it is more than one, a
-            formula's ``g`` is a tuple of their gradients, with zeros where none arrived.
+        outputs: names of the outputs if there are several.
+        differentiable: the number of differentiable outputs, which come first. If more than one,
+            a formula's ``g`` is a tuple of their gradients, with zeros for missing ones.
         hidden: names of further arrays that the kernel returns only for the formulas.
         autocast: the dtype that autocast casts the inputs to, see core/declaration/casting.py.
-        frees: attributes that backward frees, as it does saved arrays: large ones.
-        result: makes the returned value of several outputs (a named tuple).
+        frees: large attributes that backward frees, like saved arrays.
+        result: builds the returned value from several outputs (a named tuple).
     """
     return lambda declared: Operation(declared, "plain", kernel, **options)
 

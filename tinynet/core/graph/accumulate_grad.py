@@ -1,4 +1,4 @@
-"""Where gradients end: what a pass brings to a leaf, and how ``.grad`` takes it."""
+"""Leaves of the graph: the gradients that a pass delivers, and their sum in ``.grad``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tinynet.dtypes import Array
 
 
 class Leaf:
-    """A leaf that a pass can reach, and what has arrived there.
+    """A leaf that a pass can reach, and its gradient so far.
 
     Attributes:
         tensor: the leaf.
-        left: how many edges have still to deliver.
-        gradient: the sum so far; None if nothing has arrived.
-        own: the sum is an array that nobody else holds.
-        hooked: something that has hooks on the way delivered nothing: they run all the same.
+        left: the number of edges that have not delivered yet.
+        gradient: the sum so far; None before the first gradient.
+        own: whether the leaf is the only owner of the array ``gradient``.
+        hooked: an edge delivered None to a leaf with hooks, which run all the same.
     """
 
     __slots__ = ("gradient", "hooked", "left", "own", "tensor")
@@ -35,7 +35,7 @@ class Leaf:
 
 
 def _accumulate_rows(leaf: Tensor, grad: Tensor, g: Tensor) -> None:
-    """Add a sparse to a dense gradient, or the other way round, or both sparse."""
+    """Add two gradients of which at least one is sparse."""
     if not is_sparse(grad):
         rows_of(g).add_to(grad._array)
     elif is_sparse(g):
@@ -47,7 +47,7 @@ def _accumulate_rows(leaf: Tensor, grad: Tensor, g: Tensor) -> None:
 
 
 def _laid_out(g: Array, leaf: Array) -> Array:
-    """Return a copy of a gradient; in the leaf's order in memory where that is not row-major."""
+    """Return a copy of a gradient, in the leaf's memory order if that is not row-major."""
     if type(leaf) is not np.ndarray or leaf.flags.c_contiguous or 0 in leaf.strides:
         return dense_copy(g)
     copy = np.empty_like(leaf, g.dtype)
@@ -56,10 +56,10 @@ def _laid_out(g: Array, leaf: Array) -> Array:
 
 
 def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> None:
-    """Add ``g`` to ``leaf.grad``; in place unless the pass is recorded, as PyTorch does."""
+    """Add ``g`` to ``leaf.grad``, as in PyTorch in place unless the pass is recorded."""
     grad = dense_gradient(leaf)
     if not leaf._requires_grad or g is None:
-        pass  # switched off since, or nothing arrived
+        pass  # requires_grad was switched off, or no gradient arrived
     elif grad is None:
         if recorded:
             leaf._grad = Recorded.clone(g)
@@ -75,7 +75,7 @@ def accumulate(leaf: Tensor, g: Tensor | None, own: bool, recorded: bool) -> Non
         refuse_overlap(grad._array)
         try:
             np.add(grad._array, g._array, out=grad._array, casting="same_kind")
-        except ValueError:  # x.data has another shape now
+        except ValueError:  # x.data was replaced by another shape
             raise errors.not_written(grad._array.shape, g._array.shape) from None
         counter_of(grad).bump(None, "gradient accumulation")
     if leaf._hooks is not None:

@@ -1,4 +1,4 @@
-"""CopySlices: the history of a tensor one of whose views was written in place."""
+"""CopySlices: the history of a tensor after an in-place write to one of its views."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tinynet.core.tensors.views import Chain
 
 
 class CopySlices(Node):
-    """The history of a base one of whose views was written in place.
+    """The history of a base after an in-place write to one of its views.
 
-    The part of the gradient that belongs to the view goes through ``inner``, the node of the
-    in-place operation; the rest goes on to what the base was before.
+    The part of the gradient that belongs to the view passes through ``inner``, the node of the
+    in-place operation; the rest passes on to the previous history of the base.
     """
 
     __slots__ = ("chain", "freed", "inner", "order", "written")
@@ -34,7 +34,7 @@ class CopySlices(Node):
         # The chain may only fit the order in which the base's dimensions lie in memory.
         order = sorted(range(base._array.ndim), key=lambda i: -base._array.strides[i])
         self.order = None if order == sorted(order) else order
-        # What inner saved of its result is the view, whose history is in turn this node.
+        # The result saved by inner is the view, whose history is in turn this node.
         self.written = base._array if inner is not None and "result" in inner.saved else None
         self.chain = chain
         self.inner = inner
@@ -92,9 +92,9 @@ class CopySlices(Node):
         return (whole, *rest)
 
     def _lend_edge(self, inner: Node) -> None:
-        """Tell ``inner`` where its saved result stands in the graph: it is a view of the base.
+        """Set the edge of the result saved by ``inner``, which is a view of the base.
 
-        Only for the moment: kept, it would be a cycle.
+        The caller removes it again: it forms a reference cycle.
         """
         if self.written is None:
             return

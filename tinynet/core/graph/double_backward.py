@@ -1,8 +1,8 @@
-"""Derivatives that are operations themselves, as PyTorch shows them: ``TanhBackwardBackward0``.
+"""Derivatives that are operations themselves, as in PyTorch: ``TanhBackwardBackward0``.
 
-A plain backward runs an operation's formula on arrays, and nothing here is in its way. With
-``create_graph`` the formula runs on tensors; there, an operation whose kernel is that same formula
-takes its place, so that the gradient has one node, with the name and saved values of PyTorch's.
+An ordinary backward runs an operation's formula on arrays and does not use this file. With
+``create_graph`` the formula runs on tensors. There an operation whose kernel is that formula
+replaces it, so that the gradient has a single node with the name and saved values of PyTorch's.
 """
 
 from __future__ import annotations
@@ -14,25 +14,24 @@ from typing import Any
 from tinynet.core.declaration.codegen import parameters
 from tinynet.core.declaration.operation import Operation
 
-# PyTorch's names of what such a node saves.
+# PyTorch's names for the values that such a node saves.
 _SHOWN = {"g": "grad_output", "result": "output", "input": "self"}
 
 
 def derivative(
     op: Operation, node: str, of: str = "self", /, **formulas: Callable[..., Any]
 ) -> Operation:
-    """Make the formula of an operation an operation, which ``create_graph`` records.
+    """Turn the formula of an operation into an operation, which ``create_graph`` records.
 
-    It is linear in the gradient: its derivative with respect to that is itself, if elementwise.
+    A formula is linear in the gradient, so if elementwise it is its own derivative there.
 
     Args:
-        op: the operation; its derivative is declared.
-        node: name of the class of nodes.
-        of: the input whose formula it is. Its parameters are ``g``, then what the formula saves,
+        op: the operation, with its derivative declared.
+        node: name of the node class.
+        of: the input of the formula. The formula's parameters are ``g``, then the saved values,
             tensors before attributes.
-        formulas: the derivatives with respect to the saved inputs and outputs, which go by
-            PyTorch's names: ``grad_output`` for ``g`` (where it is not elementwise), ``output`` for
-            ``result``.
+        formulas: the derivatives with respect to the saved inputs and outputs, under PyTorch's
+            names: ``grad_output`` for ``g`` (if not elementwise), ``output`` for ``result``.
     """
     assert op.formulas is not None
     formula = op.formulas[of]

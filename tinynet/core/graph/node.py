@@ -1,8 +1,8 @@
-"""Graph nodes: what backward walks over. A node knows its inputs' edges and what it saved.
+"""Graph nodes, with the edges of their inputs and the values saved for backward.
 
-An edge is ``(target, output number)``; the target is the node that made the input, or, for a leaf,
+An edge is ``(target, output number)``. The target is the node that made the input or, for a leaf,
 the leaf tensor itself (a separate accumulator object would form a reference cycle with its leaf).
-Nodes save arrays and versions, never tensors, so no saved value can lead back to its own node.
+Nodes save arrays and versions, never tensors, so no saved value can refer back to its own node.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ count_nodes = itertools.count().__next__
 
 
 class Freed:
-    """Stands in the place of a saved value's version once backward has freed it."""
+    """Replaces the version of a saved value that backward has freed."""
 
     __slots__ = ("site",)
-    n = -1  # no version has this number, so that the one check finds freed values too
+    n = -1  # no version has this number, so the version check also detects freed values
 
     def __init__(self, site: Site | None):
         self.site = site
@@ -39,9 +39,9 @@ class Hooks:
 
     Attributes:
         tensor: per output, functions of the gradient of that output, in order of registration.
-        retained: per output, a weak reference to the tensor whose ``.grad`` is to be kept.
+        retained: per output, a weak reference to the tensor that retains its gradient.
         pre, post: hooks on the node itself.
-        accumulated: run after a leaf's ``.grad`` was updated.
+        accumulated: hooks that run after each update of a leaf's ``.grad``.
     """
 
     __slots__ = ("accumulated", "post", "pre", "retained", "tensor")
@@ -58,12 +58,12 @@ class RemovableHandle:
     """Removes a hook: by ``remove()``, or at the end of a ``with`` block.
 
     Args:
-        hooks: the registry that the hook joins, at its end.
-        hook: the hook; without one, the caller enters it under ``id``.
-        extra_dict: a dictionary, or a list of them, in which the hook's number goes, too.
+        hooks: the registry to append the hook to.
+        hook: the hook; without one, the caller adds it under ``id``.
+        extra_dict: a dictionary, or a list of them, to remove the hook's number from, too.
 
     Attributes:
-        id: number of the hook; later hooks have larger ones.
+        id: number of the hook; later hooks have larger numbers.
     """
 
     _next = itertools.count().__next__
@@ -80,7 +80,7 @@ class RemovableHandle:
         return self._hooks
 
     def remove(self) -> None:
-        """Remove the hook; doing it twice is fine."""
+        """Remove the hook; a second call does nothing."""
         for numbers in (self._hooks, *self._extra):
             numbers.pop(self.id, None)
 
@@ -95,11 +95,11 @@ class Node:
     """One recorded operation.
 
     Attributes:
-        edges: one edge (or None: no gradient wanted) per tensor input.
+        edges: one edge per tensor input, None for inputs that do not require grad.
         site: the user's line that ran the operation.
-        scope: the modules that were running (unset for nodes that no module made).
+        scope: the modules that were running (unset for nodes made outside modules).
         shape, dtype: of the output; for several outputs, a tuple of each.
-        sequence: creation number; inputs are always older than what uses them.
+        sequence: creation number; inputs are always older than their users.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)
@@ -122,10 +122,10 @@ class Node:
     )
     saved: tuple[str, ...] = ()  # names of the saved arrays
     inputs: tuple[str, ...] = ()  # names of the tensor inputs, as formulas use them
-    by_number: type[Node] | None = None  # the class where PyTorch multiplies with a C++ number
+    by_number: type[Node] | None = None  # the class if PyTorch multiplies by a C++ number
     multiple = False  # several outputs: gradients arrive as a list, shape and dtype are tuples
-    takes_missing = False  # runs also where no gradient arrives, as an autograd.Function does
-    gives_fresh = False  # gradients are new arrays, the incoming one, or views of it; nothing saved
+    takes_missing = False  # runs even without an incoming gradient, like an autograd.Function
+    gives_fresh = False  # returns new arrays, the incoming gradient or views of it, no saved arrays
     edges: tuple[Edge | None, ...]
     hooks: Hooks | None
     result_edge: Edge | None  # set only while CopySlices runs an inner node
@@ -135,11 +135,11 @@ class Node:
     sequence: int
 
     def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Return one gradient per edge, on arrays. ``freed`` marks what is released."""
+        """Return one gradient per edge, as arrays; ``freed`` replaces released values."""
         raise NotImplementedError
 
     def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Do the same on tensors, so that the gradients have a graph of their own."""
+        """Return the same gradients as tensors with their own graph."""
         raise NotImplementedError
 
     def name(self) -> str:
@@ -158,7 +158,7 @@ class Node:
 
     @property
     def metadata(self) -> dict[Any, Any]:
-        """A dictionary for notes of the user's, empty at first."""
+        """A dictionary for the user's own data, initially empty."""
         try:
             return self._metadata
         except AttributeError:
@@ -166,19 +166,19 @@ class Node:
             return self._metadata
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call ``fn(grad_inputs, grad_outputs)`` after the node; a tuple that it returns replaces
-        the gradients of the inputs."""
+        """Call ``fn(grad_inputs, grad_outputs)`` after the node; a returned tuple replaces the
+        gradients of the inputs."""
         return RemovableHandle(new_hooks(self).post, fn)
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Call ``fn(grad_outputs)`` before the node; a tuple that it returns replaces them."""
+        """Call ``fn(grad_outputs)`` before the node; a returned tuple replaces them."""
         return RemovableHandle(new_hooks(self).pre, fn)
 
     def __call__(self, *grads: Any) -> Any:
-        """Return the gradients of the inputs as the formulas give them, without any hooks.
+        """Return the gradients of the inputs from the formulas, without any hooks.
 
         Raises:
-            TypeError: not one tensor (or None) for each output.
+            TypeError: the arguments are not one tensor (or None) for each output.
         """
         expected = len(self.shape) if self.multiple else 1
         if len(grads) != expected:
@@ -194,9 +194,9 @@ class Node:
 
 
 class AccumulateGrad(Node):
-    """What ``next_functions`` shows for a leaf: the place where its gradient arrives.
+    """The node that ``next_functions`` shows for a leaf, where its gradient is accumulated.
 
-    Autograd makes them; users make none.
+    Only autograd makes such nodes.
 
     Attributes:
         variable: the leaf.
@@ -237,10 +237,10 @@ class AccumulateGrad(Node):
 
 
 class Nowhere(Node):
-    """Where the gradient of a view goes that was made without recording.
+    """The target for gradients of a view that was made without recording: it drops them.
 
-    Its base requires grad, so operations on the view are recorded; but the view has no history, and
-    is no leaf of its own either, so what arrives here is dropped.
+    The base of the view requires grad, so operations on the view are recorded; but the view has no
+    history and is not a leaf.
     """
 
     __slots__ = ()
@@ -253,7 +253,7 @@ class Nowhere(Node):
 
 
 class NowhereEdge(tuple[Node, int]):
-    """An edge that leads nowhere: nothing is saved for it, and no gradient computed."""
+    """An edge to ``Nowhere``: operations save no values and compute no gradient for it."""
 
     __slots__ = ()
 
@@ -265,7 +265,7 @@ NOWHERE_EDGE = NowhereEdge((Nowhere(), 0))
 
 
 def move_retained(before: Edge | None, after: Edge | None) -> None:
-    """Let ``retain_grad`` follow a tensor whose history is now ``after``."""
+    """Move ``retain_grad`` of a tensor to its new history, ``after``."""
     if before is None or after is None or not isinstance(before[0], Node):
         return
     old: Hooks | None = before[0].hooks
@@ -274,7 +274,7 @@ def move_retained(before: Edge | None, after: Edge | None) -> None:
 
 
 def new_hooks(holder: Any) -> Hooks:
-    """Return the hooks of a node or leaf, made when first needed."""
+    """Return the hooks of a node or leaf, created when first needed."""
     hooks: Hooks | None = holder.hooks if isinstance(holder, Node) else holder._hooks
     if hooks is None:
         hooks = Hooks()
@@ -286,7 +286,7 @@ def new_hooks(holder: Any) -> Hooks:
 
 
 def check_replaced(hook: Any, returned: Any, count: int) -> None:
-    """Refuse what a hook on a node may not return."""
+    """Raise an error if the return value of a hook on a node is invalid."""
     if not isinstance(returned, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(returned).__name__}'")
     if len(returned) != count:
@@ -310,21 +310,21 @@ class Saved:
 
 
 class Guard:
-    """Stands in the place of a saved value's version while someone keeps the value specially.
+    """Replaces the version of a saved value that a ``Keeper`` has taken over.
 
-    Its ``n`` is no version, so that the one check on the fast path finds it.
+    No version has the number ``n``, so the version check on the fast path detects it.
     """
 
     __slots__ = ()
     n = -2
 
     def restore(self, node: Node, kept: Any) -> Array:
-        """Return the saved array from what was kept in its place."""
+        """Return the saved array from ``kept``, the value stored in its place."""
         raise NotImplementedError
 
 
 def restore(node: Node, name: str) -> Array:
-    """Return a saved array that is kept specially; raise if it was changed or freed."""
+    """Return a saved array that a keeper took over; raise if it was changed or freed."""
     version = getattr(node, f"saved_{name}_version")
     if isinstance(version, Guard):
         return version.restore(node, getattr(node, f"saved_{name}"))
@@ -332,10 +332,10 @@ def restore(node: Node, name: str) -> Array:
 
 
 def problem(node: Node, name: str) -> RuntimeError:
-    """Return the error for a saved value that was changed, or freed, before it was needed."""
+    """Return the error for a saved value that was changed or freed before it was needed."""
     version = getattr(node, f"saved_{name}_version")
     if isinstance(version, Freed):
-        return gone(node, version)
+        return already_freed(node, version)
     index = type(node).inputs.index(name) if name in type(node).inputs else None
     edge = None if index is None else node.edges[index]
     array, at = getattr(node, f"saved_{name}"), getattr(node, f"saved_{name}_at")
@@ -344,8 +344,8 @@ def problem(node: Node, name: str) -> RuntimeError:
     return modified_problem(node, array, version, at, edge, index is None, number)
 
 
-def gone(node: Node, freed: Freed) -> RuntimeError:
-    """Return the error for a saved value that an earlier backward has freed."""
+def already_freed(node: Node, freed: Freed) -> RuntimeError:
+    """Return the error for a saved value that an earlier backward freed."""
     return freed_error(node.site, freed.site, locate(here()))
 
 

@@ -1,4 +1,4 @@
-"""Backward on tensors: the second reader of the formulas, for ``create_graph=True``."""
+"""Backward on tensors, which records the formulas for ``create_graph=True``."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.graph.node import Edge, Freed, Guard, count_nodes, gone, restore
+from tinynet.core.graph.node import Edge, Freed, Guard, already_freed, count_nodes, restore
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, wrap
 from tinynet.core.tensors.version import NUMBER
 from tinynet.core.tensors.views import NO_GRAD, View
 
 
 def unpack(node: Any, name: str) -> Any:
-    """Return a saved value as a tensor with its history; a number or None as it is.
+    """Return a saved value as a tensor with its history; a number or None unchanged.
 
     Raises:
-        RuntimeError: the value was changed in place since, or freed.
+        RuntimeError: the value has been changed in place or freed.
     """
     version = getattr(node, f"saved_{name}_version")
     array = getattr(node, f"saved_{name}")
@@ -35,7 +35,7 @@ def unpack(node: Any, name: str) -> Any:
 
 
 def _edge_of_output(node: Any, name: str) -> Edge | None:
-    """Return where a saved output stands in the graph; None if it is not differentiable."""
+    """Return the edge of a saved output; None if it is not differentiable."""
     op = node.op
     names = ("result",) if name == "result" else op.outputs[: op.differentiable]
     if name not in names:
@@ -45,14 +45,14 @@ def _edge_of_output(node: Any, name: str) -> Edge | None:
 
 
 def tensor_at(array: Any, version: Any, edge: Edge | None) -> Tensor:
-    """Return the tensor that a saved array belonged to: the leaf, or one with its history."""
+    """Return the tensor of a saved array: the leaf, or a new one with its history."""
     if edge is not None and isinstance(edge[0], Tensor) and edge[0]._array is array:
         return edge[0]
-    t: Tensor = getattr(type(array), "tensor", wrap)(array)  # tensors of entries are made by these
+    t: Tensor = getattr(type(array), "tensor", wrap)(array)  # sparse matrices make their own
     t._counter = version
     if edge:
         t._edge, t._requires_grad = edge, True
-    elif edge is not None:  # of a view made under no_grad: it requires grad and has no history
+    elif edge is not None:  # a view made under no_grad: it requires grad but has no history
         base = wrap(array)
         base._requires_grad = True
         t._view, t._requires_grad = View(base, (), counter_of(t).n, NO_GRAD), VIEW
@@ -69,7 +69,7 @@ def backward_recorded(node: Any, g: Any, freed: Freed | None, wanted: Any) -> tu
             holds_array = f"{slot}_version" in type(node).__slots__
             values[name] = unpack(node, name) if holds_array else getattr(node, slot)
             if isinstance(values[name], Freed):
-                raise gone(node, values[name])
+                raise already_freed(node, values[name])
     needs = tuple(bool(e) and (wanted is None or e[0] in wanted) for e in node.edges)
     values["needs"] = needs
     if op.many or op.differentiable > 1:
@@ -107,7 +107,7 @@ def _free(node: Any, names: Iterable[str], freed: Freed) -> None:
 
 
 def _show_numbers(results: Iterable[Any], node: Any, before: int) -> None:
-    """Name products with a formula's own numbers as PyTorch does; users' numbers are tensors."""
+    """Name products with a formula's constants as PyTorch does; users' numbers are tensors."""
     for r in results:
         made: Any = r._edge[0] if isinstance(r, Tensor) and r._edge else None
         if getattr(made, "by_number", None) and made.sequence > before:

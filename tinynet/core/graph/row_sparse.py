@@ -1,8 +1,7 @@
-"""Rows: an array that is zero but for a few rows, as the gradient of a look-up is.
+"""Rows: an array with only some nonzero rows, such as the gradient of an embedding.
 
-It stands in a gradient's place in the engine and in ``Tensor._array``. What knows it (adding,
-optimizers) works on the rows alone; for everything else, numpy included, it turns into the dense
-array by itself.
+It can replace a gradient in the engine and in ``Tensor._array``. Addition and the optimizers work
+on the rows alone; for everything else, including numpy, it converts itself to a dense array.
 """
 
 from __future__ import annotations
@@ -20,14 +19,15 @@ class Rows:
     """Rows of an array that is zero elsewhere.
 
     Args:
-        index: ``[n]``, the number of each row; one that stands there twice counts twice.
+        index: ``[n]``, the number of each row; the values of repeated numbers are added.
         values: ``[n, ...]``, the rows.
-        count: number of rows of the whole.
+        count: number of rows of the dense array.
 
     Attributes:
-        coalesced: no number stands there twice, and they ascend.
-        distinct: no number stands there twice.
-        lazy: nobody asked for rows: the array is kept so only until somebody looks at it.
+        coalesced: the numbers are distinct and ascend.
+        distinct: the numbers are distinct.
+        lazy: an internal optimisation, not a sparse gradient that the user requested: the first
+            access converts it to a dense array.
     """
 
     __slots__ = ("coalesced", "distinct", "index", "lazy", "shape", "values")
@@ -50,19 +50,19 @@ class Rows:
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions of the whole."""
+        """Number of dimensions of the dense array."""
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """Number of elements of the whole."""
+        """Number of elements of the dense array."""
         return int(np.prod(self.shape, dtype=int))
 
-    strides = ()  # there is no memory to step through
-    base = ()  # nor is it an array that ufuncs can write to
+    strides = ()  # it has no dense memory
+    base = ()  # ufuncs cannot write to it
 
     def coalesce(self) -> Rows:
-        """Return the same with each row once, in ascending order; itself if it is so already."""
+        """Return the rows summed by number, in ascending order; itself if coalesced already."""
         if self.coalesced:
             return self
         order = np.argsort(self.index, kind="stable")
@@ -72,7 +72,7 @@ class Rows:
         first = np.flatnonzero(new)
         if 2 * len(first) < len(index):
             values = np.add.reduceat(self.values[order], first, axis=0)
-        else:  # few repeats: to add them one by one is several times as fast
+        else:  # few repeats: adding them one by one is several times as fast
             values = self.values[order[first]]
             width = values[:1].size
             to = (np.cumsum(new) - 1)[~new][:, None] * width + np.arange(width)
@@ -80,9 +80,9 @@ class Rows:
         return Rows(index[first], values, self.shape[0], True)
 
     def unique(self) -> Rows:
-        """Return the same with each row once, in order of first appearance; itself if it is so.
+        """Return the rows summed by number, in order of first appearance; itself if distinct.
 
-        What stands there several times is added in the order of its appearance.
+        Repeated rows are added in order of appearance.
         """
         if self.distinct:
             return self
@@ -94,7 +94,7 @@ class Rows:
         place = np.empty(count, np.intp)
         place[index] = np.arange(len(index))
         again = np.flatnonzero(~first)
-        for _ in range(3):  # most that repeat do so once or twice: these are added all at once
+        for _ in range(3):  # most rows repeat once or twice: add each repetition in one call
             if not len(again):
                 break
             numbers = self.index[again]
@@ -110,7 +110,7 @@ class Rows:
         return made
 
     def _united(self) -> Rows:
-        """Return what ``unique`` does, by a compiled kernel."""
+        """Return the result of ``unique``, by a compiled kernel."""
         index = np.ascontiguousarray(self.index)
         values = np.ascontiguousarray(self.values).reshape(len(index), self.values[:1].size)
         place = np.empty(self.shape[0], np.int32)
@@ -122,23 +122,23 @@ class Rows:
         return made
 
     def dense(self) -> Array:
-        """Return the whole array."""
-        whole = np.zeros(self.shape, self.dtype)
+        """Return the dense array."""
+        dense = np.zeros(self.shape, self.dtype)
         rows = self.unique() if self.lazy else self.coalesce()
-        whole[rows.index] = rows.values
-        return whole
+        dense[rows.index] = rows.values
+        return dense
 
-    def add_to(self, whole: Array) -> None:
+    def add_to(self, dense: Array) -> None:
         """Add the rows to a dense array, in place."""
         rows = self.unique() if self.lazy else self.coalesce()
-        whole[rows.index] += rows.values
+        dense[rows.index] += rows.values
 
     def copy(self, order: str = "C") -> Rows:
-        """Return one with memory of its own."""
+        """Return a copy of the values with the same index."""
         return Rows(self.index, self.values.copy(), self.shape[0], self.coalesced, self.lazy)
 
     def astype(self, dtype: Any, copy: bool = True) -> Rows:
-        """Return the same in another dtype."""
+        """Return the rows converted to another dtype."""
         return Rows(self.index, self.values.astype(dtype), self.shape[0], self.coalesced, self.lazy)
 
     def __add__(self, other: Any) -> Any:
@@ -148,16 +148,16 @@ class Rows:
             index = np.concatenate([self.index, other.index])
             values = np.concatenate([self.values, other.values])
             return Rows(index, values, self.shape[0], False, self.lazy)
-        whole = np.array(other)
-        self.add_to(whole)
-        return whole
+        dense = np.array(other)
+        self.add_to(dense)
+        return dense
 
     __radd__ = __add__
 
     def __imul__(self, factor: Any) -> Rows:
         return self._in_place(np.multiply, (factor,))
 
-    # ---- as if it were dense ----------------------------------------------------------------
+    # ---- numpy's protocols ------------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return self.dense() if dtype is None else self.dense().astype(dtype)
@@ -176,13 +176,13 @@ class Rows:
     def _in_place(self, ufunc: Any, others: tuple[Any, ...]) -> Rows:
         """Multiply or divide by a number."""
         if ufunc not in (np.multiply, np.true_divide) or any(np.ndim(x) for x in others):
-            raise RuntimeError(f"a sparse gradient can not be changed in place by {ufunc.__name__}")
+            raise RuntimeError(f"a sparse gradient cannot be changed in place by {ufunc.__name__}")
         ufunc(self.values, *others, out=self.values)
         return self
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if key is not Ellipsis or np.any(value):
-            raise RuntimeError("a sparse gradient can only be written in place as a whole, by 0")
+            raise RuntimeError("in place, a sparse gradient can only be set to zero as a whole")
         self.index, self.values, self.coalesced = self.index[:0], self.values[:0], True
 
     def __getattr__(self, name: str) -> Any:
@@ -198,7 +198,7 @@ class Rows:
 
 
 def first_of_each(index: Array, count: int) -> Array:
-    """Return where numbers below ``count`` stand for the first time."""
+    """Return a mask of the first occurrences in an array of numbers below ``count``."""
     places = np.arange(len(index))
     first = np.empty(count, places.dtype)
     first[index[::-1]] = places[::-1]  # of several writes the last one stays

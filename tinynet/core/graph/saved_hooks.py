@@ -1,7 +1,7 @@
-"""Keepers: what is told of each saved value, while one is in force.
+"""Keepers, which take over the values saved for backward while they are active.
 
-The fast path asks one question per recorded operation, ``m is not True``. Two keepers stand on it:
-the user's pack and unpack hooks, and the fingerprints of ``autograd/checked.py``.
+The fast path makes one check per recorded operation, ``m is not True``. Keepers are, among others,
+the user's pack and unpack hooks and the checksums of ``autograd/checked.py``.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from tinynet.dtypes import Array
 
 
 class Keeper:
-    """Replaces saved arrays, and stands guard in the place of their versions.
+    """Replaces saved arrays by other values, and their versions by guards.
 
     Attributes:
-        outer: what was in force before this keeper.
+        outer: the keeper that was active before this one, or True.
     """
 
     outer: Any = True
 
     def enter(self) -> None:
-        """Tell this keeper of each value that this thread saves for backward."""
+        """Activate the keeper for the values that this thread saves for backward."""
         self.outer = mode.on
         mode.on = self
         mode.grad = mode.grad and self
 
     @staticmethod
     def leave() -> None:
-        """Put the keeper that is in force out of it."""
+        """Deactivate the active keeper."""
         mode.on = mode.on.outer
         mode.grad = mode.grad and mode.on
 
@@ -50,7 +50,7 @@ class Keeper:
         """Take over one of the arrays that a compiled node saved."""
         version = getattr(node, f"saved_{name}_version")
         if version is None and isinstance(getattr(node, f"saved_{name}"), np.ndarray):
-            version = new_version()  # made for the formulas only: no one can write to it
+            version = new_version()  # a hidden output, which no user code can change
         if isinstance(version, Version) and version is not NUMBER:
             index = node.inputs.index(name) if name in node.inputs else None
             edge = (node, 0) if index is None else node.edges[index]
@@ -70,13 +70,13 @@ class Keeper:
     def guard(
         self, array: Array, version: Version, edge: Edge | None, is_output: bool
     ) -> tuple[Any, Guard]:
-        """Return what to keep in the array's place, and who restores it."""
+        """Return the value to keep in place of the array, and the guard that restores it."""
         raise NotImplementedError
 
 
 @contextlib.contextmanager
 def keeping(keeper: Keeper) -> Iterator[None]:
-    """Tell ``keeper`` of each value that this thread saves for backward."""
+    """Activate ``keeper`` for the values that this thread saves for backward."""
     keeper.enter()
     try:
         yield
@@ -88,7 +88,7 @@ def keeping(keeper: Keeper) -> Iterator[None]:
 
 
 class Packing(Keeper):
-    """Keeps what the user's pack hook makes of each saved tensor."""
+    """Keeps the result of the user's pack hook for each saved tensor."""
 
     def __init__(self, pack: Callable[[Tensor], Any], unpack: Callable[[Any], Tensor]):
         self.pack = pack
@@ -119,7 +119,7 @@ class Packed(Guard):
         self.unpack = unpack
 
     def restore(self, node: Node, kept: Any) -> Array:
-        """Unpack."""
+        """Return the array of the unpacked tensor."""
         with no_grad():
             t = self.unpack(kept)
         if not isinstance(t, Tensor):
@@ -147,7 +147,7 @@ class SavedTensor:
     def register_hooks(
         self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
     ) -> None:
-        """Keep what ``pack_hook`` makes of the value; backward gets it from ``unpack_hook``.
+        """Keep the result of ``pack_hook``; backward restores the value with ``unpack_hook``.
 
         Raises:
             RuntimeError: the value is None, freed, or has hooks already.

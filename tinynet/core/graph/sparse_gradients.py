@@ -1,7 +1,7 @@
-"""Sparse gradients on Tensor: those of ``Embedding(sparse=True)``.
+"""Tensors with sparse gradients, as ``Embedding(sparse=True)`` makes them.
 
-Such a tensor holds ``core/graph/row_sparse.py``'s Rows. PyTorch's methods on it are here; every
-other operation makes a dense tensor of it first.
+Such a tensor holds the Rows of ``core/graph/row_sparse.py``. This file has its PyTorch methods; every
+other operation converts it to a dense tensor first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _UNCOALESCED = "Cannot get {} on an uncoalesced tensor, please call .coalesce() 
 
 
 def is_sparse(t: Tensor) -> bool:
-    """Return True for a tensor that holds a few rows only.
+    """Return True for a tensor that stores only some rows.
 
     Example:
         >>> table = nn.Embedding(3, 1, sparse=True)
@@ -38,7 +38,7 @@ def sparse(rows: Rows) -> Tensor:
 
 
 def dense_gradient(t: Tensor) -> Tensor | None:
-    """Return what a leaf has as its gradient; one that was lazy is so no more."""
+    """Return the gradient of a leaf, converted to a dense one if lazy."""
     grad = t._grad
     if grad is not None:
         array: Any = grad._array
@@ -61,7 +61,7 @@ def rows_of(t: Tensor, what: str = "") -> Rows:
 
 @method
 def to_dense(self: Tensor) -> Tensor:
-    """Return the tensor with all its zeros; itself if it is dense.
+    """Return the tensor as a dense one; itself if it is dense already.
 
     Example:
         >>> table = nn.Embedding(3, 1, sparse=True)
@@ -76,7 +76,7 @@ def to_dense(self: Tensor) -> Tensor:
 
 @method
 def coalesce(self: Tensor) -> Tensor:
-    """Return a sparse tensor in which each row stands once, in ascending order.
+    """Return a sparse tensor that stores each row once, in ascending order.
 
     Raises:
         RuntimeError: the tensor is dense.
@@ -93,7 +93,7 @@ def coalesce(self: Tensor) -> Tensor:
 
 @method
 def is_coalesced(self: Tensor) -> bool:
-    """Return True for a sparse tensor in which each row stands once.
+    """Return True for a sparse tensor that stores each row once.
 
     Example:
         >>> table = nn.Embedding(3, 1, sparse=True)
@@ -154,13 +154,13 @@ def values(self: Tensor) -> Tensor:
 
 @method
 def _nnz(self: Tensor) -> int:
-    """Return how many rows are kept."""
+    """Return the number of stored rows."""
     return len(rows_of(self, "_nnz").index)
 
 
 @method
 def sparse_dim(self: Tensor) -> int:
-    """Return 1: rows are chosen along the first dimension. 0 for a dense tensor.
+    """Return 1 (rows are indexed along the first dimension), or 0 for a dense tensor.
 
     Example:
         >>> table = nn.Embedding(3, 1, sparse=True)
@@ -173,7 +173,7 @@ def sparse_dim(self: Tensor) -> int:
 
 @method
 def dense_dim(self: Tensor) -> int:
-    """Return the number of dimensions of a row; of a dense tensor, all.
+    """Return the number of dimensions of a row, or of a dense tensor.
 
     Example:
         >>> table = nn.Embedding(3, 1, sparse=True)
@@ -185,7 +185,7 @@ def dense_dim(self: Tensor) -> int:
 
 
 def layout(t: Tensor) -> layouts.layout:
-    """Return how the elements are kept: all of them (strided), or a few rows (sparse_coo).
+    """Return the storage layout: all elements (strided) or some rows (sparse_coo).
 
     Example:
         >>> tn.ones(2).layout

@@ -1,4 +1,4 @@
-"""What a backward pass can reach: the nodes in the order of their turn, and the leaves."""
+"""The nodes that a backward pass can reach, in the order of visits, and the leaves."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _newest_first = operator.attrgetter("sequence")
 
 
 def reachable(roots: Sequence[Any], targets: Any = ()) -> tuple[list[Node], dict[int, Leaf]]:
-    """Return the nodes behind ``roots``, newest first, and the leaves by their id.
+    """Return the nodes reachable from ``roots``, newest first, and the leaves by their id.
 
-    What is older than all ``targets`` is left out: it cannot lead there. To leaves, anything may.
+    Nodes older than all ``targets`` are omitted, since they cannot lead there. Any node may lead
+    to a leaf.
     """
     oldest = min((-1 if isinstance(t, Tensor) else t.sequence for t in targets), default=-1)
     order: list[Node] = []
@@ -50,7 +51,7 @@ def reachable(roots: Sequence[Any], targets: Any = ()) -> tuple[list[Node], dict
 
 
 def leading_to(targets: set[Any], order: Sequence[Node]) -> set[Any]:
-    """Return the nodes of ``order`` and the leaves that lie on a way to one of ``targets``."""
+    """Return the nodes of ``order`` and the leaves on a path to one of ``targets``."""
     wanted = set(targets)
     for node in reversed(order):
         for edge in node.edges:

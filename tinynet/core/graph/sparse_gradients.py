@@ -1,7 +1,7 @@
 """Tensors with sparse gradients, as ``Embedding(sparse=True)`` makes them.
 
-Such a tensor holds the Rows of ``core/graph/row_sparse.py``. This file has its PyTorch methods; every
-other operation converts it to a dense tensor first.
+Such a tensor holds the Rows of ``core/graph/row_sparse.py``. This file has its methods; all
+other operations convert it to a dense tensor first.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import extension_dtypes
 from tinynet.dtypes import Array
-from tinynet.optim.base.options import Group, Params, counted, number, refuse_long_lr
+from tinynet.optim.base.options import Group, Params, counted, number, options_of, refuse_long_lr
 from tinynet.optim.optimizer import Optimizer
 
 
@@ -59,16 +59,7 @@ class Adafactor(Optimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""

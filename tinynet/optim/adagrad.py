@@ -15,6 +15,7 @@ from tinynet.optim.base.options import (
     constants,
     counted,
     number,
+    options_of,
     refuse_differentiable,
     refuse_fused_foreach,
     refuse_long_lr,
@@ -73,18 +74,7 @@ class Adagrad(Elementwise):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
         for group in self.param_groups:  # as in PyTorch, its state exists before the first step
             for p in group["params"]:
                 total = np.full_like(p._array, self.start("sum", group))

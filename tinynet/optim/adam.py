@@ -16,6 +16,7 @@ from tinynet.optim.base.options import (
     Params,
     constants,
     number,
+    options_of,
     refuse_betas,
     refuse_differentiable,
     refuse_fused_foreach,
@@ -77,20 +78,7 @@ class Adam(Elementwise):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""

@@ -13,6 +13,7 @@ from tinynet.optim.base.options import (
     Params,
     constants,
     number,
+    options_of,
     refuse_differentiable,
     refuse_long_lr,
     refuse_negative,
@@ -68,18 +69,7 @@ class ASGD(Elementwise):
         differentiable: bool = False,
         capturable: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""

@@ -13,7 +13,14 @@ from tinynet.core.modes import enable_grad
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.dtypes import Array
 from tinynet.optim.base.groups import completed, refuse_mixed
-from tinynet.optim.base.options import Group, Params, number, refuse_long_lr, refuse_negative
+from tinynet.optim.base.options import (
+    Group,
+    Params,
+    number,
+    options_of,
+    refuse_long_lr,
+    refuse_negative,
+)
 from tinynet.optim.line_search import Point, strong_wolfe
 from tinynet.optim.optimizer import Optimizer
 
@@ -63,16 +70,8 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ):
-        defaults = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
-        super().__init__(params, defaults)
+        max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
+        super().__init__(params, options_of(locals()))
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""

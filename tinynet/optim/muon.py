@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.base.options import Group, Params, number, refuse_long_lr
+from tinynet.optim.base.options import Group, Params, number, options_of, refuse_long_lr
 from tinynet.optim.optimizer import Optimizer
 
 
@@ -62,17 +62,7 @@ class Muon(Optimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ):
-        defaults = {
-            "lr": lr,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "nesterov": nesterov,
-            "ns_coefficients": ns_coefficients,
-            "eps": eps,
-            "ns_steps": ns_steps,
-            "adjust_lr_fn": adjust_lr_fn,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option or a parameter of a group is not supported."""

@@ -14,6 +14,7 @@ from tinynet.optim.base.options import (
     Params,
     constants,
     number,
+    options_of,
     refuse_betas,
     refuse_differentiable,
     refuse_long_lr,
@@ -74,19 +75,7 @@ class NAdam(Elementwise):
         capturable: bool = False,
         differentiable: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""

@@ -13,6 +13,7 @@ from tinynet.optim.base.options import (
     Params,
     constants,
     number,
+    options_of,
     refuse_differentiable,
     refuse_long_lr,
     refuse_negative,
@@ -71,19 +72,7 @@ class RMSprop(Elementwise):
         maximize: bool = False,
         differentiable: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""

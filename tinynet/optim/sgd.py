@@ -15,6 +15,7 @@ from tinynet.optim.base.options import (
     Params,
     constants,
     number,
+    options_of,
     refuse_differentiable,
     refuse_fused_foreach,
     refuse_long_lr,
@@ -74,18 +75,7 @@ class SGD(Elementwise):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
     def check(self, group: Group) -> None:
         """Raise ValueError if an option of a group is out of range."""

@@ -15,6 +15,12 @@ Group = dict[str, Any]
 Params = Iterable[Tensor] | Iterable[Group] | Iterable[tuple[str, Tensor]]
 
 
+def options_of(arguments: Group) -> Group:
+    """Return the options among the arguments (``locals()``) of an optimizer's ``__init__``."""
+    others = ("self", "params", "__class__")
+    return {name: value for name, value in arguments.items() if name not in others}
+
+
 def number(value: Any) -> float:
     """Return an option as a Python number; a one-element tensor counts as one."""
     return float(value._array.item() if isinstance(value, Tensor) else value)

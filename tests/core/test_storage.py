@@ -92,7 +92,7 @@ def test_shared_memory_is_written_by_a_fork():
 def test_what_is_shared():
     x = tn.arange(6).view(2, 3)
     assert not x.is_shared()
-    with pytest.raises(RuntimeError, match="would part it from its base"):
+    with pytest.raises(RuntimeError, match="would separate a view from its base"):
         x.share_memory_()
     y = x.t().clone()
     assert y.share_memory_() is y and y.is_shared() and y[1:].is_shared()

@@ -1,9 +1,9 @@
 """Division by zero, overflow and invalid values: silent inside tinynet, as in PyTorch.
 
-numpy warns of them, and a warning for each ``log(0)`` of a training step would be noise at best
-(and an error where warnings are errors). Switching the warnings off per operation would cost more
-than many operations do, and switching them off for good would hide the user's own. So numpy is
-asked to call a function, which is silent for tinynet's frames and warns for all others.
+numpy warns about them, and a warning for each ``log(0)`` of a training step would be noise at best
+(and an error where warnings are errors). Disabling the warnings per operation would cost more than
+many operations do, and disabling them globally would hide those of user code. So numpy calls a
+function that is silent for tinynet's frames and warns for all others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _report(kind: str, flag: int) -> None:
 
 
 def install() -> None:
-    """Take over those of numpy's floating-point reports that are at ``"warn"``."""
+    """Take over numpy's floating-point errors that are set to ``"warn"``."""
     warned = {name: "call" for name, how in np.geterr().items() if how == "warn"}
     np.seterr(**warned)  # type: ignore[arg-type]
     np.seterrcall(_report)

@@ -1,4 +1,4 @@
-"""What numpy refuses, in PyTorch's words."""
+"""Translation of numpy's errors into PyTorch's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tinynet import dtypes, errors
 
 
 def explain(op: Any, error: Exception, arrays: Sequence[Any]) -> Exception:
-    """Return PyTorch's error for what numpy says about shapes, dtypes and memory."""
+    """Return PyTorch's error for numpy's about shapes, dtypes or memory."""
     if op.mixed is not None and isinstance(error, TypeError):
         op.mixed(*arrays)
     if isinstance(error, ValueError) and "broadcast" in str(error):

@@ -928,7 +928,7 @@ def detach(self: Tensor) -> Tensor:
     """Return a tensor with the same memory and version counter, but without history."""
 
 def detach_(self: Tensor) -> Tensor:
-    """Cut the tensor from its history: it becomes a leaf that requires no grad."""
+    """Detach the tensor from its history in place: make it a leaf that does not require grad."""
 
 def detach_copy(input: Tensor, *args: Any, **kwargs: Any) -> Any:
     """Return what ``detach`` returns, in memory of its own."""
@@ -1854,7 +1854,7 @@ def reshape(input: Tensor, *shape: Ints) -> Tensor:
 def resize_as_(
     self: Tensor, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
 ) -> Tensor:
-    """Give the tensor the shape of another one, see ``resize_``, and return it."""
+    """Change the shape to that of another tensor, see ``resize_``, and return the tensor."""
 
 def resolve_conj(input: Tensor) -> Tensor:
     """Return the tensor itself: no conjugate is pending."""

@@ -1,4 +1,4 @@
-"""Undoing broadcasting, on arrays and (by operations that ``ops`` lends) on tensors."""
+"""Undoing broadcasting, on arrays and (with operations set by ``ops``) on tensors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tinynet.sums import sums
 
 
 class Recorded:
-    """The operations that the engine itself needs when formulas run on tensors; set by ``ops``.
+    """The operations that the engine needs when formulas run on tensors; set by ``ops``.
 
     Attributes:
-        batched: whether a pass over these nodes meets arrays of ``batching``, which know operations
-            only, so that formulas must run on tensors; None while there are no such arrays.
-        settled: what a gradient of a batch is at a node or leaf outside of it.
+        batched: whether a pass over these nodes involves arrays of ``batching``, which support
+            operations only, so that formulas must run on tensors; None without such arrays.
+        settled: converts a batched gradient for a node or leaf outside the batch.
     """
 
     add: Callable[[Tensor, Tensor], Tensor]

@@ -1,6 +1,6 @@
-"""What autocast casts: each function declares it, with the dtype that its arguments get.
+"""Autocast policies: each function declares the dtype that autocast converts its arguments to.
 
-``"lower"`` stands for the lower precision of autocast, ``"widest"`` for the widest that is given.
+``"lower"`` is the lower precision of autocast, ``"widest"`` the widest dtype of the arguments.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _State:
-    used = False  # whether autocast ever was on
+    used = False  # whether autocast has ever been on
 
 
 state = _State()
 
 
 def lines(op: Any, rest: str) -> list[str]:
-    """Return the lines with which a compiled operation looks for autocast, once that is used.
+    """Return the lines of a compiled operation that check for autocast, once it is used.
 
     Args:
         op: the operation.
-        rest: the text of its attributes.
+        rest: the source text of its attributes.
     """
     if not state.used or op.autocast is None:
         return []
@@ -35,7 +35,7 @@ def lines(op: Any, rest: str) -> list[str]:
 
 
 def autocast(policy: str) -> Callable[[F], F]:
-    """Let a composite get its arguments cast; an operation says so in its declaration.
+    """Declare the autocast policy of a composite; operations declare theirs as an option.
 
     Args:
         policy: ``"lower"``, ``"float32"`` or ``"widest"``.

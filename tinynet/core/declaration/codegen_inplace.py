@@ -1,7 +1,7 @@
 """The source text of in-place operations that need no history: one straight-line function each.
 
-What is recorded, observed, of another dtype or shape, or might overlap goes the long way
-(``core/tensors/inplace.py``), which decides everything again.
+Writes that are recorded or observed, mix dtypes or shapes, or might overlap take the slow path
+(``core/tensors/inplace.py``), which repeats all checks.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ def source(op: Any, what: str, operator: bool) -> str:
 
     Args:
         op: the operation; its kernel is a ufunc.
-        what: what messages call the write.
-        operator: return NotImplemented for operands that the operation does not know.
+        what: the name of the write in messages.
+        operator: return NotImplemented for unknown operands.
     """
     slow = f"run_inplace({op.name}_op, self, (other,), {{}}, {what!r})"
     if len(op.tensors) == 1:
-        return _one(op, what)
+        return _unary(op, what)
     if operator:
         slow = f"{slow} if is_operand(other) else NotImplemented"
     return f"""\
@@ -44,7 +44,7 @@ def compiled(self, other):
 {_BUMP.format(what=what)}"""
 
 
-def _one(op: Any, what: str) -> str:
+def _unary(op: Any, what: str) -> str:
     slow = f"run_inplace({op.name}_op, self, (), {{}}, {what!r})"
     return f"""\
 def compiled(self):

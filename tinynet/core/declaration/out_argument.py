@@ -1,4 +1,4 @@
-"""``out=``: writing a result to a tensor that is there already."""
+"""``out=``: writing a result to an existing tensor."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Demand:
-    """What an operation wants of ``out=`` beyond room for its results.
+    """An operation's special rules for ``out=``.
 
     Attributes:
-        apart: it must not be an input.
-        texts: make of a result and ``out`` the refusal of another dtype: one for each result, or
-            one for all. Without them, casting is allowed; so it is where there are fewer results.
-        by_count: it keeps its shape if that has as many elements as the result.
-        warns: a warning where ``out`` has elements and is resized; functions that make tensors
-            from numbers give none, but for ``arange``.
-        dim: it must be called with ``dim``.
-        inside: it computes in the dtype of ``out``.
-        also: dtypes that are allowed beside that of the result.
+        apart: ``out`` must not be an input.
+        texts: functions of a result and ``out`` that return the error for another dtype, one per
+            result or one for all. Without them, or for another number of results, ``out`` is cast.
+        by_count: ``out`` keeps its shape if it has as many elements as the result.
+        warns: warn if ``out`` has elements and is resized; functions that make tensors from
+            numbers do not, except ``arange``.
+        dim: ``out`` requires ``dim``.
+        inside: compute in the dtype of ``out``.
+        also: dtypes that are allowed besides that of the result.
     """
 
     apart: bool = False
@@ -53,12 +53,12 @@ _NONE = Demand()
 def written(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
 ) -> Any:
-    """Return ``out`` after writing to it what ``function`` returns.
+    """Write the result of ``function`` to ``out``, and return it.
 
     Args:
         function: a public operation or composite.
         args, kwargs: its arguments.
-        out: a tensor, or a tuple of them where there are several results.
+        out: a tensor, or a tuple of them for several results.
 
     Raises:
         TypeError: ``out`` is something else.
@@ -80,7 +80,7 @@ def written(
     if not inputs and "dtype" in (function.__kwdefaults__ or ()):
         demand = replace(demand, warns=name == "arange")
         kwargs = {**kwargs, "dtype": _dtype_of(targets[0], kwargs.get("dtype"))}
-    casts, mode.autocast = mode.autocast, None  # it leaves functions with out= alone
+    casts, mode.autocast = mode.autocast, None  # autocast does not apply with out=
     try:
         with no_grad():
             results = function(*args, **kwargs)
@@ -114,14 +114,14 @@ def _refuse(name: str, targets: tuple[Tensor, ...], inputs: list[Tensor], demand
 def _refuse_dtypes(targets: tuple[Tensor, ...], found: tuple[Tensor, ...], demand: Demand) -> None:
     texts = demand.texts * len(targets) if len(demand.texts) == 1 else demand.texts
     if len(texts) != len(targets):
-        return  # of the form with another number of results
+        return  # a form with another number of results
     for t, result, text in zip(targets, found, texts, strict=True):
         if t._array.dtype not in (result._array.dtype, *demand.also):
             raise RuntimeError(text(result._array, t._array))
 
 
 def _dtype_of(t: Tensor, wanted: Any) -> Any:
-    """Return the dtype of what is made from nothing: that of ``out``."""
+    """Return the dtype for a function without tensor inputs: that of ``out``."""
     if wanted is not None and dtypes.as_numpy(wanted) != t._array.dtype:
         name = dtypes.from_numpy(dtypes.as_numpy(wanted)).scalar_name
         raise RuntimeError(
@@ -161,13 +161,13 @@ def _tensors(value: Any) -> Iterator[Tensor]:
 
 
 def with_out(function: F) -> F:
-    """Let a composite take ``out=``."""
+    """Add the argument ``out=`` to a composite."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         try:
             if not kwargs:
-                return function(*args)  # most calls, a little faster
+                return function(*args)  # a fast path for most calls
             out = kwargs.pop("out", None)
             if out is None:
                 return function(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""What a tensor's user does with gradients: backward, .grad, hooks, retain_grad."""
+"""Methods of Tensor for gradients: backward, .grad, hooks, retain_grad."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ def backward(
     create_graph: bool = False,
     inputs: Sequence[Tensor] | Tensor | None = None,
 ) -> None:
-    """Compute gradients of this tensor and add them to the ``.grad`` of the leaves behind it.
+    """Compute the gradients of this tensor and add them to the ``.grad`` of its leaves.
 
     Args:
-        gradient: gradient of the final scalar with respect to this tensor, of its shape; may be
-            left out for a tensor of one element.
-        retain_graph: keep what was saved, so that backward can run again (default: create_graph).
+        gradient: gradient of the final scalar with respect to this tensor, of the same shape;
+            optional for a tensor with one element.
+        retain_graph: keep the saved values, so that backward can run again (default:
+            create_graph).
         create_graph: record the pass, so that the gradients can be differentiated.
-        inputs: accumulate only into these.
+        inputs: accumulate only into these tensors.
 
     Raises:
         RuntimeError: no grad_fn; not a scalar and no gradient; a saved value was changed in place
@@ -51,7 +52,7 @@ def backward(
 
 
 def get_grad(t: Tensor) -> Tensor | None:
-    """Return the gradient; warn where there will never be one.
+    """Return the gradient; warn if the tensor can never have one.
 
     Example:
         >>> x = tn.tensor(3.0, requires_grad=True)
@@ -76,13 +77,13 @@ def get_grad(t: Tensor) -> Tensor | None:
 
 
 def _converted(node: Node) -> Location | None:
-    """Return where a leaf was converted to another dtype, if that is what ``node`` did."""
+    """Return the line that converted a leaf to another dtype, if ``node`` did."""
     edge = node.edges[0] if node.name() == "ToCopyBackward0" else None
     return locate(node.site) if edge and isinstance(edge[0], Tensor) else None
 
 
 def set_grad(t: Tensor, value: Tensor | None) -> None:
-    """Replace the gradient; it must fit the tensor."""
+    """Set the gradient, which must have the tensor's shape and dtype."""
     if value is None:
         t._grad = None
         return
@@ -115,7 +116,7 @@ method(property(get_grad, set_grad, lambda t: set_grad(t, None)), "grad")
 
 
 def _hooks_of(t: Tensor) -> tuple[Any, int]:
-    """Return who holds a tensor's hooks (its node, or a leaf itself), and its output number."""
+    """Return the holder of a tensor's hooks (its node, or the leaf) and its output number."""
     edge = edge_of(t)
     return edge or (t, 0)
 
@@ -124,13 +125,13 @@ def _hooks_of(t: Tensor) -> tuple[Any, int]:
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Call ``hook(grad)`` whenever the gradient of this tensor is computed.
 
-    A tensor that the hook returns takes the gradient's place. Hooks run in order of registration.
+    A tensor returned by the hook replaces the gradient. Hooks run in order of registration.
 
     Returns:
         A handle whose ``remove()`` removes the hook.
 
     Raises:
-        RuntimeError: the tensor requires no grad.
+        RuntimeError: the tensor does not require grad.
 
     Example:
         >>> x = tn.tensor(3.0, requires_grad=True)
@@ -152,13 +153,13 @@ def register_post_accumulate_grad_hook(
     """Call ``hook(tensor)`` after each update of this leaf's ``.grad``.
 
     Args:
-        hook: gets the leaf; what it returns is ignored.
+        hook: called with the leaf; must return None.
 
     Returns:
-        A handle; its ``remove()`` takes the hook away.
+        A handle whose ``remove()`` removes the hook.
 
     Raises:
-        RuntimeError: the tensor requires no grad, or is not a leaf.
+        RuntimeError: the tensor does not require grad, or is not a leaf.
 
     Example:
         >>> x = tn.tensor(3.0, requires_grad=True)
@@ -175,10 +176,10 @@ def register_post_accumulate_grad_hook(
 
 @method
 def retain_grad(self: Tensor) -> None:
-    """Keep the gradient of a non-leaf in ``.grad``; does nothing for a leaf.
+    """Keep the gradient of a non-leaf in ``.grad``; do nothing for a leaf.
 
     Raises:
-        RuntimeError: the tensor requires no grad.
+        RuntimeError: the tensor does not require grad.
 
     Example:
         >>> x = tn.tensor(3.0, requires_grad=True)
@@ -197,7 +198,7 @@ def retain_grad(self: Tensor) -> None:
 
 
 def retains_grad(t: Tensor) -> bool:
-    """Return True for a non-leaf that keeps its gradient.
+    """Return True for a non-leaf that retains its gradient.
 
     Example:
         >>> y = tn.ones(2, requires_grad=True) * 2
@@ -207,7 +208,7 @@ def retains_grad(t: Tensor) -> bool:
     """
     if t._edge is None or isinstance(t._edge[0], Tensor):
         return False
-    holder, number = t._edge  # not regenerated: nobody asks for the history here
+    holder, number = t._edge  # not regenerated: the history is not needed here
     kept = None if holder.hooks is None else holder.hooks.retained.get(number)
     return kept is not None and kept() is t
 

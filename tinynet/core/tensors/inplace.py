@@ -1,4 +1,4 @@
-"""In-place operations: laws 2 (bump), 3 (permit) and 4 (rebase), and the path that applies them."""
+"""In-place operations: laws 2 (bump), 3 (permit) and 4 (rebase), and the code that applies them."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ settings = _Settings()
 
 
 def set_strict_leaf_writes(strict: bool) -> None:
-    """Refuse indexed assignment to a leaf that requires grad at once, as PyTorch does today.
+    """Raise an error for indexed assignment to a leaf that requires grad, as PyTorch does today.
 
-    By default ``a[:] = 0`` is recorded, ``a`` stops being a leaf, and the backward that meets it
-    raises "leaf variable has been moved into the graph interior".
+    By default ``a[:] = 0`` is recorded, ``a`` is no longer a leaf, and the backward pass that
+    reaches it raises "leaf variable has been moved into the graph interior".
 
     Args:
-        strict: True refuses at the assignment, False (as at the start) at the backward.
+        strict: True raises at the assignment, False (the default) in backward.
 
     Raises:
-        RuntimeError: (at the assignment) a leaf that requires grad is written to, where ``strict``
+        RuntimeError: (at the assignment) a leaf that requires grad is written to and ``strict``
             is True.
 
     Example:
@@ -54,9 +54,9 @@ def wrote(t: Tensor, what: str, producer: str | None = None, sources: Sequence[A
 
     Args:
         t: the tensor that was written to.
-        what: what wrote, as messages show it: ``"add_"``, ``"SGD.step"``.
+        what: the operation, for messages: ``"add_"``, ``"SGD.step"``.
         producer: name of the node whose output the tensor became.
-        sources: the arrays that went into it, for observers.
+        sources: the arrays that the values were computed from, for observers.
     """
     counter_of(t).bump(here(), what, producer)
     if observers:
@@ -67,9 +67,9 @@ def permit(t: Tensor, chain: Sequence[tuple[Any, Any]] | None = None) -> None:
     """Law 3: refuse a recorded in-place write where it would lose gradients.
 
     Args:
-        t: the tensor that is to be written to; nothing has been touched yet.
-        chain: for an indexed assignment, which a leaf itself allows (see the seeds): the view
-            operations that lead from ``t`` to the part.
+        t: the tensor to write to, still unchanged.
+        chain: for an indexed assignment, which a leaf allows (see the seeds): the view operations
+            from ``t`` to the part.
     """
     view: View | None = t._view
     if view is not None:
@@ -85,17 +85,17 @@ def permit(t: Tensor, chain: Sequence[tuple[Any, Any]] | None = None) -> None:
 
 
 def rebase(t: Tensor, node: Node, number: int = 0) -> None:
-    """Law 4: give ``t`` the history ``node``, which an in-place operation on it just made.
+    """Law 4: set the history of ``t`` to ``node``, the node of an in-place operation on it.
 
     Args:
-        t: what was written to.
+        t: the written tensor.
         node: the node of the write.
-        number: which of the node's outputs ``t`` is.
+        number: the number of the node's output that ``t`` is.
     """
     view: View | None = t._view
     if view is not None:
         rebase_part(view.base, view.steps(), node, node.site)
-        view.at = -1  # t regenerates its own edge from the base when it is next asked for
+        view.at = -1  # t regenerates its edge from the base when it is next needed
         return
     node.edges = (_before(t, node.edges[0]), *node.edges[1:])
     move_retained(t._edge, (node, number))
@@ -104,11 +104,11 @@ def rebase(t: Tensor, node: Node, number: int = 0) -> None:
 
 
 def rebase_part(base: Tensor, chain: Chain, inner: Node | None, site: Site | None) -> None:
-    """Law 4 for a write to a part of ``base``: its history becomes a ``CopySlices``.
+    """Law 4 for a write to a part of ``base``: set its history to a ``CopySlices``.
 
     Args:
-        base: the whole.
-        chain: the view operations that lead to the part.
+        base: the base tensor.
+        chain: the view operations from the base to the part.
         inner: the node of the write; None if a constant was written.
         site: the user's line.
     """
@@ -119,24 +119,24 @@ def rebase_part(base: Tensor, chain: Chain, inner: Node | None, site: Site | Non
 
 
 def _before(t: Tensor, edge: Edge | None) -> Edge | None:
-    """Return the edge to what ``t`` was before a write; a leaf leaves a mark in its place."""
+    """Return the edge of ``t`` before a write; a leaf is replaced by a ``MovedLeaf``."""
     return (MovedLeaf(t), 0) if edge is not None and edge[0] is t else edge
 
 
 class Overwritten(Node):
-    """The history of a tensor that an operation without derivative was written to (``eq_``)."""
+    """The history of a tensor after an in-place operation without derivative (``eq_``)."""
 
     __slots__ = ()
 
     def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Return zeros: what was there before does not matter any more."""
+        """Return zeros: the result does not depend on the previous values."""
         return tuple(g * 0 for _ in self.edges)
 
     backward_recorded = backward
 
 
 def overwritten(op: Any, inputs: tuple[Any, ...]) -> Node:
-    """Return the node of an in-place operation without derivative, under the operation's name."""
+    """Return the node of an in-place operation without derivative, named after the operation."""
     tensors = [x for x in inputs if isinstance(x, Tensor)]
     name = f"{op.node_name[:-1]}{len(tensors) - 1}"
     node: Node = type(name, (Overwritten,), {"__slots__": ()})()
@@ -148,7 +148,7 @@ def overwritten(op: Any, inputs: tuple[Any, ...]) -> Node:
 
 
 class MovedLeaf(Node):
-    """Stands where a leaf was before an indexed assignment made it a result (see the seeds)."""
+    """Replaces a leaf in the graph after an indexed assignment to it (see the seeds)."""
 
     __slots__ = ("counter",)
 
@@ -161,18 +161,18 @@ class MovedLeaf(Node):
         self.counter = counter_of(leaf)
 
     def name(self) -> str:
-        """Return the name of the node that a leaf has in PyTorch."""
+        """Return PyTorch's name for the node of a leaf."""
         return "AccumulateGrad"
 
     def backward(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Refuse: the gradient can not be kept any more."""
+        """Raise an error: the leaf cannot store the gradient any more."""
         raise moved(self.counter)
 
     backward_recorded = backward
 
 
 def moved(counter: Version) -> RuntimeError:
-    """Return the error for a leaf that has become a result."""
+    """Return the error for a leaf that is no longer a leaf."""
     changes = counter.since(0)
     written = next((c for c in reversed(changes) if c.what == "__setitem__"), None)
     return leaf_moved_error(written, locate(here()))
@@ -188,16 +188,16 @@ def run_inplace(
     constant: bool = False,
     apart: bool = False,
 ) -> Tensor:
-    """Apply an operation in place: check, compute, write, bump, rebase; no write before the checks.
+    """Apply an operation in place: check, compute, write, bump, rebase. All checks come first.
 
     Args:
         op: the operation; its first input is ``t``.
-        t: what is written to.
+        t: the tensor to write to.
         args, kwargs: the other arguments.
-        what: what messages call the write; the operation's in-place name unless given.
+        what: the name of the write in messages; by default the operation's in-place name.
         permitted: the caller has applied law 3 already.
-        constant: all elements get one value, so that elements may share memory.
-        apart: an argument must not be the tensor itself.
+        constant: all elements get the same value, so they may share memory.
+        apart: whether to refuse arguments that are the tensor itself.
     """
     refuse_inference(t._counter)
     recorded = mode.grad and dtypes.is_floating(t._array.dtype) and _any_requires_grad(t, args)
@@ -205,12 +205,12 @@ def run_inplace(
         permit(t)
     if not constant:
         refuse_partial_overlap(t, args, apart)
-    if not recorded and not kwargs and _directly(op, t._array, args):
+    if not recorded and not kwargs and _write_directly(op, t._array, args):
         operands = [a._array for a in args if isinstance(a, Tensor)]
         wrote(t, what or f"{op.name}_", None, operands)
         return t
     source = t
-    if recorded and op.saves_first:  # its own write would otherwise invalidate what it saves
+    if recorded and op.saves_first:  # else the write would invalidate the saved input
         source = wrap(t._array.copy())
         source._edge = edge_of(t)
         source._requires_grad = source._edge is not None
@@ -232,7 +232,7 @@ def run_inplace(
 
 
 def _describe(node: Any, t: Tensor) -> None:
-    """Let a node that was recorded out of place speak of ``t``, which its result was written to."""
+    """Update a node that was recorded out of place: its output is now ``t``."""
     node.shape, node.dtype = t._array.shape, t._array.dtype
     if isinstance(getattr(node, "saved_result_version", None), Version):
         counter = counter_of(t)
@@ -249,12 +249,12 @@ def _any_requires_grad(t: Tensor, args: tuple[Any, ...]) -> bool:
     return False
 
 
-def _directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
-    """Write a plain result where it belongs, without a copy; False if it is not that simple."""
+def _write_directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
+    """Compute into ``array`` without a temporary; return False if that is not possible."""
     operands = [a._array if isinstance(a, Tensor) else a for a in args]
     if op.into is not None:
         if array.dtype.itemsize == 2 or not array.flags.c_contiguous or Recorded.batched:
-            return False  # kernels compute what has two bytes in float32
+            return False  # kernels compute 2-byte dtypes in float32
         shared = [isinstance(x, np.ndarray) and np.may_share_memory(x, array) for x in operands]
         op.into(array, *(x.copy() if s else x for x, s in zip(operands, shared, strict=True)))
         return True
@@ -271,15 +271,15 @@ def _directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
 
 
 def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str, undo: Any) -> Tensor:
-    """Let ``t`` become the view that ``op`` makes of it (``squeeze_``, ``t_``).
+    """Turn ``t`` into a view of itself (``squeeze_``, ``t_``).
 
     Args:
         op: the view operation.
         t: the tensor.
         args: the arguments of ``op``.
-        what: what messages call it.
-        undo: the view operation, with its arguments, that leads back to the shape before: with it
-            begins the way from ``t`` to its older views.
+        what: the name of the write in messages.
+        undo: the inverse view operation, with its arguments, which starts the chain from ``t`` to
+            its older views.
     """
     refuse_inference(t._counter)
     if mode.grad and requires_grad(t):
@@ -306,7 +306,7 @@ def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str, undo:
 
 
 def write(t: Tensor, values: Array, constant: bool = False) -> None:
-    """Write ``values`` to the memory of ``t``; refuse what does not fit before touching it."""
+    """Write ``values`` to the memory of ``t``; check shape, dtype and overlap first."""
     array = t._array
     if values.shape != array.shape:
         raise errors.output_shape(array.shape, values.shape)
@@ -319,14 +319,14 @@ def write(t: Tensor, values: Array, constant: bool = False) -> None:
 
 
 def refuse_batch(array: Array, values: Any) -> None:
-    """Raise where there is a value for each example (see ``batching``), and one array for all."""
+    """Raise if ``values`` are batched (see ``batching``) but ``array`` is not."""
     if type(array) is np.ndarray and hasattr(values, "levels"):
         raise RuntimeError(errors.VMAP_IN_PLACE)
 
 
 @method
 def detach_(self: Tensor) -> Tensor:
-    """Cut the tensor from its history: it becomes a leaf that requires no grad.
+    """Detach the tensor from its history in place: make it a leaf that does not require grad.
 
     Raises:
         RuntimeError: the tensor is a view.

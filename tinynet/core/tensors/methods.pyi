@@ -27,13 +27,13 @@ class TensorMethods:
 
     @property
     def is_sparse(self) -> builtins.bool:
-        """Return True for a tensor that holds a few rows only."""
+        """Return True for a tensor that stores only some rows."""
     def to_dense(self) -> Tensor:
-        """Return the tensor with all its zeros; itself if it is dense."""
+        """Return the tensor as a dense one; itself if it is dense already."""
     def coalesce(self) -> Tensor:
-        """Return a sparse tensor in which each row stands once, in ascending order."""
+        """Return a sparse tensor that stores each row once, in ascending order."""
     def is_coalesced(self) -> builtins.bool:
-        """Return True for a sparse tensor in which each row stands once."""
+        """Return True for a sparse tensor that stores each row once."""
     def _indices(self) -> Tensor:
         """Return the numbers of the rows, ``[1, n]``."""
     def _values(self) -> Tensor:
@@ -43,18 +43,18 @@ class TensorMethods:
     def values(self) -> Tensor:
         """Return the rows of a coalesced tensor, ``[n, ...]``."""
     def _nnz(self) -> builtins.int:
-        """Return how many rows are kept."""
+        """Return the number of stored rows."""
     def sparse_dim(self) -> builtins.int:
-        """Return 1: rows are chosen along the first dimension. 0 for a dense tensor."""
+        """Return 1 (rows are indexed along the first dimension), or 0 for a dense tensor."""
     def dense_dim(self) -> builtins.int:
-        """Return the number of dimensions of a row; of a dense tensor, all."""
+        """Return the number of dimensions of a row, or of a dense tensor."""
     @property
     def layout(self) -> layouts.layout:
-        """Return how the elements are kept: all of them (strided), or a few rows (sparse_coo)."""
+        """Return the storage layout: all elements (strided) or some rows (sparse_coo)."""
     def _shown(self) -> str:
         """Return what ``repr`` shows for a sparse tensor."""
     def requires_grad_(self, requires_grad: builtins.bool = True) -> Self:
-        """Switch recording on (or off) for a leaf and return it."""
+        """Switch recording of a leaf on or off, and return it."""
     @property
     def requires_grad(self) -> builtins.bool:
         """Return whether operations on the tensor are recorded."""
@@ -65,32 +65,33 @@ class TensorMethods:
         """Return the node that made the tensor; None for a leaf."""
     @property
     def is_leaf(self) -> builtins.bool:
-        """Return True for a tensor that no recorded operation made."""
+        """Return True unless a recorded operation made the tensor."""
     @property
     def _base(self) -> Tensor | None:
-        """Return the tensor that this one is a view of; None if it is none."""
+        """Return the base of a view; None if the tensor is not a view."""
     @property
     def output_nr(self) -> builtins.int:
-        """Return which output of its node the tensor is."""
+        """Return the output number of the tensor at its node."""
     @property
     def _version(self) -> builtins.int:
-        """Return the number of writes to the memory since it was made."""
+        """Return the number of writes to the memory since its creation."""
     def is_inference(self) -> builtins.bool:
         """Return True for a tensor that was made in inference mode."""
     def _is_view(self) -> builtins.bool:
-        """Return True if the tensor is a view of another one that autograd knows."""
+        """Return True if the tensor is a view tracked by autograd."""
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and version counter, but without history."""
     @property
     def data(self) -> Tensor:
-        """Return a tensor with the same memory and a version counter of its own."""
+        """Return a tensor with the same memory but its own version counter."""
     @data.setter
     def data(self, value: Tensor) -> None: ...
     def detach_(self) -> Self:
-        """Cut the tensor from its history: it becomes a leaf that requires no grad."""
+        """Detach the tensor from its history in place: make it a leaf that does not require
+        grad."""
     @property
     def edge(self) -> Edge | None:
-        """Return where a tensor's gradient goes; None if it wants none."""
+        """Return the edge of a tensor, the target of its gradient; None if it requires no grad."""
     def backward(
         self,
         gradient: Tensor | None = None,
@@ -98,11 +99,10 @@ class TensorMethods:
         create_graph: builtins.bool = False,
         inputs: Sequence[Tensor] | Tensor | None = None,
     ) -> None:
-        """Compute gradients of this tensor and add them to the ``.grad`` of the leaves behind
-        it."""
+        """Compute the gradients of this tensor and add them to the ``.grad`` of its leaves."""
     @property
     def grad(self) -> Tensor | None:
-        """Return the gradient; warn where there will never be one."""
+        """Return the gradient; warn if the tensor can never have one."""
     @grad.setter
     def grad(self, value: Tensor | None) -> None: ...
     @grad.deleter
@@ -112,10 +112,10 @@ class TensorMethods:
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call ``hook(tensor)`` after each update of this leaf's ``.grad``."""
     def retain_grad(self) -> None:
-        """Keep the gradient of a non-leaf in ``.grad``; does nothing for a leaf."""
+        """Keep the gradient of a non-leaf in ``.grad``; do nothing for a leaf."""
     @property
     def retains_grad(self) -> builtins.bool:
-        """Return True for a non-leaf that keeps its gradient."""
+        """Return True for a non-leaf that retains its gradient."""
     def set_(
         self,
         source: Tensor | StorageBase | None = None,
@@ -123,19 +123,17 @@ class TensorMethods:
         size: Sequence[builtins.int] | None = None,
         stride: Sequence[builtins.int] | None = None,
     ) -> Self:
-        """Let the tensor use other memory, and return it."""
+        """Make the tensor use other memory, and return it."""
     def resize_(self, *sizes: Any, memory_format: layouts.memory_format | None = None) -> Self:
-        """Give the tensor another shape, in its own memory if that is large enough, and return
-        it."""
+        """Change the shape of the tensor, in its own memory if large enough, and return it."""
     def resize_as_(
         self, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
     ) -> Self:
-        """Give the tensor the shape of another one, see ``resize_``, and return it."""
+        """Change the shape to that of another tensor, see ``resize_``, and return the tensor."""
     def share_memory_(self) -> Self:
-        """Move the elements to memory that processes forked from now on share, and return the
-        tensor."""
+        """Move the elements to memory shared with processes forked later, and return the tensor."""
     def is_shared(self) -> builtins.bool:
-        """Return whether processes that are forked share the memory, see ``share_memory_``."""
+        """Return whether forked processes share the memory, see ``share_memory_``."""
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
     def t(self) -> Tensor:

@@ -1,4 +1,4 @@
-"""Refusing writes where elements share memory, with each other or with another operand."""
+"""Checks for writes to elements that share memory with each other or with another operand."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tinynet.dtypes import Array
 
 
 def refuse_partial_overlap(t: Tensor, inputs: tuple[Any, ...], apart: bool = False) -> None:
-    """Raise if an input shares a part of the memory of ``t``, but not as the same tensor.
+    """Raise if an input partially overlaps the memory of ``t``.
 
     Args:
-        t: what is to be written to.
-        inputs: what is read; only tensors count.
-        apart: the same tensor is refused, too.
+        t: the tensor to write to.
+        inputs: the inputs; only tensors are checked.
+        apart: whether to refuse a full overlap, such as the same tensor, too.
     """
     for x in inputs:
         if not isinstance(x, Tensor):
@@ -35,9 +35,9 @@ def refuse_partial_overlap(t: Tensor, inputs: tuple[Any, ...], apart: bool = Fal
 
 
 def _overlap(a: Array, b: Array, whole: bool) -> bool:
-    """Return True for two dense arrays whose memory overlaps, if not ``whole`` only in part."""
+    """Return True if the memory of two dense arrays overlaps, unless ``whole`` only in part."""
     if not a.size or not b.size or not _dense(a) or not _dense(b):
-        return False  # PyTorch does not look, either
+        return False  # PyTorch does not check these, either
     (start, end), (other_start, other_end) = (
         np.lib.array_utils.byte_bounds(a),
         (np.lib.array_utils.byte_bounds(b)),

@@ -21,7 +21,7 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, iterable: Iterable[SupportsIndex] = ()) -> Size:
-        """Make a shape; what counts as an integer becomes one."""
+        """Make a shape from integers, or objects with ``__index__``."""
         lengths = []
         for i, n in enumerate(iterable):
             try:
@@ -60,7 +60,7 @@ class Size(tuple[int, ...]):
         return Size(tuple.__add__(self, other))
 
     def __radd__(self, other: Any) -> Any:
-        # Anything else goes its own way: `numbers += size` extends a list.
+        # Other types handle it themselves: `numbers += size` extends a list.
         return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> Size:

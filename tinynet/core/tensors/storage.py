@@ -1,4 +1,4 @@
-"""Giving a tensor other memory: ``set_``, ``resize_``, sharing, and exchanging two tensors."""
+"""Operations on a tensor's memory: ``set_``, ``resize_``, sharing, and swapping two tensors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tinynet.strides import array_in
 
 
 class StorageBase:
-    """What storages are derived from, see ``compat/storage.py``: an array of one dimension."""
+    """The base class of storages (``compat/storage.py``): a one-dimensional array."""
 
     _array: Array
 
@@ -36,15 +36,15 @@ def set_(
     size: Sequence[int] | None = None,
     stride: Sequence[int] | None = None,
 ) -> Tensor:
-    """Let the tensor use other memory, and return it.
+    """Make the tensor use other memory, and return it.
 
-    Its version counter stays its own, as in PyTorch: later writes through ``source`` are not seen.
+    It keeps its own version counter, as in PyTorch, so it does not see later writes through
+    ``source``.
 
     Args:
-        source: a tensor, whose shape is taken, too; or a storage. None: no elements.
-        storage_offset, size, stride: where the first element lies in the storage, the shape, and
-            the steps along its dimensions, all counted in elements; all of the storage unless
-            given.
+        source: a tensor, whose shape is used, too, or a storage. None: no elements.
+        storage_offset, size, stride: the position of the first element in the storage, the shape
+            and the strides, all in elements; by default the whole storage.
 
     Raises:
         RuntimeError: the tensor requires grad, the dtypes differ, or the storage is too small.
@@ -70,7 +70,7 @@ def set_(
 
 
 def _from(source: Any, dtype: Any, offset: int, size: Any, stride: Any) -> Array:
-    """Return the array of a dtype that lies in a tensor or storage."""
+    """Return an array of a dtype in the memory of a tensor or storage."""
     if source is None:
         return np.empty(0, dtype)
     found: Array = source._array
@@ -105,14 +105,14 @@ def _from(source: Any, dtype: Any, offset: int, size: Any, stride: Any) -> Array
 def resize_(
     self: Tensor, *sizes: Any, memory_format: layouts.memory_format | None = None
 ) -> Tensor:
-    """Give the tensor another shape, in its own memory if that is large enough, and return it.
+    """Change the shape of the tensor, in its own memory if large enough, and return it.
 
-    Elements keep their order in memory. What is added is zero (PyTorch leaves it undefined). Where
-    new memory is needed, views keep the old one.
+    Elements keep their order in memory. New elements are zero (undefined in PyTorch). If new memory
+    is needed, views keep the old memory.
 
     Args:
-        *sizes: the lengths, one by one or as a sequence.
-        memory_format: the order in which the elements in memory are read.
+        *sizes: the lengths, as separate arguments or a sequence.
+        memory_format: the memory order of the new shape.
 
     Raises:
         RuntimeError: the tensor requires grad, or a length is negative.
@@ -140,11 +140,11 @@ def resize_(
 def resize_as_(
     self: Tensor, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
 ) -> Tensor:
-    """Give the tensor the shape of another one, see ``resize_``, and return it.
+    """Change the shape to that of another tensor, see ``resize_``, and return the tensor.
 
     Args:
-        the_template: the tensor with the wanted shape; its values do not matter.
-        memory_format: see ``resize_``; ``preserve_format`` takes that of the template.
+        the_template: the tensor with the new shape; its values are not used.
+        memory_format: see ``resize_``; ``preserve_format`` uses that of the template.
 
     Raises:
         RuntimeError: the tensor requires grad.
@@ -162,13 +162,13 @@ def resize_as_(
 
 @method
 def share_memory_(self: Tensor) -> Tensor:
-    """Move the elements to memory that processes forked from now on share, and return the tensor.
+    """Move the elements to memory shared with processes forked later, and return the tensor.
 
-    All of them see what one writes. A process that is started anew (``"spawn"``) gets a copy. Views
-    that were made before keep the old memory.
+    Writes by one process are visible in all. A process started with ``"spawn"`` gets a copy.
+    Existing views keep the old memory.
 
     Raises:
-        RuntimeError: the tensor is a view: share what it is a view of.
+        RuntimeError: the tensor is a view: share its base instead.
 
     Example:
         >>> tn.zeros(2).share_memory_().is_shared()
@@ -176,8 +176,8 @@ def share_memory_(self: Tensor) -> Tensor:
     """
     if self._view is not None:
         raise RuntimeError(
-            "share_memory_() of a view would part it from its base. Share the base before views "
-            "of it are made, or share a clone()."
+            "share_memory_() would separate a view from its base. Share the base before making "
+            "views of it, or share a clone()."
         )
     if not is_shared(self):
         self._array = in_shared_memory(self._array)
@@ -186,7 +186,7 @@ def share_memory_(self: Tensor) -> Tensor:
 
 @method
 def is_shared(self: Tensor) -> bool:
-    """Return whether processes that are forked share the memory, see ``share_memory_``.
+    """Return whether forked processes share the memory, see ``share_memory_``.
 
     Example:
         >>> tn.ones(2).is_shared()
@@ -196,7 +196,7 @@ def is_shared(self: Tensor) -> bool:
 
 
 def in_shared_memory(old: Array) -> Array:
-    """Return a copy in memory that processes forked from now on share."""
+    """Return a copy in memory shared with processes forked later."""
     memory = mmap.mmap(-1, max(old.nbytes, 1))  # anonymous, and shared with forks
     new = np.frombuffer(memory, old.dtype, old.size).reshape(old.shape)
     new[...] = old
@@ -204,7 +204,7 @@ def in_shared_memory(old: Array) -> Array:
 
 
 def shares_memory(array: Array) -> bool:
-    """Return whether processes that are forked share the memory of an array."""
+    """Return whether forked processes share the memory of an array."""
     owner: Any = array
     while isinstance(owner, (np.ndarray, memoryview)):
         owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
@@ -213,7 +213,7 @@ def shares_memory(array: Array) -> bool:
 
 @errors.allocating
 def resized(array: Array, shape: tuple[int, ...]) -> Array:
-    """Return an array of another shape that begins where ``array`` does, in the same memory."""
+    """Return an array of another shape that starts at the same address, if the memory suffices."""
     owner = array
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
@@ -232,10 +232,10 @@ def resized(array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
-    """Exchange everything that two tensors are: values, gradient, history, class and attributes.
+    """Swap all data of two tensors: values, gradient, history, class and attributes.
 
-    All references to the one then refer to the other. Graphs that were recorded with a leaf before
-    lead to the object, whatever it is now.
+    References to one object then see the other's data. Graphs recorded before refer to the
+    objects, whatever data they hold now.
 
     Raises:
         RuntimeError: there are weak references to one of them.

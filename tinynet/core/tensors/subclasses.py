@@ -1,8 +1,8 @@
-"""Classes derived from Tensor: results of operations on them are of their class.
+"""Subclasses of Tensor: operations on them return results of the same class.
 
-As in PyTorch, an operation hands itself to ``__torch_function__`` of its inputs' classes. The one
-of Tensor runs it and gives its results the class. Compiled operations look for such classes only
-after the first one was declared: then they are compiled anew.
+As in PyTorch, an operation passes itself to ``__torch_function__`` of its inputs' classes. Tensor's
+implementation runs it and converts the results to the class. The first declaration of a subclass
+recompiles all operations; before that, they do not check for subclasses.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from tinynet.core.callsite import COMPILED
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import METHODS, Tensor, _new
 
-SUBCLASSES: set[type] = set()  # those whose __torch_function__ is asked
-switched_on: list[Callable[[], None]] = []  # called when the first is declared
+SUBCLASSES: set[type] = set()  # those with an active __torch_function__
+switched_on: list[Callable[[], None]] = []  # called when the first subclass is declared
 _KEPT = frozenset(
     "grad _grad _base grad_fn requires_grad is_leaf output_nr _version backward".split()
 )
@@ -30,12 +30,12 @@ def _run(
     args: tuple[Any, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Call a function; its results that are plain tensors become tensors of the class.
+    """Call a function and convert its plain tensors to the class.
 
     Args:
         cls: the class.
         func: the function.
-        types: the classes among its arguments; NotImplemented is returned for others.
+        types: the classes of the arguments; for unrelated ones return NotImplemented.
         args, kwargs: the arguments.
 
     Example:
@@ -61,7 +61,7 @@ def plain(
     args: tuple[Any, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Call a function; its results stay plain tensors (``__torch_function__`` of parameters)."""
+    """Call a function without converting its results (``__torch_function__`` of parameters)."""
     return func(*args, **(kwargs or {}))
 
 
@@ -86,16 +86,16 @@ def shared(t: Tensor, cls: type[Tensor]) -> Tensor:
 
 
 def alike(made: Tensor, like: Tensor) -> Tensor:
-    """Return a tensor that was made in the likeness of another one, of its class."""
+    """Return ``made`` converted to the class of ``like``, if that is a subclass."""
     kind = type(like)
     return shared(made, kind) if kind in SUBCLASSES and not mode.plain else made
 
 
 def dispatched(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Ask ``__torch_function__`` of the arguments' classes, derived ones first.
+    """Call ``__torch_function__`` of the arguments' classes, subclasses first.
 
     Raises:
-        TypeError: none of them knows the others.
+        TypeError: all of them return NotImplemented.
     """
     flat = [x for a in args for x in (a if isinstance(a, (list, tuple)) else (a,))]
     types: list[Any] = []
@@ -114,7 +114,7 @@ def dispatched(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def lines(op: Any) -> list[str]:
-    """Return the lines with which a compiled operation looks for subclasses, once there are any."""
+    """Return the lines of a compiled operation that check for subclasses, if there are any."""
     if not SUBCLASSES:
         return []
     if op.kind == "sequence":
@@ -132,32 +132,32 @@ def _declared(cls: type[Tensor], **options: Any) -> None:
     function: Any = cls.__torch_function__  # type: ignore[attr-defined]
     if getattr(function, "__func__", None) is not plain:
         if cls.__repr__ is Tensor.__repr__:
-            cls.__repr__ = _named  # type: ignore[method-assign]
-        _follow_methods(cls)
+            cls.__repr__ = _subclass_repr  # type: ignore[method-assign]
+        _dispatch_methods(cls)
         SUBCLASSES.add(cls)
         if len(SUBCLASSES) == 1:
             for switch_on in switched_on:
                 switch_on()
 
 
-def _named(t: Tensor) -> str:
-    """Show a tensor as the plain one is, under the name of its class."""
+def _subclass_repr(t: Tensor) -> str:
+    """Return the text of a plain tensor with the name of the subclass."""
     name = type(t).__name__
     text = Tensor.__repr__(t).removeprefix("tensor")
     return name + text.replace("\n" + " " * len("tensor"), "\n" + " " * len(name))
 
 
-def _follow_methods(cls: type[Tensor]) -> None:
-    """Let the inherited methods and properties that no compiled function is behind ask, too."""
+def _dispatch_methods(cls: type[Tensor]) -> None:
+    """Make inherited methods and properties that are not compiled call ``__torch_function__``."""
     for name, found in METHODS.items():
         if name in _KEPT or name.startswith("__") or _compiled(found):
             continue
         if inspect.getattr_static(cls, name) is not inspect.getattr_static(Tensor, name):
             continue
         if isinstance(found, property) and found.fget is not None:
-            setattr(cls, name, property(_asking(found.fget), found.fset, found.fdel))
+            setattr(cls, name, property(_dispatching(found.fget), found.fset, found.fdel))
         elif inspect.isfunction(found):
-            setattr(cls, name, _asking(found))
+            setattr(cls, name, _dispatching(found))
 
 
 def _compiled(function: Any) -> bool:
@@ -165,7 +165,7 @@ def _compiled(function: Any) -> bool:
     return code is not None and code.co_filename.startswith(COMPILED)
 
 
-def _asking(function: Any) -> Any:
+def _dispatching(function: Any) -> Any:
     @functools.wraps(function)
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         if self.__class__ in SUBCLASSES and not mode.plain:

@@ -1,4 +1,4 @@
-"""Versions: law 2 (bump). A counter that belongs to a storage and is shared by all its aliases."""
+"""Versions: law 2 (bump). A counter of writes that all aliases of a storage share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tinynet.core.callsite import Site
 from tinynet.core.modes import mode
 from tinynet.core.module_scope import Scope
 
-KEPT = 8  # changes that a version remembers; more are only counted
+KEPT = 8  # a version stores this number of changes, and only counts older ones
 
 
 class Change(NamedTuple):
@@ -17,7 +17,7 @@ class Change(NamedTuple):
 
     Attributes:
         site: the user's line.
-        what: what wrote, for people: ``"__setitem__"``, ``"SGD.step"``.
+        what: the operation, for messages: ``"__setitem__"``, ``"SGD.step"``.
         version: the version after the write.
         producer: name of the node whose output the tensor became (None: unchanged).
         scope: the modules that were running.
@@ -31,7 +31,7 @@ class Change(NamedTuple):
 
 
 class Version:
-    """Counts the writes to a storage and remembers the last few."""
+    """Counts the writes to a storage and stores the last few."""
 
     __slots__ = ("n", "reshaped", "writes")
     n: int
@@ -39,7 +39,7 @@ class Version:
     writes: list[tuple[Any, ...]]  # fields of Change; unset until the first write
 
     def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:
-        """Count one write, after it happened."""
+        """Count a completed write."""
         n = self.n = self.n + 1
         if n == 1:
             self.writes = [(site, what, n, producer, mode.scope)]
@@ -50,7 +50,7 @@ class Version:
         writes.append((site, what, n, producer, mode.scope))
 
     def since(self, version: int) -> list[Change]:
-        """Return the remembered changes after ``version``, oldest first."""
+        """Return the stored changes after ``version``, oldest first."""
         if not self.n:
             return []
         return [Change(*w) for w in self.writes[-KEPT:] if w[2] > version]
@@ -64,21 +64,21 @@ def new_version() -> Version:
 
 
 class Untracked(Version):
-    """The counter of all tensors made in inference mode: it counts nothing, and says so."""
+    """The counter of all tensors made in inference mode, which counts nothing."""
 
     __slots__ = ()
 
     @property
     def n(self) -> int:  # type: ignore[override]
-        """Asked for where a value is saved."""
+        """Raise an error: only saving a value reads the number."""
         raise RuntimeError(errors.INFERENCE_SAVED)
 
     def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:
-        """Count nothing in inference mode; refuse outside."""
+        """Do nothing in inference mode; raise an error outside it."""
         refuse_inference(self)
 
     def since(self, version: int) -> list[Change]:
-        """Return nothing: no change is remembered."""
+        """Return no changes: none are stored."""
         return []
 
 
@@ -86,9 +86,9 @@ INFERENCE = Untracked()
 
 
 def refuse_inference(counter: Version | None) -> None:
-    """Raise before a write, outside of inference mode, to a tensor that was made inside."""
+    """Raise an error for a write outside inference mode to a tensor made inside."""
     if counter is INFERENCE and not mode.inference:
         raise RuntimeError(errors.INFERENCE_WRITTEN)
 
 
-NUMBER = new_version()  # of saved Python numbers: they never change, but are freed like the rest
+NUMBER = new_version()  # of saved Python numbers, which never change but can be freed

@@ -1,8 +1,8 @@
 """Views: laws 1 (alias) and 5 (regenerate).
 
-A view shares the memory and the version counter of its base, and knows the chain of view
-operations that leads from the base to it. When the base's history has changed since, the chain is
-replayed on the base the next time somebody asks for the view's ``grad_fn``.
+A view shares the memory and the version counter of its base, and stores the chain of view
+operations from the base to itself. After the base's history has changed, the next access to the
+view's ``grad_fn`` replays the chain on the base.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Chain = tuple[tuple[Any, tuple[Any, ...]], ...]
 
 
 class View:
-    """What a tensor is a view of.
+    """The base of a view and its relation to it.
 
     Attributes:
         base: the tensor at the root; never a view itself.
@@ -36,9 +36,9 @@ class View:
         at: the version at which the view's edge was valid.
         origin: None, NO_GRAD or INFERENCE_MODE (made in that mode), MULTIPLE (one of several
             outputs) or FUNCTION (an output of an ``autograd.Function``).
-        site: where it was made.
-        leaf: it was made to require grad itself.
-        since: how often the base had been reshaped in place (``t_``) when the chain was written.
+        site: the line that made the view.
+        leaf: whether ``requires_grad`` was set on the view itself.
+        since: the number of in-place reshapes (``t_``) of the base before the view was made.
     """
 
     __slots__ = ("at", "base", "chain", "leaf", "origin", "since", "site")
@@ -55,18 +55,18 @@ class View:
         self.since = 0
 
     def steps(self) -> Chain:
-        """Return the view operations that lead from the base, as it is shaped now, to the view."""
+        """Return the view operations from the base in its current shape to the view."""
         reshaped: list[Any] = getattr(self.base._counter, "reshaped", [])
         undone = [undo for base, *undo in reshaped[self.since :] if base() is self.base]
         return (*((op, args) for op, args in reversed(undone)), *self.chain)
 
 
 def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], grad: bool) -> View:
-    """Law 1: let ``target``, just made by view operation ``op``, alias ``source``."""
+    """Law 1: make ``target``, a new result of the view operation ``op``, alias ``source``."""
     counter = counter_of(source)
     target._counter = counter
     if counter is INFERENCE:
-        return View(source, (), 0, None)  # nobody will ask for the history of such a view
+        return View(source, (), 0, None)  # inference tensors have no history
     outer = source._view
     origin = None if grad else INFERENCE_MODE if mode.inference else NO_GRAD
     if outer is None:
@@ -101,7 +101,7 @@ def view_edge(t: Tensor) -> Edge | None:
             replayed = base
             for op, args in view.steps():
                 replayed = op.function(replayed, *args)
-        edge = t._edge = replayed._edge or NOWHERE_EDGE  # the base may want no gradient any more
+        edge = t._edge = replayed._edge or NOWHERE_EDGE  # the base may no longer require grad
         view.at = counter.n
         move_retained(before, edge)
     if edge is None:
@@ -110,12 +110,12 @@ def view_edge(t: Tensor) -> Edge | None:
 
 
 def forbidden_view(t: Tensor, indirectly: bool, last: str | None = None) -> RuntimeError:
-    """Return the error for writing to a view that does not allow it, or to its base.
+    """Return the error for a forbidden write to a view or to its base.
 
     Args:
         t: the view.
-        indirectly: its base was written, not the view itself.
-        last: name of the node of the view operation between ``t`` and what is written.
+        indirectly: whether the base was written, not the view itself.
+        last: name of the node of the view operation between ``t`` and the written part.
     """
     view: View = t._view
     origin = view.origin or NO_GRAD
@@ -134,7 +134,7 @@ def _title(node_name: str) -> str:
 
 
 def edge_of(t: Tensor) -> Edge | None:
-    """Return where a tensor's gradient goes; None if it wants none.
+    """Return the edge of a tensor, the target of its gradient; None if it requires no grad.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)
@@ -173,7 +173,7 @@ def grad_fn(t: Tensor) -> Node | None:
     edge = view_edge(t) if t._requires_grad is VIEW else t._edge
     if edge is None or edge is NOWHERE_EDGE or isinstance(edge[0], Tensor):  # a leaf, or a copy
         return None
-    if t._counter is INFERENCE and not t._requires_grad:  # a view that was made outside
+    if t._counter is INFERENCE and not t._requires_grad:  # a view made outside inference mode
         return None
     node: Node = edge[0]
     return node
@@ -198,10 +198,10 @@ def set_requires_grad(t: Tensor, value: bool) -> None:
 
 @method
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Switch recording on (or off) for a leaf and return it.
+    """Switch recording of a leaf on or off, and return it.
 
     Raises:
-        RuntimeError: switching off a tensor that is not a leaf, or on one that is not floating.
+        RuntimeError: switching it off for a non-leaf, or on for a tensor that is not floating.
 
     Example:
         >>> tn.tensor(1.0).requires_grad_()
@@ -224,7 +224,7 @@ method(property(grad_fn), "grad_fn")
 
 
 def is_leaf(t: Tensor) -> bool:
-    """Return True for a tensor that no recorded operation made.
+    """Return True unless a recorded operation made the tensor.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)
@@ -235,12 +235,12 @@ def is_leaf(t: Tensor) -> bool:
 
 
 def base_of(t: Tensor) -> Tensor | None:
-    """Return the tensor that this one is a view of; None if it is none."""
+    """Return the base of a view; None if the tensor is not a view."""
     return None if t._view is None else t._view.base
 
 
 def output_number(t: Tensor) -> int:
-    """Return which output of its node the tensor is.
+    """Return the output number of the tensor at its node.
 
     Example:
         >>> x = tn.ones(4, requires_grad=True)
@@ -256,7 +256,7 @@ method(property(output_number), "output_nr")
 
 
 def version_of(t: Tensor) -> int:
-    """Return the number of writes to the memory since it was made."""
+    """Return the number of writes to the memory since its creation."""
     if t._counter is INFERENCE:
         raise RuntimeError(errors.INFERENCE_VERSION)
     return 0 if t._counter is None else t._counter.n
@@ -278,7 +278,7 @@ def is_inference(self: Tensor) -> bool:
 
 @method
 def _is_view(self: Tensor) -> bool:
-    """Return True if the tensor is a view of another one that autograd knows."""
+    """Return True if the tensor is a view tracked by autograd."""
     return self._view is not None
 
 
@@ -286,7 +286,7 @@ def _is_view(self: Tensor) -> bool:
 def detach(self: Tensor) -> Tensor:
     """Return a tensor with the same memory and version counter, but without history.
 
-    Takes any tensor. Writes to it are seen by autograd (unlike writes to ``.data``).
+    Autograd sees writes to the result, unlike writes to ``.data``.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)
@@ -299,7 +299,7 @@ def detach(self: Tensor) -> Tensor:
 
 
 def get_data(t: Tensor) -> Tensor:
-    """Return a tensor with the same memory and a version counter of its own.
+    """Return a tensor with the same memory but its own version counter.
 
     Example:
         >>> x = tn.ones(2, requires_grad=True)

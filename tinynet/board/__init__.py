@@ -1,12 +1,12 @@
-"""TensorBoard, and pictures of graphs: what a training run writes for people to look at.
+"""TensorBoard logging, and pictures of graphs.
 
-`SummaryWriter` has PyTorch's names. What makes graphs, in the order in which it works: `watch`
-notes what runs (`scopes`: in which call of which module), `assemble` makes one graph of it (`build`
-finds the edges, `gradients` adds backward, `flops` counts), `recording` takes that apart, `fold`
-makes it small, `conceptual` gives the overview. Then `formats` and `picture` (`svg`, `layered`)
-show it, and `publish` writes it: `profile`, `proto` and `tensorboardx` make bytes, `storage` puts
-them on disk. `summaries` has the other tabs;
-`launching` and `notebook` start TensorBoard itself.
+`SummaryWriter` has PyTorch's names. The modules for graphs, in order of use: `watch` records what
+runs (`scopes`: in which call of which module), `assemble` builds one graph from it (`build` finds
+the edges, `gradients` adds backward passes, `flops` counts operations), `recording` splits it into
+parts, `fold` shortens it, `conceptual` makes the overview. `formats` and `picture` (`svg`,
+`layered`) display it, and `publish` writes it: `profile`, `proto` and `tensorboardx` produce
+bytes, `storage` writes them to disk. `summaries` has the other tabs; `launching` and `notebook`
+start TensorBoard itself.
 """
 
 from tinynet.board.graphs.draw import Drawing as Drawing

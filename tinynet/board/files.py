@@ -1,4 +1,4 @@
-"""Whole files beside the event files, written so that no failing disk can turn into a stop."""
+"""Additional files of a run, written so that a failing disk never stops training."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tinynet.board import storage
 
 
 class FilesBeside:
-    """The files of a run that are no event files; each is there whole or not at all.
+    """The files of a run other than event files, written atomically.
 
-    What cannot be written waits in memory, with one warning, until the next `write`.
+    Files that cannot be written wait in memory, with one warning, until the next `write`.
     """
 
     def __init__(self, folder: str, outages: storage.Outages) -> None:
@@ -27,14 +27,14 @@ class FilesBeside:
         self._check_process()
         with self._lock:
             for path in files:
-                self._waiting.pop(path, None)  # the newest goes last: it may name the others
+                self._waiting.pop(path, None)  # the newest goes last: it may refer to the others
             self._waiting |= files
             self.write()
             while len(self._waiting) > 1 and self._size() > storage.MAX_WAITING:
                 del self._waiting[next(iter(self._waiting))]
 
     def write(self, revive: bool = True) -> None:
-        """Try to write what waits. With `revive=False` a removed folder is not made again."""
+        """Try to write the waiting files. With `revive=False`, do not recreate a removed folder."""
         self._check_process()
         with self._lock:
             if not revive and not os.path.isdir(self._folder):
@@ -65,7 +65,7 @@ class FilesBeside:
             raise
 
     def _check_process(self) -> None:
-        """After a fork, what waits is the parent's."""
+        """After a fork, discard the parent's waiting files."""
         if os.getpid() != self._pid:
             self._pid = os.getpid()
             self._lock = threading.RLock()

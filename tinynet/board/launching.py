@@ -1,7 +1,7 @@
-"""TensorBoard, started as a program of its own: nothing of it is imported.
+"""Starting TensorBoard as a separate program, without importing it.
 
-Every running TensorBoard leaves a note in a folder that all share (`.tensorboard-info` in the
-folder for temporary files): a JSON object with its process, port, folder and arguments.
+Every running TensorBoard writes an info file to a shared folder (`.tensorboard-info` in the folder
+for temporary files): a JSON object with its process id, port, folder and arguments.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from pathlib import Path
 from tinynet.invocation import python
 from tinynet.startup import raise_on_ctrl_c
 
-_PATIENCE = 60.0  # seconds until a started TensorBoard must have left its note
-_started: list[subprocess.Popen[bytes]] = []  # kept, so that they are waited for when they end
+_PATIENCE = 60.0  # seconds for a started TensorBoard to write its info file
+_started: list[subprocess.Popen[bytes]] = []  # kept in order to reap the processes
 
 
 @dataclass(frozen=True)
 class Running:
-    """A TensorBoard that runs: `started` is in seconds since the epoch."""
+    """A running TensorBoard; `started` is in seconds since the epoch."""
 
     pid: int
     port: int
     logdir: str
     started: float
-    path: str  # what stands before all addresses, mostly nothing
+    path: str  # a prefix of all URLs, usually empty
     arguments: tuple[str, ...]
     working_directory: str
 
@@ -45,17 +45,17 @@ def launch(
     host: str | None = None,
     extra: Sequence[str] = (),
 ) -> int:
-    """Run TensorBoard on a folder of runs until it ends or is interrupted; its exit code.
+    """Run TensorBoard on a folder of runs until it ends or is interrupted; return its exit code.
 
     Args:
-        folder: what holds the runs, at any depth.
-        port: where it listens; 0 takes a free one; 6006, or the next free one, unless given.
-        host: the address it listens at; only this machine unless given.
-        extra: further arguments of TensorBoard.
+        folder: the folder of the runs, at any depth.
+        port: the port; 0 takes a free one; by default 6006, or the next free one.
+        host: the address to listen at; by default only this machine.
+        extra: additional arguments of TensorBoard.
 
     Raises:
         FileNotFoundError: there is no such folder.
-        ImportError: TensorBoard is not installed; the message says how to install it.
+        ImportError: TensorBoard is not installed; the message has instructions.
 
     Example:
         >>> tn.board.launch("no/such/folder")
@@ -64,17 +64,17 @@ def launch(
     """
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"There is no folder {os.fspath(folder)!r}.")
-    # A run that was resumed or that lost its disk has several event files, which may all grow.
+    # A run that was resumed or that lost its disk has several growing event files.
     arguments = ["--logdir", os.fspath(folder), "--reload_multifile", "true"]
     arguments += [] if port is None else ["--port", str(port)]
     arguments += [] if host is None else ["--host", host]
-    # Ctrl-C reaches both processes; this one answers it, also while the other still imports.
+    # Ctrl-C reaches both processes; this one handles it, even while the other is importing.
     raise_on_ctrl_c()
     deaf = _ignore_ctrl_c if os.name == "posix" else None
     process = subprocess.Popen([*program(), *arguments, *extra], preexec_fn=deaf)
     try:
         return process.wait()
-    except KeyboardInterrupt:  # Ctrl-C is how one ends it
+    except KeyboardInterrupt:  # the usual way to stop it
         process.terminate()
         process.wait()
         return 0
@@ -85,7 +85,7 @@ def _ignore_ctrl_c() -> None:
 
 
 def program() -> list[str]:
-    """The command that starts TensorBoard; ImportError when there is none."""
+    """Return the command that starts TensorBoard; raise ImportError if there is none."""
     if util.find_spec("tensorboard") is None:
         raise ImportError(
             f"TensorBoard is not installed: {python('-m', 'pip', 'install', 'tensorboard')}",
@@ -98,7 +98,7 @@ def program() -> list[str]:
 
 
 def start(arguments: Sequence[str]) -> tuple[Running, bool]:
-    """A TensorBoard with these arguments, and whether it was running before."""
+    """Return a TensorBoard with these arguments, and whether it was already running."""
     command = program()
     for known in running():
         if (known.arguments, known.working_directory) == (tuple(arguments), os.getcwd()):
@@ -123,7 +123,7 @@ def start(arguments: Sequence[str]) -> tuple[Running, bool]:
 
 
 def running() -> list[Running]:
-    """All TensorBoards that run on this machine, oldest first."""
+    """Return all TensorBoards running on this machine, oldest first."""
     found = [_read(path) for path in _notes().glob("pid-*.info")]
     return sorted((one for one in found if one and _alive(one.pid)), key=lambda one: one.started)
 
@@ -133,7 +133,7 @@ def _notes() -> Path:
 
 
 def _read(path: Path) -> Running | None:
-    """A note; None if there is none, or none that can be read."""
+    """Read an info file; None if it is missing or invalid."""
     try:
         note = json.loads(path.read_text(encoding="utf-8"))
         key = json.loads(base64.b64decode(note["cache_key"]))
@@ -146,11 +146,11 @@ def _read(path: Path) -> Running | None:
 
 
 def _alive(pid: int) -> bool:
-    """Whether a process runs; those that died without removing their note do not."""
+    """Whether a process runs: killed ones leave their info files behind."""
     for process in _started:
         if process.pid == pid:
             return process.poll() is None
-    if os.name != "posix":  # where the question itself would end the process
+    if os.name != "posix":  # elsewhere, the check itself would end the process
         return True
     try:
         os.kill(pid, 0)

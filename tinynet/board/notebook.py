@@ -22,17 +22,17 @@ _FRAME = """<iframe id="{name}" width="100%" height="{height}" frameborder="0"><
 
 
 def start(args_string: str) -> None:
-    """Start TensorBoard, or find the one that was started so before, and show it.
+    """Start TensorBoard, or reuse one started with the same arguments, and display it.
 
-    A notebook shows it in a frame; elsewhere its address is printed. It goes on running when the
-    notebook ends; `list` says its process.
+    A notebook shows it in a frame; otherwise its address is printed. It keeps running when the
+    notebook ends; `list` shows its process id.
 
     Args:
         args_string: the arguments of TensorBoard as on the command line: `"--logdir runs"`.
 
     Raises:
-        ImportError: TensorBoard is not installed; the message says how to install it.
-        RuntimeError: it did not start; the message says what it said.
+        ImportError: TensorBoard is not installed; the message has instructions.
+        RuntimeError: it did not start; the message has its output.
     """
     found, known = launching.start(shlex.split(args_string, comments=True))
     if known:
@@ -44,7 +44,7 @@ def start(args_string: str) -> None:
 
 
 def list() -> None:
-    """Print all TensorBoards that run on this machine, with their ports, folders and processes."""
+    """Print all TensorBoards running on this machine, with their ports, folders and process ids."""
     found = launching.running()
     if not found:
         print("No known TensorBoard instances running.")
@@ -55,21 +55,21 @@ def list() -> None:
 
 
 def display(port: int | None = None, height: int = 800) -> None:
-    """Show a TensorBoard that runs.
+    """Display a running TensorBoard.
 
     Args:
-        port: where it listens; the one that was started last unless given.
+        port: its port; by default the one started last.
         height: of the frame, in pixels.
 
     Raises:
-        RuntimeError: none runs there.
+        RuntimeError: no TensorBoard runs at this port.
     """
     found = [one for one in launching.running() if port in (None, one.port)]
     if not found:
         where = "" if port is None else f" on port {port}"
         raise RuntimeError(f"No TensorBoard runs{where}. Start one with notebook.start.")
     one = found[-1]
-    ipython = sys.modules.get("IPython")  # a notebook has imported it
+    ipython = sys.modules.get("IPython")  # already imported in a notebook
     if ipython is None or ipython.get_ipython() is None:
         print(f"TensorBoard runs at http://localhost:{one.port}{one.path or '/'}")
         return
@@ -77,10 +77,10 @@ def display(port: int | None = None, height: int = 800) -> None:
 
 
 def frame(one: launching.Running, height: int) -> str:
-    """The HTML of a frame with a TensorBoard in it.
+    """Return the HTML of a frame with TensorBoard in it.
 
-    Behind a proxy, the environment variable `TENSORBOARD_PROXY_URL` says where it is, with
-    `%PORT%` for its port.
+    Behind a proxy, set the environment variable `TENSORBOARD_PROXY_URL` to its address, with
+    `%PORT%` for the port.
     """
     proxy = os.environ.get("TENSORBOARD_PROXY_URL")
     url = proxy.replace("%PORT%", str(one.port)) if proxy else one.path or "/"

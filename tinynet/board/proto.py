@@ -13,7 +13,7 @@ _LENGTH_DELIMITED = 2
 
 
 def varint(number: int) -> bytes:
-    """The variable-length encoding of a number >= 0: seven bits per byte, lowest first.
+    """Return the variable-length encoding of a number >= 0: seven bits per byte, lowest first.
 
     Example:
         >>> from tinynet.board.proto import varint
@@ -31,7 +31,7 @@ def varint(number: int) -> bytes:
 
 
 def field(number: int, payload: bytes) -> bytes:
-    """One length-delimited field: a sub-message, a string or bytes.
+    """Return a length-delimited field: a sub-message, a string or bytes.
 
     Example:
         >>> from tinynet.board.proto import field
@@ -42,7 +42,7 @@ def field(number: int, payload: bytes) -> bytes:
 
 
 def integer(number: int, value: int) -> bytes:
-    """One field that holds a number >= 0.
+    """Return a field that holds a number >= 0.
 
     Example:
         >>> from tinynet.board.proto import integer
@@ -53,15 +53,15 @@ def integer(number: int, value: int) -> bytes:
 
 
 def string(number: int, value: str) -> bytes:
-    """One field that holds a text."""
+    """Return a field that holds a text."""
     return field(number, value.encode())
 
 
 def run_metadata(graph_def: bytes | None, step_stats: bytes | None = None) -> bytes:
-    """The RunMetadata message around one serialised GraphDef, and the times of its nodes.
+    """Return the RunMetadata message with one serialised GraphDef, and the times of its nodes.
 
-    One function graph per message: with several, TensorBoard prefixes the names of their nodes, and
-    spoils control inputs (``graph_1/^x``).
+    A message has one function graph: with several, TensorBoard prefixes the names of their nodes,
+    which breaks control inputs (``graph_1/^x``).
     """
     step_stats_field, pre_optimization_graph, function_graphs = 1, 2, 4
     message = b"" if step_stats is None else field(step_stats_field, step_stats)

@@ -1,4 +1,4 @@
-"""Graphs into an event file."""
+"""Writing graphs to an event file."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def publish(
     notes: Sequence[str],
     global_step: int | None,
 ) -> None:
-    """Write graphs by tag; the first graph of a run is the one that the Graphs tab opens with.
+    """Write graphs by tag; the Graphs tab opens with the first graph of a run.
 
     Args:
-        writer: where to.
-        graphs: name -> graph, the whole first.
+        writer: the writer.
+        graphs: name -> graph, the full graph first.
         conceptual: the overview, as the JSON of a Keras model.
-        notes: what was folded.
-        global_step: stands in the tags.
+        notes: descriptions of the folded parts.
+        global_step: appears in the tags.
     """
     when = time.time()
     events = []
     for name, graph in graphs.items():
         tag = _free(writer, name, global_step)
         wrong = problems(graph)
-        if wrong:  # a mistake of ours; a training run does not end because of it
+        if wrong:  # a bug in tinynet must not end a training run
             warnings.warn(
                 f"The graph of {tag} was not written: {'; '.join(wrong[:3])}.",
                 BoardWarning,

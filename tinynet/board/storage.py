@@ -1,11 +1,11 @@
-"""One event file on disk, written without a thread, that no failing disk can turn into a stop.
+"""One event file on disk, written without a thread, robust against failing disks.
 
 Note [What can go wrong with an event file]
-A full disk, a removed folder, a file system that turns read-only, a stale network handle: every
-one of them arrives as an OSError from one of the few system calls below, or as a file that is no
-longer at its path. The answer is always the same: one warning with the reason, events wait in
-memory, each later flush tries again, and a half-written record is cut off before anything follows
-it, because a reader stops at the first record that is not whole.
+A full disk, a removed folder, a file system that turns read-only, a stale network handle: each
+appears as an OSError from one of the few system calls below, or as a file missing at its path. The
+response is always the same: one warning with the reason, events wait in memory, each later flush
+tries again, and a partial record is truncated before anything follows it, because a reader stops
+at the first incomplete record.
 """
 
 from __future__ import annotations
@@ -22,26 +22,28 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
 
-_CHUNK = 1 << 14  # bytes per write: on a disk that is nearly full, what fits is kept
+_CHUNK = 1 << 14  # bytes per write: on a nearly full disk, complete chunks are kept
 _PATIENCE = 5.0  # seconds between attempts of add() during an outage; flush() always tries
-MAX_WAITING = 16 << 20  # bytes of events kept in memory during an outage; then the oldest go
+MAX_WAITING = (
+    16 << 20
+)  # bytes of events kept in memory during an outage; then the oldest are dropped
 _DISK_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 _PREFIX = "events.out.tfevents."
 _counter = itertools.count()
 
 
 class BoardWarning(UserWarning):
-    """Something could not be logged; training goes on."""
+    """Something could not be logged; training continues."""
 
 
 class Outages:
-    """Which files of a writer cannot be written; one warning tells it until all of them can."""
+    """The files of a writer that cannot be written; warns once until all of them can again."""
 
     def __init__(self) -> None:
         self._failing: set[int] = set()
 
     def begin(self, file: object, folder: str, reason: str) -> None:
-        """This file cannot be written; say so if it is the first one."""
+        """Record that a file cannot be written; warn if it is the first one."""
         first = not self._failing
         self._failing.add(id(file))
         if first:
@@ -53,29 +55,29 @@ class Outages:
             )
 
     def end(self, file: object) -> None:
-        """This file was written, or given up."""
+        """Record that a file was written, or abandoned."""
         self._failing.discard(id(file))
 
 
 def _newest(folder: str) -> int:
-    """The time in the name of the newest event file of a folder; 0 if there is none."""
+    """Return the time in the name of the newest event file of a folder; 0 if there is none."""
     names = (name.removeprefix(_PREFIX) for name in os.listdir(folder) if name.startswith(_PREFIX))
     times = (name.partition(".")[0] for name in names)
     return max((int(moment) for moment in times if moment.isdecimal()), default=0)
 
 
 def trim(folder: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
-    """Cut the event files of a folder back to what they were at some moment.
+    """Truncate the event files of a folder to earlier sizes.
 
-    What was written since is to be written once more; it would be shown twice, where its steps are
-    not those of the run (epochs, say) or where a reader does not heed restarts.
+    A resumed run writes the later events again. They would appear twice if their steps are not
+    those of the run (such as epochs), or if a reader ignores restarts.
 
     Args:
-        folder: of the run.
-        sizes: bytes by the path of each file inside of the folder. Others in the same folders go.
+        folder: the folder of the run.
+        sizes: bytes by path of each file in the folder. Other files in these folders are removed.
 
     Raises:
-        OSError: one cannot be cut or removed.
+        OSError: a file cannot be truncated or removed.
     """
     for place in {"", *map(os.path.dirname, sizes)}:
         inside = os.path.join(folder, place)
@@ -90,11 +92,11 @@ def trim(folder: str | os.PathLike[str], sizes: Mapping[str, int]) -> None:
 
 
 class EventFile:
-    """The event file of one folder: `add` buffers records, `flush` puts them on disk.
+    """The event file of one folder: `add` buffers records, `flush` writes them to disk.
 
     Records are written when `max_queue` of them wait or `flush_secs` seconds have passed since
-    the last time, both checked when a record is added. What waits is lost if the process is
-    killed; what was flushed is not.
+    the last write, both checked when a record is added. Waiting records are lost if the process is
+    killed; flushed ones are not.
     """
 
     def __init__(
@@ -110,12 +112,12 @@ class EventFile:
         self._max_queue = max_queue
         self._flush_secs = flush_secs
         self._suffix = suffix
-        self._header = header  # the first record of every file: a removed one is begun anew
+        self._header = header  # the first record of every file, also of a recreated one
         self._waiting: deque[bytes] = deque()
         self._waiting_bytes = 0
         self._file: io.FileIO | None = None
         self._path = ""
-        self._size = 0  # bytes of whole records in the file
+        self._size = 0  # bytes of complete records in the file
         self._last_write = time.monotonic()
         self._outages = outages
         self._outage = False
@@ -125,7 +127,7 @@ class EventFile:
         self._write(sync=False, begin=True)
 
     def add(self, record: bytes) -> None:
-        """Take one framed record; write all that wait when the queue is full or time is up."""
+        """Add one framed record; write all records if the queue is full or the time is up."""
         self._check_process()
         with self._lock:
             self._waiting.append(record)
@@ -138,19 +140,19 @@ class EventFile:
                 self._write(sync=False)
 
     def flush(self) -> None:
-        """Put all records on disk: written and synchronised, so that they survive a power cut."""
+        """Write and sync all records, so that they survive a power failure."""
         self._check_process()
         with self._lock:
             self._write(sync=True)
 
     def written(self) -> tuple[str, int]:
-        """Where the file is, and how many bytes of it are written."""
+        """Return the path of the file, and the number of bytes written."""
         return self._path, self._size
 
     def close(self, revive: bool = True) -> None:
-        """Flush and close the file. What cannot be written now is dropped.
+        """Flush and close the file. Records that cannot be written now are dropped.
 
-        With `revive=False` a file that somebody removed meanwhile is not begun anew.
+        With `revive=False`, do not recreate a file that was removed.
         """
         self._check_process()
         with self._lock:
@@ -164,7 +166,7 @@ class EventFile:
     # ---- writing -----------------------------------------------------------------------------
 
     def _write(self, sync: bool, begin: bool = False) -> None:
-        if self._busy:  # called by a signal handler in the middle of this very function
+        if self._busy:  # called by a signal handler during this function
             return
         self._busy = True
         before = self._outage
@@ -174,7 +176,7 @@ class EventFile:
                 self._write_waiting()
             if sync and self._file is not None:
                 os.fsync(self._file.fileno())
-            if before == self._outage:  # otherwise it was removed: its neighbours were, too
+            if before == self._outage:  # otherwise it was removed, and its neighbors with it
                 self._outages.end(self)
             self._outage = False
         except OSError as error:
@@ -219,7 +221,7 @@ class EventFile:
         self._size += len(data)
 
     def _recover(self, error: OSError) -> None:
-        """Cut off a half-written record; unless only space is missing, begin a new file next."""
+        """Truncate a partial record; unless the disk is full, begin a new file next."""
         if self._file is not None:
             try:
                 self._file.truncate(self._size)
@@ -239,8 +241,8 @@ class EventFile:
     # ---- the file ----------------------------------------------------------------------------
 
     def _new_name(self) -> str:
-        # Readers take the files of a folder in the order of their names: time, then a counter. A
-        # clock that was set back must not put a new file before those that are there.
+        # Readers sort the files of a folder by name: time, then a counter. If the clock was set
+        # back, a new file must still come after the existing ones.
         moment, host = max(int(time.time()), _newest(self.folder) + 1), socket.gethostname()
         unique = f"{os.getpid()}.{next(_counter):05d}"
         return f"{_PREFIX}{moment:010d}.{host}.{unique}{self._suffix}"
@@ -250,12 +252,12 @@ class EventFile:
             with contextlib.suppress(OSError):
                 self._file.close()
             self._file = None
-            if self._size == 0:  # not even the header fitted: leave nothing behind
+            if self._size == 0:  # not even the header fit: leave nothing behind
                 with contextlib.suppress(OSError):
                     os.unlink(self._path)
 
     def _check_process(self) -> None:
-        """After a fork: the parent's records and file are the parent's; begin a file of our own."""
+        """After a fork, leave records and file to the parent and begin a new file."""
         if os.getpid() != self._pid:
             self._pid = os.getpid()
             self._lock = threading.RLock()

@@ -1,22 +1,22 @@
-"""The one place that touches tensorboardX: its protocol buffers and its checksum become bytes here.
+"""The only module that uses tensorboardX: its protocol buffers and its checksum produce bytes here.
 
-Everything above works with `bytes` (a serialised event, a framed record), except the families in
+The other modules work with `bytes` (a serialised event, a framed record), except the families in
 `summaries`, which fill in the messages of their tabs. Nothing is imported before the first writer
-is made.
+is constructed.
 
 Note [tensorboardX without its __init__]
-``import tensorboardX`` runs a package ``__init__`` that imports torch when it is installed (a
-second, and hundreds of megabytes), matplotlib's and S3's hooks, and a writer whose thread dies on
-a full disk. We need its generated messages and its checksum, which import nothing but protobuf.
-So the first import happens below a bare package object that has the right ``__path__`` and no
-content; afterwards ``sys.modules`` is as before, and a user's own ``import tensorboardX`` runs as
-if we had not been here.
+``import tensorboardX`` runs a package ``__init__`` that imports torch if it is installed (a second,
+and hundreds of megabytes), hooks for matplotlib and S3, and a writer whose thread dies on a full
+disk. We need only its generated messages and its checksum, which import nothing but protobuf.
+So the first import happens under an empty package object with the right ``__path__``; afterwards
+``sys.modules`` is restored, and a user's own ``import tensorboardX`` runs normally.
 
 Note [Which versions]
 tensorboardX 2.6.1 is the first whose messages load with protobuf 4 and newer. Each of 2.6.1,
 2.6.2.2, 2.6.4 and 2.6.5, with each of protobuf 3.20.3, 4.21.12, 4.25.9, 5.26.0, 5.29.6, 6.30.0,
-6.33.6, 7.34.0 and 7.36.2, wrote the same: every method of the writer and three recorded steps, read
-back with TensorBoard's own messages. TensorBoard wants a narrow range of it; we never import that.
+6.33.6, 7.34.0 and 7.36.2, gave the same output: every method of the writer and three recorded
+steps, read back with TensorBoard's own messages. TensorBoard requires a narrow range of protobuf
+versions; we never import it.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ DATA_TYPES = {
 
 @functools.cache
 def load() -> Any:
-    """The message classes and the checksum of tensorboardX, imported on the first call.
+    """Return the message classes and the checksum of tensorboardX, imported on the first call.
 
-    Raises ImportError that says what to install when tensorboardX or protobuf is missing.
+    Raises ImportError with instructions if tensorboardX or protobuf is missing.
     """
     loaded = _PACKAGE in sys.modules
     spec = None if loaded else importlib.util.find_spec(_PACKAGE)
@@ -75,7 +75,7 @@ def load() -> Any:
     if spec is not None:  # see Note [tensorboardX without its __init__]
         sys.modules[_PACKAGE] = importlib.util.module_from_spec(spec)
     try:
-        with warnings.catch_warnings():  # some protobufs on some Pythons: about their own C types
+        with warnings.catch_warnings():  # some versions of protobuf warn about their own C types
             warnings.simplefilter("ignore", DeprecationWarning)
             return _collect()
     finally:
@@ -118,7 +118,7 @@ def _collect() -> SimpleNamespace:
 
 
 def frame(data: bytes) -> bytes:
-    """The record of an event file: length, checksum of the length, data, checksum of the data.
+    """Return a record of an event file: length, its checksum, data, its checksum.
 
     All little-endian; the checksum is a masked crc32c (the TFRecord format).
     """
@@ -136,36 +136,36 @@ def _checksum(data: bytes) -> bytes:
 
 
 def version(walltime: float, step: int | None = None) -> bytes:
-    """The event that every event file starts with."""
+    """Return the event that every event file starts with."""
     return _event(walltime, step, file_version=FILE_VERSION)
 
 
 def session_start(walltime: float, step: int) -> bytes:
-    """The event that hides all earlier events at `step` and after: a resumed run."""
+    """Return the event of a resumed run, which hides all earlier events from `step` on."""
     session = load().SessionLog
     return _event(walltime, step, session_log=session(status=session.START))
 
 
 def summary(walltime: float, step: int | None, **value: Any) -> bytes:
-    """The event of one value: the fields of the message `Summary.Value`, such as `tag`."""
+    """Return the event of one value: fields of the message `Summary.Value`, such as `tag`."""
     messages = load()
     content = messages.Summary(value=[messages.Summary.Value(**value)])
     return _event(walltime, step, summary=content)
 
 
 def metadata(plugin: str, content: bytes = b"") -> Any:
-    """Which tab of TensorBoard shows a value, and what else it has to know."""
+    """Return the metadata of a value: the tab of TensorBoard that shows it, and its content."""
     message = load().SummaryMetadata
     return message(plugin_data=message.PluginData(plugin_name=plugin, content=content))
 
 
 def run_graph(graph: Graph, walltime: float) -> bytes:
-    """The graph of a run: the one that the Graphs tab opens with. TensorBoard keeps the last."""
+    """Return the event of a run's graph, which the Graphs tab opens with; the last one counts."""
     return _event(walltime, None, graph_def=graph_def(graph))
 
 
 def tagged_graph(tag: str, graph: Graph, walltime: float) -> bytes:
-    """A further graph of a run, selectable by its tag in the Graphs tab, with what it took."""
+    """Return the event of a further graph, selectable by tag in the Graphs tab, with its costs."""
     if any(node.cost is not None for node in graph.nodes):
         content = run_metadata(graph_def(graph), step_stats(graph))
         return _stored("graph_run_metadata", tag, content, walltime)
@@ -173,12 +173,12 @@ def tagged_graph(tag: str, graph: Graph, walltime: float) -> bytes:
 
 
 def conceptual_graph(tag: str, keras: str, walltime: float) -> bytes:
-    """A graph of modules (the JSON of a Keras model): a tag with a "conceptual graph"."""
+    """Return the event of a graph of modules (the JSON of a Keras model), the conceptual graph."""
     return _stored("graph_keras_model", tag, keras.encode(), walltime)
 
 
 def profile(tag: str, graph: Graph, walltime: float, step: int | None) -> bytes:
-    """What the nodes of the run's graph took, selectable by its tag in the Graphs tab."""
+    """Return the event with the costs of the nodes of the run's graph, selectable by tag."""
     tagged = load().TaggedRunMetadata(tag=tag, run_metadata=run_metadata(None, step_stats(graph)))
     return _event(walltime, step, tagged_run_metadata=tagged)
 
@@ -198,7 +198,7 @@ def _event(walltime: float, step: int | None, **what: Any) -> bytes:
 
 
 def graph_def(graph: Graph) -> bytes:
-    """The serialised GraphDef of a graph."""
+    """Return the serialised GraphDef of a graph."""
     messages = load()
     versions = messages.VersionDef(producer=_GRAPH_PRODUCER)
     nodes = [_node_def(node) for node in graph.nodes]
@@ -219,7 +219,7 @@ def _node_def(node: Node) -> Any:
 
 
 def shape_proto(sizes: Sequence[int]) -> Any:
-    """The TensorShapeProto of a shape."""
+    """Return the TensorShapeProto of a shape."""
     shape = load().TensorShapeProto
     return shape(dim=[shape.Dim(size=size) for size in sizes])
 

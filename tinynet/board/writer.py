@@ -1,4 +1,4 @@
-"""The SummaryWriter: PyTorch's names and signatures, on files that cannot stop a training run."""
+"""The SummaryWriter: PyTorch's names and signatures; file errors never stop a training run."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from tinynet.board.summaries.scalars import Scalars
 
 
 class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Media):
-    """Writes numbers, pictures, graphs and more to event files that TensorBoard reads.
+    """Writes scalars, images, graphs and more to event files for TensorBoard.
 
-    Writing never stops or hangs a training run: when a disk is full, a folder removed or a file
+    Writing never stops or blocks a training run: if a disk is full, a folder removed or a file
     system read-only, there is one `BoardWarning` with the reason, events wait in memory, and
-    writing resumes when it can. There is no thread: events are written when `max_queue` of them
-    wait, or `flush_secs` seconds after the last write, both checked when one is added; `flush`
-    and `close` put all on disk.
+    writing resumes when possible. There is no background thread: events are written when
+    `max_queue` of them wait, or `flush_secs` seconds after the last write, both checked when an
+    event is added; `flush` and `close` write everything to disk.
 
     Args:
-        log_dir: the folder of the run. `runs/<date>_<host><comment>` unless given.
-        comment: a suffix of the default folder; without effect when `log_dir` is given.
-        purge_step: hide what the folder already has at this step and after (to resume a run).
-        max_queue: how many events may wait before they are written.
-        flush_secs: after how many seconds they are written in any case.
+        log_dir: the folder of the run; by default `runs/<date>_<host><comment>`.
+        comment: a suffix of the default folder; without effect if `log_dir` is given.
+        purge_step: hide existing data of the folder from this step on (to resume a run).
+        max_queue: maximum number of events that wait to be written.
+        flush_secs: maximum number of seconds between writes.
         filename_suffix: a suffix of the name of the event file.
 
     Example:
@@ -90,24 +90,23 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
         verbose: bool = False,
         use_strict_trace: bool = True,
     ) -> None:
-        """Write the graph of a model: one forward runs, and every operation of it becomes a node.
+        """Write the graph of a model: runs one forward pass; every operation becomes a node.
 
-        The forward runs in evaluation mode under `no_grad`; model, inputs and random numbers are
-        bit-identical afterwards. The first graph of a writer is the run's; further ones (the
-        discriminator of a GAN) are selected by their tag, the name of the model's class. A
-        RuntimeError is printed before it is raised.
+        The forward pass runs in evaluation mode under `no_grad`; model, inputs and random
+        generators are restored exactly. The first graph of a writer is that of the run; further
+        ones (such as the discriminator of a GAN) can be selected by tag, the name of the model's
+        class. A RuntimeError is printed before it is raised.
 
         Args:
             model: a Module.
-            input_to_model: its input; a tuple or list holds several, and is empty for none;
-                `board.Arguments` also takes keyword arguments. Inputs and outputs may be nested in
-                any way.
+            input_to_model: its input; a tuple or list of several inputs, empty for none;
+                `board.Arguments` also takes keyword arguments. Inputs and outputs may be nested.
             verbose: also print the graph.
             use_strict_trace: refuse a dict in the output.
 
         Raises:
-            AttributeError: `model` is no Module.
-            RuntimeError: there is no input, or `use_strict_trace` and a dict in the output.
+            AttributeError: `model` is not a Module.
+            RuntimeError: there is no input, or a dict in the output with `use_strict_trace`.
         """
         if not hasattr(model, "training"):
             raise AttributeError(
@@ -126,7 +125,7 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
 
     def _add_graph(self, graph: Graph, tag: str) -> None:
         wrong = problems(graph)
-        if wrong:  # a mistake of ours; a training run does not end because of it
+        if wrong:  # a bug in tinynet must not end a training run
             warnings.warn(
                 f"The graph of {tag} was not written: {'; '.join(wrong[:3])}.",
                 BoardWarning,
@@ -145,10 +144,10 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
         self._add(event)
 
     def add_onnx_graph(self, prototxt: Any) -> None:
-        """Not supported: it needs the package onnx, and nothing in tinynet writes ONNX files.
+        """Not supported: requires the package onnx, and tinynet does not write ONNX files.
 
         Raises:
-            NotImplementedError: always; it says what to do instead.
+            NotImplementedError: always; the message names an alternative.
         """
         raise NotImplementedError(
             "add_onnx_graph is not supported: reading ONNX files needs the package onnx. Write the "
@@ -159,29 +158,29 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
 
     @property
     def file_writer(self) -> FileWriter | None:
-        """What takes TensorBoard's own messages; None after ``close``."""
+        """The writer of TensorBoard's own messages; None after ``close``."""
         return FileWriter(self) if self._files else None
 
     @property
     def all_writers(self) -> dict[str, FileWriter] | None:
-        """The folders that are written to, each with what takes its messages."""
+        """The writers of TensorBoard's own messages, by folder."""
         return {folder: FileWriter(self, folder) for folder in self._files} or None
 
-    def _get_file_writer(self) -> FileWriter:  # programs written for PyTorch call it
+    def _get_file_writer(self) -> FileWriter:  # called by programs written for PyTorch
         return FileWriter(self)
 
     def get_logdir(self) -> str:
-        """The folder that the event files are in."""
+        """Return the folder of the event files."""
         return self.log_dir
 
     def flush(self) -> None:
-        """Put all events on disk; what was flushed survives the death of the process."""
+        """Write all events to disk; flushed events survive the death of the process."""
         for file in list(self._files.values()):
             file.flush()
         self._beside.write()
 
     def close(self) -> None:
-        """Flush and close. Closing twice is fine; adding afterwards begins a new event file."""
+        """Flush and close. May be called twice; adding afterwards starts a new event file."""
         while self._files:
             self._files.popitem()[1].close()
         self._beside.write()
@@ -225,20 +224,20 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
             assert step is not None
             when = time.time()
             file.add(tensorboardx.frame(tensorboardx.version(when, step)))
-            # TensorBoard's own loader (--load_fast=false) takes the first start of a run for its
-            # beginning, and hides nothing: the second one is surely that of a run that goes on.
+            # TensorBoard's slow loader (--load_fast=false) takes the first start of a run for its
+            # beginning, and hides nothing; a second one always marks a resumed run.
             for _ in range(2):
                 file.add(tensorboardx.frame(tensorboardx.session_start(when, step)))
         return file
 
     def _written(self) -> dict[str, int]:
-        """How many bytes are on the disk of each event file, by its path inside of the folder."""
+        """Return the number of bytes on disk of each event file, by its path in the folder."""
         files = [file.written() for file in self._files.values()]
         return {os.path.relpath(path, self.log_dir): size for path, size in files if path}
 
 
 class FileWriter:
-    """Takes TensorBoard's own messages for one folder, as PyTorch's ``writer.file_writer`` does.
+    """Writes TensorBoard's own messages to one folder, like PyTorch's ``writer.file_writer``.
 
     Example:
         >>> import tempfile
@@ -261,9 +260,9 @@ class FileWriter:
         """Write an event.
 
         Args:
-            event: a message ``Event`` of tensorboardX or TensorBoard.
-            step: its step, unless it has one.
-            walltime: its time in seconds, unless it is now.
+            event: an ``Event`` message of tensorboardX or TensorBoard.
+            step: its step, if the message has none.
+            walltime: its time in seconds; now by default.
         """
         event.wall_time = time.time() if walltime is None else walltime
         if step is not None:
@@ -273,7 +272,7 @@ class FileWriter:
     def add_summary(
         self, summary: Any, global_step: int | None = None, walltime: float | None = None
     ) -> None:
-        """Write a message ``Summary``; arguments as in ``add_event``."""
+        """Write a ``Summary`` message; arguments as in ``add_event``."""
         own = tensorboardx.load()
         event = own.Event(summary=own.Summary.FromString(summary.SerializeToString()))
         self.add_event(event, global_step, walltime)
@@ -282,8 +281,8 @@ class FileWriter:
         """Write a graph.
 
         Args:
-            graph_profile: a message ``GraphDef``, and a ``RunMetadata`` with its times.
-            walltime: its time in seconds, unless it is now.
+            graph_profile: a ``GraphDef`` message, and a ``RunMetadata`` message with its times.
+            walltime: its time in seconds; now by default.
         """
         graph, run_metadata = graph_profile
         self.add_onnx_graph(graph, walltime)
@@ -293,16 +292,16 @@ class FileWriter:
         self.add_event(own.Event(tagged_run_metadata=tagged), None, walltime)
 
     def add_onnx_graph(self, graph: Any, walltime: float | None = None) -> None:
-        """Write a message ``GraphDef``; arguments as in ``add_graph``."""
+        """Write a ``GraphDef`` message; arguments as in ``add_graph``."""
         event = tensorboardx.load().Event(graph_def=graph.SerializeToString())
         self.add_event(event, None, walltime)
 
     def flush(self) -> None:
-        """Put all events on disk."""
+        """Write all events to disk."""
         self._writer.flush()
 
     def reopen(self) -> None:
-        """Do nothing: what is added after ``close`` begins a new event file."""
+        """Do nothing: adding after ``close`` starts a new event file anyway."""
 
     def close(self) -> None:
         """Flush and close the writer."""
@@ -322,7 +321,7 @@ def _header() -> bytes:
 
 
 def _finish(files: dict[str, EventFile], beside: FilesBeside) -> None:
-    """Close what a writer that was never closed leaves behind."""
+    """Close the files of a writer that was never closed."""
     while files:
         files.popitem()[1].close(revive=False)
     beside.write(revive=False)

@@ -1,4 +1,4 @@
-"""Files of weights: tinynet's own, ``.safetensors``, and those of PyTorch."""
+"""Weight files: tinynet's own format, ``.safetensors``, and PyTorch's."""
 
 from tinynet.exchange.files import ExchangeError as ExchangeError
 from tinynet.exchange.files import UnsafeError as UnsafeError

@@ -1,4 +1,4 @@
-"""What a pickle may cost to read: refusals, and values in messages."""
+"""Limits on the cost of reading a pickle, errors for refusals, and values in messages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _FREE, _WORK = 100_000, 30  # items; items per byte of a pickle
 
 
 class RefusedError(ValueError):
-    """A file wants something that is not on the list; the message says what, and where."""
+    """A file contains something that is not permitted; the message says what, and where."""
 
 
 class RefusedNameError(RefusedError):
-    """A file names a class or function that is not on the list.
+    """A file names a class or function that is not permitted.
 
     Attributes:
         name: the full name.
@@ -32,16 +32,16 @@ _short.maxlevel = 3
 
 
 def brief(value: Any) -> str:
-    """Return a value for a message: a whole ``repr`` may be without end where parts are shared."""
+    """Return a value for a message; a full ``repr`` may explode if parts are shared."""
     return _short.repr(value)[:200]
 
 
 class Costs:
-    """How much work the keys and calls of a pickle are, compared with its length.
+    """The cost of the keys and calls of a pickle, compared with its length.
 
-    The hash of a tuple is that of all its items. A tuple of pairs of pairs of the same tuple takes
-    two bytes for each level, and twice the time; one of 100,000 levels needs more stack than there
-    is. What costs no more than a pickler's own output is never refused.
+    The hash of a tuple visits all its items. A tuple of pairs of pairs of the same tuple takes two
+    bytes per level but doubles the time with each; one of 100,000 levels overflows the stack. The
+    limits never refuse the output of a regular pickler.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Costs:
         self._spent = 0
 
     def made(self, items: Any) -> Any:
-        """Remember a tuple or frozenset, and return it."""
+        """Record a tuple or frozenset, and return it."""
         nested = [self._tuples[id(item)] for item in items if id(item) in self._tuples]
         depth = 1 + max((depth for depth, _, _ in nested), default=0)
         count = sum(count for _, count, _ in nested) + sum(map(_weight, items)) + 1
@@ -57,10 +57,10 @@ class Costs:
         return items
 
     def spend(self, value: Any, place: int, levels: int = 0) -> None:
-        """Count the work of hashing a value, or of walking that many levels of containers.
+        """Add the cost of hashing a value, or of visiting the given levels of containers.
 
         Raises:
-            RefusedError: it is too much for a pickle that has been read up to ``place``.
+            RefusedError: the cost is too high for a pickle read up to ``place``.
         """
         depth, count, _ = self._tuples.get(id(value), (0, _weight(value), None))
         if depth > DEPTH:
@@ -74,7 +74,7 @@ class Costs:
 
 
 def _weight(value: Any) -> int:
-    """Return about how long it takes to hash or copy a value."""
+    """Return the approximate cost of hashing or copying a value."""
     if isinstance(value, int):
         return 1 + value.bit_length() // 500
     return 1 + (len(value) if isinstance(value, _SIZED) else 0)

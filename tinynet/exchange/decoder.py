@@ -1,4 +1,4 @@
-"""Data from JSON and arrays, the way back from ``structure.py``. Nothing in it can run code."""
+"""Decoding data from JSON and arrays, the reverse of ``structure.py``. Nothing can run code."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tinynet.exchange.memory import Layout, native, placed
 from tinynet.exchange.structure import LAZY, hides
 from tinynet.nn.parameter import Buffer, Parameter
 
-_COPIES = 100  # times the arrays of a file; a view that covers all of one counts as one
+_COPIES = 100  # limit on copied bytes, relative to the arrays of a file; whole arrays count once
 DTYPES = {d.name: d for d in dtypes.ALL}
 
 
 class Decoder:
-    """Puts data together again.
+    """Reconstructs data from JSON and stored arrays.
 
     Args:
-        read: returns the stored array of a name.
+        read: returns the stored array with a given name.
 
     Example:
         >>> import numpy as np
@@ -62,8 +62,8 @@ class Decoder:
         """Return the data of one entry.
 
         Raises:
-            ValueError: it is of no known kind, or says what cannot be. Other errors are possible
-                where JSON was not written by ``Encoder``.
+            ValueError: its kind is unknown, or it is invalid. JSON not written by ``Encoder`` may
+                raise other errors.
         """
         if isinstance(value, list):
             return self._items(value)
@@ -92,10 +92,10 @@ class Decoder:
             value.__dict__[name] = self.decode(item)
         return value
 
-    # ---- what has an identity ---------------------------------------------------------------
+    # ---- objects with identity --------------------------------------------------------------
 
     def _once(self, entry: dict[str, Any], make: Callable[[dict[str, Any]], Any]) -> Any:
-        """Make the object of an entry, the first time that it is met."""
+        """Return the object of an entry, created the first time it is met."""
         key = json.dumps(entry, sort_keys=True)
         if key not in self._objects:
             self._objects[key] = make(entry)
@@ -112,10 +112,10 @@ class Decoder:
         return placed(array, Layout(str(kind), offset, tuple(shape), tuple(strides)))
 
     def _native(self, array: Array) -> Array:
-        """Return an array in the order of bytes of this machine.
+        """Return an array in this machine's byte order.
 
-        That is a copy where the file has the other one, and each of many views that overlap or are
-        expanded gets one.
+        This copies if the file has the other byte order; each of many overlapping or expanded
+        views then has its own copy.
         """
         made = native(array)
         if not array.dtype.isnative:

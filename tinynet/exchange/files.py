@@ -1,4 +1,4 @@
-"""Files: written whole or not at all; opened by path or as a file object; what a wrong one is."""
+"""Atomic writes, opening paths or file objects, and errors about invalid files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import IO, Any
 from tinynet.data.readers.files import FormatError
 from tinynet.data.readers.files import StrPath as StrPath
 
-# How files begin that may be taken for one another.
+# Signatures of file formats that may be mistaken for the expected one.
 _BEGINNINGS = (
     (b"PK\x03\x04", "a zip archive"),
     (b"\x93NUMPY", "an .npy file: numpy.load reads it"),
@@ -25,18 +25,18 @@ _BEGINNINGS = (
     (b"<html", "a web page"),
 )
 
-# Others inflate without a bound at each step.
+# The other methods can decompress without a bound at each step.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class ExchangeError(FormatError):
-    """A file of weights is not what it should be: truncated, damaged, hostile, of another format.
+    """A weight file is invalid: truncated, damaged, malicious, or in another format.
 
     Attributes:
         path: the file.
-        expected: what should be in it.
-        found: what is.
-        where: the place inside the file, or an empty text.
+        expected: the expected contents.
+        found: the actual contents.
+        where: the position in the file, or an empty text.
 
     Example:
         >>> raise tn.exchange.ExchangeError("a.safetensors", "8 bytes", "3", "tensor 'x'")
@@ -47,11 +47,11 @@ class ExchangeError(FormatError):
 
 
 class UnsafeError(ExchangeError, pickle.UnpicklingError):
-    """A file names a class or function that is not data, and is not allowed to.
+    """A file names a class or function that is neither data nor allowed.
 
     Attributes:
         path, expected, found, where: as in ``ExchangeError``.
-        name: the full name.
+        name: the full name of the class or function.
 
     Example:
         >>> raise tn.exchange.UnsafeError("a.pt", "data", "the name __main__.Net", "__main__.Net")
@@ -62,7 +62,7 @@ class UnsafeError(ExchangeError, pickle.UnpicklingError):
 
     def __init__(self, path: str, expected: str, found: str, name: str):
         super().__init__(path, expected, found)
-        self.args = (path, expected, found, name)  # as they are: so it can be pickled
+        self.args = (path, expected, found, name)  # unchanged arguments, for pickling
         self.name = name
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class UnsafeError(ExchangeError, pickle.UnpicklingError):
 
 
 def described(head: bytes) -> str:
-    """Return what a file is that begins with ``head``, for people."""
+    """Return a description of a file that begins with ``head``."""
     if not head:
         return "an empty file"
     for beginning, what in _BEGINNINGS:
@@ -88,7 +88,7 @@ def described(head: bytes) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """Return what an error of the standard library or numpy says, in one line."""
+    """Return the message of a library error in one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -97,7 +97,7 @@ def reason(error: BaseException) -> str:
 
 
 def name_of(file: StrPath | IO[bytes]) -> str:
-    """Return what messages call a file that was given by path or as a file object."""
+    """Return the name of a path or file object for messages."""
     if isinstance(file, (str, os.PathLike)):
         return os.fspath(file)
     name = getattr(file, "name", None)
@@ -106,11 +106,11 @@ def name_of(file: StrPath | IO[bytes]) -> str:
 
 @contextlib.contextmanager
 def opened(file: StrPath | IO[bytes]) -> Iterator[IO[bytes]]:
-    """Open a path for reading, or take a file object, from its beginning; it can be sought in.
+    """Open a path for reading, or rewind a file object; the result is seekable.
 
     Raises:
-        OSError: there is no such file, or it may not be read; the message has its path.
-        TypeError: it is neither a path nor a binary file.
+        OSError: the file does not exist or cannot be read; the message has its path.
+        TypeError: ``file`` is neither a path nor a binary file.
     """
     if isinstance(file, (str, os.PathLike)):
         with open(file, "rb") as handle:
@@ -139,9 +139,9 @@ def _refuse_text(file: Any, method: str) -> None:
 
 
 def check_sizes(archive: zipfile.ZipFile, path: str, inflated: int) -> None:
-    """Refuse an archive whose members are larger than it, and than ``inflated`` bytes in all.
+    """Refuse an archive whose members exceed both its size and ``inflated`` bytes in total.
 
-    A zip file of 90 kB may hold gigabytes: compressed, or as members that share their bytes.
+    A 90 kB zip file may hold gigabytes, by compression or by members that share their bytes.
     """
     assert archive.fp is not None
     members = archive.infolist()
@@ -160,11 +160,11 @@ def check_sizes(archive: zipfile.ZipFile, path: str, inflated: int) -> None:
 
 
 def write_to(file: StrPath | IO[bytes], write: Callable[[IO[bytes]], object]) -> None:
-    """Write to a path, see ``write_atomically``, or into a binary file object.
+    """Write to a path atomically (see ``write_atomically``), or into a binary file object.
 
     Raises:
-        OSError: it cannot be written; an old file is as it was.
-        TypeError: it is neither a path nor a binary file.
+        OSError: it cannot be written; an existing file is unchanged.
+        TypeError: ``file`` is neither a path nor a binary file.
     """
     if isinstance(file, (str, os.PathLike)):
         write_atomically(Path(file), write)
@@ -174,19 +174,19 @@ def write_to(file: StrPath | IO[bytes], write: Callable[[IO[bytes]], object]) ->
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file so that at any moment either the old or the new one is there, complete.
+    """Write a file atomically: at any moment, either the old or the new version exists, complete.
 
-    A temporary file in the same folder is written and synced, renamed over the old one, and the
-    folder synced: without that last step the rename itself may be lost when the power fails. The
-    new file has the permissions of the old one; a symbolic link stays one. What is no regular file
-    (a pipe, a device) is written directly.
+    Writes and syncs a temporary file in the same folder, renames it over the old one, and syncs
+    the folder, without which a power failure may undo the rename. The new file has the permissions
+    of the old one; a symbolic link is preserved. Special files (a pipe, a device) are written
+    directly.
 
     Raises:
-        OSError: the new file cannot be written; the old one is as it was.
+        OSError: the new file cannot be written; the old one is unchanged.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        whole = io.BytesIO()  # such files do not know where they are
+        whole = io.BytesIO()  # special files have no position
         write(whole)
         with open(target, "wb") as file:
             file.write(whole.getbuffer())
@@ -201,14 +201,14 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             shutil.copymode(target, temporary)
         os.replace(temporary, target)
     except BaseException:
-        with contextlib.suppress(OSError):  # what was raised says more
+        with contextlib.suppress(OSError):  # the original error is more helpful
             temporary.unlink()
         raise
     _sync_folder(target.parent)
 
 
 def _created(temporary: Path, path: Path) -> IO[bytes]:
-    """Create a file; the error names the path that the user knows."""
+    """Create a file; errors name the user's path instead of the temporary one."""
     try:
         return open(temporary, "xb")
     except OSError as error:
@@ -216,7 +216,7 @@ def _created(temporary: Path, path: Path) -> IO[bytes]:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # folders cannot be opened there
+    if os.name == "nt":  # Windows cannot open folders
         return
     handle = os.open(folder, os.O_RDONLY)
     try:

@@ -1,13 +1,13 @@
-"""The header of a .safetensors file: built as the ``safetensors`` package does, read with distrust.
+"""The header of a .safetensors file: written as by the ``safetensors`` package, strictly checked.
 
-A file is 8 bytes with the length of the header (little-endian), the header (JSON in UTF-8, padded
-with spaces to a multiple of 8 bytes), and the data. The header maps names to
+A file consists of 8 bytes with the length of the header (little-endian), the header (JSON in UTF-8,
+padded with spaces to a multiple of 8 bytes), and the data. The header maps names to
 ``{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}``, and ``"__metadata__"`` to texts by
 name. Offsets count from the beginning of the data, which has neither holes nor overlaps. Numbers
-are little-endian, the last dimension is the fastest.
+are little-endian, and the last dimension is contiguous.
 
-Source: https://huggingface.co/docs/safetensors/index#format; order and padding as version 0.8 of
-the package writes them.
+Source: https://huggingface.co/docs/safetensors/index#format; order and padding follow version 0.8
+of the package.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tinynet.exchange.files import ExchangeError, reason
 from tinynet.strides import MOST_DIMENSIONS
 
 MAX_HEADER = 100_000_000
-"""Bytes; the package reads no longer ones."""
+"""Bytes; the package refuses longer headers."""
 
 METADATA = "__metadata__"
 _LENGTH = struct.Struct("<Q")
 
-# Name -> bits per element, in the order in which data lies in a file, from behind.
+# Name -> bits per element, in reverse order of the data in a file.
 BITS = {
     "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8,
     "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16,
@@ -42,7 +42,7 @@ NAMES = {
 
 
 class Entry(NamedTuple):
-    """One tensor of a file: dtype name, shape, and where its data begins and ends."""
+    """One tensor of a file: the name of its dtype, its shape, and the bounds of its data."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -56,16 +56,16 @@ class Entry(NamedTuple):
 def in_order(tensors: Iterable[tuple[str, str]]) -> list[str]:
     """Return the names of tensors, given as (name, dtype), in the order of their data.
 
-    The largest alignment comes first, so that each tensor is aligned; then by name.
+    The order is by decreasing alignment, which aligns every tensor, then by name.
     """
     return [name for name, dtype in sorted(tensors, key=lambda t: (-_RANK[t[1]], t[0]))]
 
 
 def build(entries: Mapping[str, Entry], metadata: Mapping[str, str] | None) -> bytes:
-    """Return the first bytes of a file: length and header.
+    """Return the beginning of a file: the length and the header.
 
     Raises:
-        ValueError: a name or text is no Unicode text, or the header would be too long to be read.
+        ValueError: a name or text is not valid Unicode, or the header would be too long.
     """
     header: dict[str, Any] = {} if metadata is None else {METADATA: dict(metadata)}
     for name, entry in entries.items():
@@ -85,12 +85,12 @@ def build(entries: Mapping[str, Entry], metadata: Mapping[str, str] | None) -> b
 
 
 class Header(NamedTuple):
-    """What a header says.
+    """The contents of a header.
 
     Attributes:
         entries: by name, in the order of their data.
         metadata: texts by name; None if there are none.
-        start: where in the file the data begins.
+        start: the position in the file where the data begins.
     """
 
     entries: dict[str, Entry]
@@ -99,14 +99,14 @@ class Header(NamedTuple):
 
 
 def read(file: IO[bytes], path: str) -> Header:
-    """Return the header of a file, after checking all that it says.
+    """Read and check the header of a file.
 
     Args:
-        file: the file; it can be sought in.
-        path: what messages call it.
+        file: a seekable file.
+        path: its name for messages.
 
     Raises:
-        ExchangeError: it is not such a file, it is damaged, or its header is not true.
+        ExchangeError: it is another kind of file, it is damaged, or its header is wrong.
     """
     size = file.seek(0, 2)
     file.seek(0)
@@ -138,7 +138,7 @@ def _parsed(text: bytes, path: str) -> dict[str, Any]:
         header: dict[str, Any] = json.loads(
             decoded, object_pairs_hook=_without_duplicates, parse_constant=_no_number
         )
-        json.dumps(header, ensure_ascii=False).encode()  # escapes may hide what is no text
+        json.dumps(header, ensure_ascii=False).encode()  # escapes may hide invalid text
     except (ValueError, RecursionError) as error:
         raise ExchangeError(path, "JSON", reason(error), "header") from None
     return header
@@ -165,7 +165,7 @@ def _metadata(value: Any, path: str) -> dict[str, str] | None:
 
 
 def _entry(name: str, value: Any, path: str) -> Entry:
-    """Return what a header says of one tensor."""
+    """Return the header's entry for one tensor."""
     where = f"tensor {name!r:.200}"
     keys = ("dtype", "shape", "data_offsets")
     if not isinstance(value, dict) or not all(key in value for key in keys):
@@ -195,7 +195,7 @@ def _naturals(value: Any) -> bool:
 
 
 def _check_places(entries: Mapping[str, Entry], size: int, path: str) -> None:
-    """Refuse data with holes or overlaps, and data that is not all of the file."""
+    """Refuse data with holes or overlaps, and data that does not fill the file."""
     reached, before = 0, "the data"
     for name, entry in entries.items():
         if entry.begin != reached:

@@ -1,4 +1,4 @@
-"""The instructions of pickles, protocol 2, as bytes.
+"""Pickle instructions, protocol 2, as bytes.
 
 Source: the documentation of the instructions in Python's ``pickletools``.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 START, STOP = b"\x80\x02", b"."
 MARK, REDUCE, BUILD, PERSISTENT = b"(", b"R", b"b", b"Q"
-NEW_OBJECT, NEW_OBJECT_NAMED = b"\x81", b"\x92"  # the second is of protocol 4, and read in all
+NEW_OBJECT, NEW_OBJECT_NAMED = b"\x81", b"\x92"  # the second is protocol 4, supported everywhere
 TUPLE, LIST, DICT = b"t", b"]", b"}"
 APPENDS, SET_ITEMS, POP, POP_MARK = b"e", b"u", b"0", b"1"
 NONE = b"N"
@@ -43,7 +43,7 @@ def truth(value: bool) -> bytes:
 
 
 def octets(value: bytes) -> bytes:
-    """Return the instructions for bytes, which protocol 2 has as text."""
+    """Return the instructions for bytes, which protocol 2 stores as text."""
     return call("_codecs.encode", text(value.decode("latin1")), text("latin1"))
 
 
@@ -53,7 +53,7 @@ def complex_number(value: complex) -> bytes:
 
 
 def named(name: str) -> bytes:
-    """Return the instruction that finds a class or function by its full name."""
+    """Return the instruction that looks up a class or function by its full name."""
     module, _, attribute = name.rpartition(".")
     return f"c{module}\n{attribute}\n".encode()
 
@@ -69,10 +69,10 @@ def call(name: str, *arguments: bytes) -> bytes:
 
 
 def put(number: int) -> bytes:
-    """Return the instruction that remembers the last value under a number."""
+    """Return the instruction that stores the last value in the memo under a number."""
     return b"r" + struct.pack("<I", number)
 
 
 def get(number: int) -> bytes:
-    """Return the instruction that takes a remembered value."""
+    """Return the instruction that fetches a value from the memo."""
     return b"j" + struct.pack("<I", number)

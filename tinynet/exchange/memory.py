@@ -1,4 +1,4 @@
-"""Which arrays share memory, and how they are stored so that they share it again."""
+"""Arrays that share memory, and storing them so that they share it again."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tinynet.dtypes import Array
 from tinynet.strides import array_in
 
 _ALIGNMENT = 16
-_DTYPE = re.compile(r"[<>|=][?biufcSUmM]\d+(\[\w+\])?|bfloat16")  # what a Layout may name
+_DTYPE = re.compile(r"[<>|=][?biufcSUmM]\d+(\[\w+\])?|bfloat16")  # valid dtypes of a Layout
 
 
 class Layout(NamedTuple):
-    """Where an array lies in the memory of another one.
+    """The position of an array within the memory of another one.
 
     Attributes:
         dtype: numpy's short name, such as ``"<f4"``, or ``"bfloat16"``.
         offset: bytes from the beginning to the first element.
         shape: the shape.
-        strides: bytes.
+        strides: strides in bytes.
     """
 
     dtype: str
@@ -33,11 +33,11 @@ class Layout(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Memory to be stored in one piece, and who lies in it.
+    """Memory to store in one piece, and the arrays within it.
 
     Attributes:
-        array: what is stored.
-        members: positions of arrays, each with its layout in ``array``; None: it is ``array``.
+        array: the array to store.
+        members: positions of arrays, each with its layout in ``array``; None if it is ``array``.
     """
 
     array: Array
@@ -45,15 +45,15 @@ class Block(NamedTuple):
 
 
 def bounds(array: Array) -> tuple[int, int]:
-    """Return the addresses of the first byte of an array, and after its last one."""
+    """Return the addresses of the first byte of an array and of the end of its last one."""
     low, high = np.lib.array_utils.byte_bounds(array)
     return int(low), int(high)
 
 
 def overlapping(arrays: Sequence[Array]) -> Iterator[list[int]]:
-    """Yield the positions of arrays, together where they lie in overlapping ranges of memory.
+    """Yield the positions of arrays, grouped by overlapping ranges of memory.
 
-    Arrays without elements lie nowhere. Two columns of one matrix overlap in this sense.
+    Arrays without elements are skipped. Two columns of one matrix overlap in this sense.
     """
     spans = sorted((*bounds(a), i) for i, a in enumerate(arrays) if a.size)
     yield from ([i] for i, a in enumerate(arrays) if not a.size)
@@ -70,16 +70,16 @@ def overlapping(arrays: Sequence[Array]) -> Iterator[list[int]]:
 
 
 def blocks(arrays: Sequence[Array]) -> list[Block]:
-    """Return what to store for some arrays, such that those that share memory will do so again.
+    """Return the blocks to store for some arrays, so that shared memory is shared again on loading.
 
-    An array on its own is stored as it is. Of several, the one that covers the memory of all is
-    stored, or else the bytes from the first to the last. The same is done for an array that is
-    larger than its memory (expanded). Arrays of records are always on their own.
+    A separate array is stored directly. For arrays that share memory, the one that covers all of
+    it is stored, or else the bytes from the first to the last. The same is done for an array that
+    is larger than its memory (expanded). Record arrays are always stored separately.
     """
     plain = [i for i, array in enumerate(arrays) if not _is_record(array)]
     groups = overlapping([arrays[i] for i in plain])
     made = [_block(arrays, [plain[i] for i in group]) for group in groups]
-    # A Layout has no place for the fields of a record.
+    # A Layout cannot represent the fields of a record.
     made += [Block(a, [(i, None)]) for i, a in enumerate(arrays) if _is_record(a)]
     return sorted(made, key=lambda block: block.members[0][0])
 
@@ -89,12 +89,12 @@ def _is_record(array: Array) -> bool:
 
 
 def is_bfloat16(array: Array) -> bool:
-    """Return whether an array is one of bfloat16."""
+    """Return whether an array has dtype bfloat16."""
     return array.dtype.name == dtypes.bfloat16.name
 
 
 def of_bfloat16_bits(bits: Array) -> Array:
-    """Return bfloat16 numbers, given as uint16; as float32 where ml_dtypes is not installed."""
+    """Return bfloat16 numbers from their uint16 bits; as float32 if ml_dtypes is not installed."""
     if extension_dtypes.installed():
         return bits.view(dtypes.bfloat16.numpy)
     return (bits.astype(np.uint32) << 16).view(np.float32)
@@ -118,7 +118,7 @@ def _block(arrays: Sequence[Array], group: list[int]) -> Block:
 
 
 def _raw_block(arrays: Sequence[Array], group: list[int], low: int, high: int) -> Block:
-    """Return a block of plain elements, or of bytes where members differ in dtype."""
+    """Return a block of plain elements, or of bytes if members differ in dtype."""
     kind = arrays[group[0]].dtype
     alike = (high - low) % kind.itemsize == 0 and all(
         arrays[i].dtype == kind and (_start(arrays[i]) - low) % kind.itemsize == 0 for i in group
@@ -127,7 +127,7 @@ def _raw_block(arrays: Sequence[Array], group: list[int], low: int, high: int) -
     data = np.asarray(_Memory(low, high, owners))
     if alike:
         data = data.view(kind)
-    else:  # what was aligned in memory shall be so again
+    else:  # preserve alignment
         low_aligned = low - low % _ALIGNMENT
         data = np.concatenate([np.zeros(low - low_aligned, np.uint8), data])
         low = low_aligned
@@ -135,7 +135,7 @@ def _raw_block(arrays: Sequence[Array], group: list[int], low: int, high: int) -
 
 
 class _Memory:
-    """Bytes between two addresses; keeps the arrays alive that lie there."""
+    """Bytes between two addresses; keeps the arrays in them alive."""
 
     def __init__(self, low: int, high: int, owners: list[Array]):
         self.owners = owners
@@ -143,7 +143,7 @@ class _Memory:
             "version": 3,
             "typestr": "|u1",
             "shape": (high - low,),
-            "data": (low, True),  # not to be written to
+            "data": (low, True),  # read-only
         }
 
 
@@ -171,7 +171,7 @@ def _layout(array: Array, low: int) -> Layout:
 
 
 def storable(arrays: Sequence[Array], block: Block) -> Block:
-    """Return a block whose array numpy can write to a file: bfloat16 as its bits."""
+    """Return a block whose array numpy can write to a file: bfloat16 as uint16 bits."""
     if not is_bfloat16(block.array):
         return block
     low = _start(block.array)
@@ -182,10 +182,10 @@ def storable(arrays: Sequence[Array], block: Block) -> Block:
 
 
 def placed(array: Array, layout: Layout) -> Array:
-    """Return the array that lies in the memory of another one, see ``Layout``.
+    """Return an array within the memory of another one; see ``Layout``.
 
     Raises:
-        ValueError: it would lie outside.
+        ValueError: it would lie outside that memory.
     """
     if not _DTYPE.fullmatch(layout.dtype):
         raise ValueError(f"the dtype {layout.dtype!r:.50}")
@@ -195,10 +195,10 @@ def placed(array: Array, layout: Layout) -> Array:
 
 
 def native(array: Array) -> Array:
-    """Return an array in a dtype of tinynet, with the order of bytes of this machine.
+    """Return an array with one of tinynet's dtypes, in this machine's byte order.
 
     Raises:
-        TypeError: tinynet has no such dtype.
+        TypeError: tinynet does not have its dtype.
     """
     array = np.asarray(array, array.dtype.newbyteorder("="))
-    return np.asarray(array, dtypes.of(array).numpy)  # the very object: some look for it
+    return np.asarray(array, dtypes.of(array).numpy)  # the same object, as some callers rely on

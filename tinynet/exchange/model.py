@@ -1,4 +1,4 @@
-"""A module's weights in a .safetensors file, where each tensor may stand only once."""
+"""Saving and loading modules with shared tensors in .safetensors files."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ def save_model(
     metadata: Mapping[str, str] | None = None,
     force_contiguous: bool = True,
 ) -> None:
-    """Write the ``state_dict`` of a module to a .safetensors file, tied tensors once.
+    """Write the ``state_dict`` of a module to a .safetensors file, storing shared tensors once.
 
-    Of tensors that share memory the one that covers all of it is stored, of several the first by
-    name; the metadata tells under which name the others are stored.
+    Of tensors that share memory, the one that covers all of it is stored, or the first by name if
+    several do; the metadata maps the names of the others to it.
 
     Args:
         model: the module.
         filename: a path, or a file open for writing in binary mode.
-        metadata: further texts by name.
-        force_contiguous: write tensors in row-major order; otherwise refuse other ones.
+        metadata: additional texts by name.
+        force_contiguous: write all tensors in row-major order; otherwise refuse those that are
+            not contiguous.
 
     Raises:
         RuntimeError: tensors share memory, and none of them covers all of it.
-        ValueError: a tensor is not contiguous, and shall not be made so.
+        ValueError: a tensor is not contiguous, and ``force_contiguous`` is False.
 
     Example:
         >>> path = getfixture("tmp_path") / "tied.safetensors"
@@ -68,17 +69,16 @@ def load_model(
     strict: bool = True,
     device: str = "cpu",
 ) -> tuple[set[str], list[str]]:
-    """Copy the tensors of a .safetensors file into a module, also where the module ties some.
+    """Load the tensors of a .safetensors file into a module, including tied tensors.
 
     Args:
         model: the module.
         filename: a path, or a file open for reading in binary mode.
-        strict: names that are missing or left over are errors.
+        strict: raise if names are missing or unexpected.
         device: only the cpu.
 
     Returns:
-        The names of the module that the file has not, and those of the file that the module has
-        not.
+        The names missing from the file, and the unexpected names in the file.
 
     Raises:
         RuntimeError: names or shapes do not match.
@@ -99,7 +99,7 @@ def load_model(
     for name in (name for others in tied.values() for name in others):
         if name in missing:
             missing.remove(name)
-        else:  # the file has it twice, and the module only once
+        else:  # stored twice in the file, but shared in the module
             unexpected.append(name)
     if strict and (missing or unexpected):
         text = f"Error(s) in loading state_dict for {type(model).__name__}:"
@@ -114,11 +114,11 @@ def load_model(
 def _duplicates(
     state: Mapping[str, Tensor], preferred: Collection[str] = ()
 ) -> dict[str, list[str]]:
-    """Return which names to leave out because others share their memory: kept -> left out.
+    """Return the names to leave out because others share their memory: kept -> left out.
 
     Args:
         state: tensors by name.
-        preferred: names to keep rather than others.
+        preferred: names to keep if possible.
     """
     arrays = {name: t._array for name, t in state.items()}
     found: dict[str, list[str]] = {}
@@ -136,7 +136,7 @@ def _duplicates(
 
 
 def _covers(array: Array, names: Collection[str], arrays: Mapping[str, Array]) -> bool:
-    """Return whether an array has all elements of the memory that some arrays lie in."""
+    """Return whether an array has all elements of the memory that other arrays occupy."""
     low, high = bounds(array)
     ends = [bounds(arrays[name]) for name in names]
     whole = low == min(end[0] for end in ends) and high == max(end[1] for end in ends)

@@ -1,4 +1,4 @@
-"""The state of modules in files: as PyTorch has it, so that each library reads the other's."""
+"""Conversion of module state between tinynet's and PyTorch's form, in files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import TABLES
 from tinynet.nn.layers.recurrent.base import RNNBase
 
-# Hooks in PyTorch's state: tinynet reads and writes the first ones, and reads none of the others.
+# Hooks in PyTorch's state: tinynet reads and writes the first group, and refuses the second.
 _HOOKS = (
     *("_backward_pre_hooks", "_backward_hooks", "_forward_pre_hooks", "_forward_hooks"),
     *("_forward_hooks_with_kwargs", "_forward_hooks_always_called"),
@@ -22,7 +22,7 @@ _REFUSED = (
     *("_state_dict_hooks", "_state_dict_pre_hooks"),
     *("_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
 )
-# What PyTorch's modules can do without when they are loaded, and tinynet's have no use for.
+# Entries of PyTorch's modules that are optional on loading, and unused in tinynet's.
 _UNUSED = (
     *("_is_full_backward_hook", "_compiled_call_impl", "_flat_weight_refs"),
     *("_flat_weights", "_flat_weights_names", "_all_weights", "_reversed_padding_repeated_twice"),
@@ -30,7 +30,7 @@ _UNUSED = (
 
 
 def pytorch_state(target: Any, state: Any) -> Any:
-    """Return the state of an object as PyTorch has it, if it is a module."""
+    """Return an object's state in PyTorch's form, if it is a module."""
     if not _is_state(target, state):
         return state
     members = {name for table in TABLES for name in state[table]}
@@ -55,7 +55,7 @@ def _is_state(target: Any, state: Any) -> bool:
 
 
 def _with_hooks(hooks: ModuleHooks | None) -> Module:
-    """Return a module that has nothing but hooks."""
+    """Return a module with hooks only."""
     module = Module()
     if hooks is not None:
         module._hooks = hooks
@@ -63,7 +63,7 @@ def _with_hooks(hooks: ModuleHooks | None) -> Module:
 
 
 def _both_sides(convolution: Any) -> tuple[int, ...]:
-    """Return the padding before and after each dimension, the last dimension first."""
+    """Return the padding before and after each dimension, last dimension first."""
     padding = convolution.padding
     if isinstance(padding, str):
         reach = zip(convolution.dilation, convolution.kernel_size, strict=True)
@@ -75,7 +75,7 @@ def _both_sides(convolution: Any) -> tuple[int, ...]:
 
 
 def own_state(target: Any, state: Any) -> Any:
-    """Return PyTorch's state of an object as tinynet has it, if it is a module.
+    """Return an object's PyTorch state in tinynet's form, if it is a module.
 
     Raises:
         RefusedError: it has hooks of a kind that cannot be registered again.
@@ -91,7 +91,7 @@ def own_state(target: Any, state: Any) -> Any:
     tables = {name: made.pop(name, None) for name in _HOOKS}
     if any(tables.values()):
         module = _with_hooks(None)
-        fresh: dict[int, int] = defaultdict(RemovableHandle._next)  # numbers not of hooks here
+        fresh: dict[int, int] = defaultdict(RemovableHandle._next)  # unused hook numbers
         for name, table in tables.items():
             renumbered = {fresh[number]: value for number, value in (table or {}).items()}
             setattr(module, name, OrderedDict(renumbered))

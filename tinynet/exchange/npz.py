@@ -1,8 +1,8 @@
-"""tinynet's own format: nested data and tensors in one .npz file, without pickle anywhere.
+"""tinynet's own format: nested data and tensors in one .npz file, without pickle.
 
-The file is a zip archive: one JSON member holds the structure, each array is an .npy member beside
-it, so `numpy.load` and `unzip` can look into it. Nothing in it can run code. Every member has a
-checksum, which is compared when it is read.
+The file is a zip archive: one JSON member holds the structure, and each array is an .npy member, so
+`numpy.load` and `unzip` can open it. Nothing in it can run code. Every member has a checksum, which
+is verified on reading.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ CHECKPOINT_KIND, CHECKPOINT = "tinynet checkpoint", "checkpoint.json"  # of tiny
 KINDS = {STRUCTURE: KIND, CHECKPOINT: CHECKPOINT_KIND}
 
 VERSIONS = {KIND: 1, CHECKPOINT_KIND: 2}
-"""The version of each format that is written; older ones are still read, newer ones refused."""
+"""The version of each format that is written; older versions are readable, newer ones refused."""
 
 
-# ---- the archive, also that of a checkpoint -----------------------------------------------------
+# ---- the archive, also used for checkpoints -----------------------------------------------------
 
 
 def write_archive(
@@ -46,20 +46,20 @@ def write_archive(
     arrays: Mapping[str, Array],
     comment: bytes = b"",
 ) -> None:
-    """Write a structure and its arrays as a zip archive; equal contents make equal bytes.
+    """Write a structure and its arrays as a zip archive; equal contents give equal bytes.
 
-    The comment is what the file ends with.
+    The comment is stored at the end of the file.
     """
     structure = {"format": kind, "version": VERSIONS[kind], "content": content}
     text = json.dumps(structure, ensure_ascii=False, allow_nan=False)
     with zipfile.ZipFile(file, "w") as archive:
         archive.comment = comment
-        # ZipInfo has a fixed date. Lone surrogates are no UTF-8, but Python has them.
+        # ZipInfo has a fixed date. Python allows lone surrogates, which UTF-8 does not.
         archive.writestr(zipfile.ZipInfo(member), text.encode("utf-8", "surrogatepass"))
         for name, array in arrays.items():
             info = zipfile.ZipInfo(f"{name}.npy")
             with archive.open(info, "w", force_zip64=True) as target:
-                version = (3, 0) if array.dtype.names else None  # any names of fields
+                version = (3, 0) if array.dtype.names else None  # allows any field names
                 np.lib.format.write_array(target, array, version, allow_pickle=False)
 
 
@@ -67,9 +67,9 @@ def read_archive(file: IO[bytes], path: str, kinds: Mapping[str, str]) -> Any:
     """Return the data of an archive.
 
     Args:
-        file: stands at its beginning.
-        path: what messages call it.
-        kinds: name of the JSON member -> the format that it must state.
+        file: a file at its beginning.
+        path: its name for messages.
+        kinds: name of the JSON member -> the required format.
 
     Raises:
         ExchangeError: see ``load``.
@@ -79,7 +79,7 @@ def read_archive(file: IO[bytes], path: str, kinds: Mapping[str, str]) -> Any:
         raise ExchangeError(path, _EXPECTED, described(head))
     try:
         with zipfile.ZipFile(file) as archive:
-            check_sizes(archive, path, 0)  # what is written here is not compressed
+            check_sizes(archive, path, 0)  # this format is not compressed
             content = _structure(archive, path, kinds)
             return Decoder(lambda name: _read_array(archive, path, name)).decode(content)
     except ExchangeError:
@@ -87,7 +87,7 @@ def read_archive(file: IO[bytes], path: str, kinds: Mapping[str, str]) -> Any:
     except zipfile.BadZipFile as error:
         found = f"a damaged or truncated zip archive ({reason(error)})"
         raise ExchangeError(path, _EXPECTED, found) from error
-    except Exception as error:  # damage shows in as many ways as there are bytes
+    except Exception as error:  # damage may raise anything
         raise ExchangeError(path, _EXPECTED, f"damage ({reason(error)})") from error
 
 
@@ -95,7 +95,7 @@ _EXPECTED = "a file of tinynet.save"
 
 
 def version_in(file: IO[bytes], member: str) -> int:
-    """Return the version that an archive states which `read_archive` has read."""
+    """Return the format version of an archive that `read_archive` has accepted."""
     file.seek(0)
     with zipfile.ZipFile(file) as archive:
         version: int = json.loads(archive.read(member))["version"]
@@ -103,7 +103,7 @@ def version_in(file: IO[bytes], member: str) -> int:
 
 
 def _structure(archive: zipfile.ZipFile, path: str, kinds: Mapping[str, str]) -> Any:
-    """Return the JSON data of an archive, after a look at what it says it is."""
+    """Return the JSON data of an archive, after checking its format and version."""
     names = archive.namelist()
     member = next((name for name in kinds if name in names), None)
     if member is None:
@@ -127,14 +127,14 @@ def _other_archive(names: list[str]) -> str:
 
 
 def _read_array(archive: zipfile.ZipFile, path: str, name: str) -> Array:
-    """Return a stored array; its checksum is compared."""
+    """Return a stored array, after verifying its checksum."""
     member = f"{name}.npy"
     if member not in archive.NameToInfo:
         raise ExchangeError(path, f"the array {member}", "no such member")
     file: Any
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
-        if version not in _HEADERS:  # 3.0, of records
+        if version not in _HEADERS:  # 3.0, for record arrays
             data = io.BytesIO(archive.read(member))
             return np.lib.format.read_array(data, allow_pickle=False)
         read_header = _HEADERS[version]

@@ -1,4 +1,4 @@
-"""Reading pickles with objects of any class in them, as far as their names are allowed."""
+"""Reading pickles with objects of any class, if their names are permitted."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from tinynet.nn.base.registry import Table
 
 
 class ObjectReader(Reader):
-    """Reads a pickle that may name what ``find`` knows, and make and call it.
+    """Reads a pickle that may create and call everything that ``find`` returns.
 
     Args:
-        persistent: returns what a persistent id stands for.
-        find: module and name -> the class or function; a RefusedError if it is not allowed.
-        trusted: it allows everything, so that all is done as ``pickle`` does it. Otherwise the
-            classes of data are looked up first, and in the data is nothing but them and what was
-            found.
+        persistent: returns the object for a persistent id.
+        find: module and name -> the class or function; raises RefusedError if not permitted.
+        trusted: whether everything is permitted, as with ``pickle``. Otherwise, data classes are
+            looked up first, and the result may contain only those and what ``find`` returned.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class ObjectReader(Reader):
 
 
 def set_state(target: Any, state: Any) -> None:
-    """Give a new object its state, as ``pickle`` does."""
+    """Set the state of a new object, as ``pickle`` does."""
     own = getattr(target, "__setstate__", None)
     if own is not None:
         own(state)

@@ -1,8 +1,8 @@
-"""A reader of Python's pickle format that makes plain data and calls only what it was given.
+"""A reader of Python's pickle format that builds plain data and calls only listed functions.
 
-Python's own reader imports and calls whatever a file names. This one knows the instructions that
-build numbers, texts and containers, and functions by name from a short list; everything else is
-refused by name. ``pickletools`` splits the bytes into instructions and runs nothing.
+Python's own reader imports and calls whatever a file names. This one supports the instructions that
+build numbers, texts and containers, and calls functions by name from a short list; it refuses
+everything else by name. ``pickletools`` splits the bytes into instructions and runs nothing.
 
 Source: the documentation of the instructions in Python's ``pickletools``.
 """
@@ -21,14 +21,14 @@ from tinynet.exchange.costs import Costs, RefusedError, RefusedNameError, brief
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that a file may call with plain data, and its full name there."""
+    """A function that a file may call with plain data, and its full name in the file."""
 
     name: str
     call: Callable[..., Any]
 
 
 def names_in(file: IO[bytes]) -> Iterator[tuple[str, str]]:
-    """Return module and name of all that a pickle names, in its order; nothing of it is run."""
+    """Yield module and name of everything that a pickle names, in order, without running it."""
     texts: list[str] = []
     memo: dict[int, Any] = {}
     last: Any = None
@@ -55,11 +55,11 @@ class Reader:
     """Reads one pickle.
 
     Args:
-        functions: what may be called, by full name.
-        values: what may be named as data, by full name.
-        persistent: returns what a persistent id stands for.
-        kinds: the types that may be in the data, beside Python's.
-        builders: type -> what sets the state of an object of it.
+        functions: functions that may be called, by full name.
+        values: objects that may be named as data, by full name.
+        persistent: returns the object for a persistent id.
+        kinds: types that may appear in the data, besides Python's.
+        builders: type -> function that sets the state of an object of that type.
 
     Example:
         >>> import io, pickle
@@ -90,11 +90,11 @@ class Reader:
         self._memo: dict[int, Any] = {}
 
     def read(self, file: IO[bytes]) -> Any:
-        """Return the data of a pickle; the file then stands behind it.
+        """Return the data of a pickle; leaves the file after it.
 
         Raises:
-            ValueError: it is damaged, or names what it may not. Other errors are possible where
-                no pickler wrote it.
+            ValueError: it is damaged, or names something that is not permitted. Bytes not written
+                by a pickler may raise other errors.
         """
         self._stack, self._marks, self._memo = [], [], {}
         self._costs = Costs()
@@ -194,7 +194,7 @@ class Reader:
 
     def _hashed(self, keys: list[Any]) -> None:
         for key in keys:
-            if type(key) is not str:  # by far the most, and its hash is kept
+            if type(key) is not str:  # the most common type, whose hash is cached
                 self._costs.spend(key, self._place)
 
     def _target(self, *kinds: type) -> Any:
@@ -230,7 +230,7 @@ class Reader:
         self._stack.append(self._called(function, arguments))
 
     def _called(self, function: Any, arguments: Any) -> Any:
-        """Return what a function of the list makes."""
+        """Return the result of a listed function."""
         if not isinstance(function, Function) or not isinstance(arguments, tuple):
             raise RefusedError(f"a call of a {type(function).__name__}")
         self._costs.spend(arguments, self._place, levels=3)  # such as OrderedDict([[key, value]])
@@ -246,7 +246,7 @@ class Reader:
         self._stack.append(self._made(kind, arguments, named))
 
     def _made(self, kind: Any, arguments: Any, named: Any) -> Any:
-        """Return a new object of a class of the list; its state comes later."""
+        """Return a new object of a listed class, without its state."""
         if named:
             raise RefusedError(f"a new {type(kind).__name__} with names")
         return self._called(kind, arguments)
@@ -262,10 +262,10 @@ class Reader:
         self._costs.spend(state, self._place)
         self._builders[type(target)](target, state)
 
-    # ---- what comes out ---------------------------------------------------------------------
+    # ---- the result -------------------------------------------------------------------------
 
     def _plain(self, data: Any) -> Any:
-        """Return the data; refuse it if something is left in it that is none."""
+        """Return the data; refuse it if it contains anything that is not data."""
         seen: set[int] = set()
         stack = [data]
         while stack:
@@ -288,7 +288,7 @@ class Reader:
         return type(item) in self._kinds
 
     def _is_named(self, item: Any) -> bool:
-        """Return whether a class or function is a value of its own."""
+        """Return whether a class or function is permitted as a value."""
         return False
 
 

@@ -1,8 +1,8 @@
 """Pickles of data, tensors and objects of any class, as ``torch.save`` writes them.
 
-What state_dicts consist of is written such that ``torch.load(..., weights_only=True)`` reads it.
-An object is its class by import path and its state, as ``pickle`` has it; classes that PyTorch has
-too go by PyTorch's names.
+The contents of state_dicts are written so that ``torch.load(..., weights_only=True)`` reads them.
+Objects are stored as in ``pickle``, by the import path of their class and their state; classes that
+PyTorch also has are stored under PyTorch's names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tinynet.exchange.safe_globals import full_name, own
 from tinynet.exchange.structure import Attribute, Path, UnstorableError, expression, kind_of
 from tinynet.nn.parameter import Buffer, Parameter, is_lazy
 
-DEPTH = 200  # levels of nesting: each costs some of Python's own, of which there are 1,000
+DEPTH = 200  # levels of nesting: each uses several of Python's 1,000 stack frames
 _STORAGE_OF = {dtype: name for name, dtype in STORAGES.items()}
 
 
@@ -37,7 +37,7 @@ class UnpicklableError(UnstorableError):
 
 
 class Place(NamedTuple):
-    """Where a tensor lies: the number and length of its storage, and in elements its layout."""
+    """The position of a tensor: its storage's number and length, and its layout in elements."""
 
     storage: int
     length: int
@@ -46,20 +46,20 @@ class Place(NamedTuple):
 
 
 class Pickler:
-    """Writes the instructions that make an object again; those of tensors come at the end.
+    """Writes the instructions that recreate an object; those of tensors are filled in at the end.
 
     Attributes:
-        tensors: the tensors that were found, each once.
+        tensors: the tensors found, each once.
     """
 
     def __init__(self) -> None:
         self.tensors: list[Tensor] = []
-        self._parts: list[Any] = [write.START]  # a number stands for the arguments of a tensor
-        self._memo: dict[int, tuple[int, Any]] = {}  # the object too: ids are reused
+        self._parts: list[Any] = [write.START]  # a number is a placeholder for a tensor's arguments
+        self._memo: dict[int, tuple[int, Any]] = {}  # keeps the object alive: ids are reused
         self._open: set[int] = set()
 
     def finished(self, places: list[Place]) -> bytes:
-        """Return the pickle, where it is known where the tensors lie."""
+        """Return the pickle, given the positions of the tensors."""
         parts = [
             part if isinstance(part, bytes) else _arguments(self.tensors[part], places[part])
             for part in self._parts
@@ -70,7 +70,7 @@ class Pickler:
         """Write one value.
 
         Raises:
-            UnpicklableError: there is no way to write it; the message has its path.
+            UnpicklableError: it cannot be written; the message has its path.
         """
         kind = type(value)
         if kind in _SIMPLE:
@@ -98,7 +98,7 @@ class Pickler:
         self._add(write.put(len(self._memo) - 1))
 
     def _remember_or_take(self, value: Any) -> bool:
-        """Remember a value, unless a part of it led back to it and has written it."""
+        """Add a value to the memo, unless a cycle through one of its parts has written it."""
         if id(value) not in self._memo:
             self._remember(value)
             return True
@@ -108,7 +108,7 @@ class Pickler:
     # ---- containers -------------------------------------------------------------------------
 
     def _grown(self, value: Any, path: Path) -> None:
-        """Write a container that is remembered before its items, which may lead back to it."""
+        """Write a container that is added to the memo before its items, which may refer to it."""
         self._add(_EMPTY[type(value)])
         self._remember(value)
         if isinstance(value, list):
@@ -134,7 +134,7 @@ class Pickler:
         self._add(write.SET_ITEMS)
 
     def _made_of_items(self, value: Any, path: Path) -> None:
-        """Write a container that is made when its items are there."""
+        """Write a container that is created after its items."""
         if id(value) in self._open and not isinstance(value, tuple):
             raise UnpicklableError(path, "contains itself")
         self._open.add(id(value))
@@ -154,7 +154,7 @@ class Pickler:
     # ---- classes, functions, objects --------------------------------------------------------
 
     def _global(self, value: Any, path: Path) -> None:
-        if value in _INSTANCES:  # classes that no name leads to
+        if value in _INSTANCES:  # classes without an importable name
             self._add(write.named("builtins.type") + write.MARK)
             self.put(_INSTANCES[value], path)
             self._add(write.TUPLE + write.REDUCE)
@@ -168,7 +168,7 @@ class Pickler:
         self._remember(value)
 
     def _object(self, value: Any, path: Path) -> None:
-        """Write an object as ``pickle`` takes it apart."""
+        """Write an object by the parts that ``pickle`` reduces it to."""
         reduced = _reduced(value, path)
         if isinstance(reduced, str):
             module = getattr(value, "__module__", None) or "builtins"
@@ -198,7 +198,7 @@ class Pickler:
             self._add(write.BUILD)
 
     def _state(self, state: Any, path: Path) -> None:
-        """Write a state; in messages, its names are attributes."""
+        """Write a state; messages show its keys as attributes."""
         if type(state) is not dict:
             self.put(state, path)
             return
@@ -215,7 +215,7 @@ class Pickler:
             raise UnpicklableError(path, "is a sparse tensor (store its .to_dense())")
         kind, state = type(value), dict(value.__dict__)
         if kind is Buffer:
-            state.pop("persistent")  # PyTorch's modules know, not their buffers
+            state.pop("persistent")  # stored by PyTorch's modules, not by their buffers
         special = bool(state) or kind not in (Tensor, Parameter, Buffer)
         if not special:
             self._rebuilt(value, isinstance(value, Parameter))
@@ -244,13 +244,13 @@ class Pickler:
             self._add(write.truth(value.requires_grad) + _NO_HOOKS + write.TUPLE + write.REDUCE)
 
     def _number(self, value: Tensor) -> None:
-        """Leave a place for the arguments of a tensor."""
+        """Add a placeholder for the arguments of a tensor."""
         self._add(len(self.tensors))
         self.tensors.append(value)
 
 
 def _arguments(t: Tensor, place: Place) -> bytes:
-    """Return the instructions for the arguments that make a tensor."""
+    """Return the instructions for the arguments that create a tensor."""
     storage = write.items(
         [
             write.text("storage"),
@@ -273,7 +273,7 @@ def _arguments(t: Tensor, place: Place) -> bytes:
 
 
 def _reduced(value: Any, path: Path) -> str | tuple[Any, ...]:
-    """Return how ``pickle`` takes an object apart."""
+    """Return the parts that ``pickle`` reduces an object to."""
     try:
         reducer = copyreg.dispatch_table.get(type(value))
         reduced: str | tuple[Any, ...] = reducer(value) if reducer else value.__reduce_ex__(2)
@@ -291,7 +291,7 @@ def _found(module: str, name: str, value: Any) -> bool:
 
 
 def _by_name(name: str, value: Any) -> bytes:
-    """Return the instructions that find a class or function, also one inside a class."""
+    """Return the instructions that look up a class or function, even inside a class."""
     outer, _, rest = value.__qualname__.partition(".")
     if not rest or not name.endswith(f".{value.__qualname__}"):
         return write.named(name)
@@ -318,7 +318,7 @@ _SIMPLE: dict[type, Callable[[Any], bytes]] = {
     dtypes.dtype: lambda value: write.named(f"torch.{value.name}"),
     device: lambda value: write.call("torch.device", write.text(str(value))),
 }
-# Type -> the instructions before its items, and after the tuple or dictionary of them.
+# Type -> the instructions before and after the tuple or dictionary of its items.
 _ITEMS: dict[type, tuple[bytes, bytes]] = {
     tuple: (b"", b""),
     Size: (write.named("torch.Size"), b"\x85" + write.REDUCE),

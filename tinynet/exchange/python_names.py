@@ -1,6 +1,6 @@
-"""What pickles may name of Python and numpy: classes whose objects are data and nothing else.
+"""The names of Python and numpy that pickles may use: classes of plain data only.
 
-All functions here check their arguments: they come from the file.
+All functions here validate their arguments, which come from the file.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from tinynet.strides import array_in
 
 
 def encoded(text: str, encoding: str) -> bytes:
-    """Return bytes, which old pickles keep as text."""
+    """Return bytes that old pickles store as text."""
     if encoding not in ("latin1", "latin-1"):
         raise RefusedError(f"the encoding {brief(encoding)}")
     return text.encode("latin1")
 
 
 class Factory:
-    """A class that a defaultdict may fill itself with; as anything else it is no data."""
+    """A class that a defaultdict may use as its factory; not permitted as data elsewhere."""
 
     __slots__ = ("call", "name")
 
@@ -43,20 +43,20 @@ class Factory:
 
 def _bytearray(data: Any = b"", *encoding: str) -> bytearray:
     content = encoded(data, *encoding) if encoding else data
-    if not isinstance(content, (bytes, bytearray)):  # bytes(n) of a number makes n zeros
+    if not isinstance(content, (bytes, bytearray)):  # bytes(n) would allocate n zeros
         raise RefusedError(f"a bytearray of a {type(content).__name__}")
     return bytearray(content)
 
 
 def _defaultdict(make: Any = None) -> defaultdict[Any, Any]:
-    """Return one whose default is empty: other functions are not data."""
+    """Return a defaultdict whose default is an empty container; other functions are refused."""
     if make is not None and not isinstance(make, Factory) and getattr(make, "call", 0) is not set:
         raise RefusedError(f"a defaultdict of {getattr(make, 'name', type(make).__name__)}")
     return defaultdict(make and make.call)
 
 
 def _slice(*ends: Any) -> slice:
-    """Return a slice of integers: as a key, it would take as long as all that is in it."""
+    """Return a slice of integers: hashing other contents could take unbounded time."""
     if not all(isinstance(end, int | None) for end in ends):
         raise RefusedError("a slice of other things than integers")
     return slice(*ends)
@@ -67,15 +67,15 @@ def _no_call(*arguments: Any) -> None:
 
 
 def _path(*parts: str) -> pathlib.Path:
-    """Return a path of this system, whatever system it was written on."""
+    """Return a path of this system, even if it was written on another one."""
     return pathlib.Path(*parts)
 
 
 def set_attributes(target: Any, state: Any) -> None:
-    """Set attributes; none may hide what the class has.
+    """Set attributes, none of which may hide an attribute of the class.
 
     Raises:
-        RefusedError: one would.
+        RefusedError: an attribute would.
     """
     for name, value in state.items():
         if hides(type(target), name):
@@ -87,7 +87,7 @@ def set_attributes(target: Any, state: Any) -> None:
 
 
 class _NumpyType:
-    """A dtype of numpy; its order of bytes is set after it is made."""
+    """A numpy dtype, whose byte order is set after creation."""
 
     __slots__ = ("dtype",)
 
@@ -97,25 +97,25 @@ class _NumpyType:
         self.dtype = np.dtype(code)
 
     def set_state(self, state: Any) -> None:
-        """Take the order of bytes from the second item; the others say nothing of numbers."""
+        """Set the byte order from the second item; the others are irrelevant for numbers."""
         if state[1] == ">":
             self.dtype = self.dtype.newbyteorder(">")
 
 
 def _number(kind: _NumpyType, data: bytes) -> Any:
-    """Return a number of numpy: metrics are often left as such."""
+    """Return a numpy scalar: metrics are often stored as such."""
     return array_in(data, (), kind.dtype).astype(kind.dtype.newbyteorder("="))[()]
 
 
 def _array(kind: Any, shape: Any, code: Any) -> Array:
-    """Return the empty array that a pickle begins with."""
+    """Return the empty array that a pickle creates first."""
     if not isinstance(kind, Function) or kind.name != "numpy.ndarray":
         raise RefusedError("an array of another class than numpy's")
     return np.ndarray.__new__(np.ndarray, (0,), np.int8)
 
 
 def _fill(array: Array, state: Any) -> None:
-    """Give an array its values, which must be as many as its shape says."""
+    """Set the values of an array, whose number must match its shape."""
     _version, shape, kind, in_columns, data = state
     if not isinstance(kind, _NumpyType) or not isinstance(data, (bytes, bytearray)):
         raise RefusedError("an array of objects")
@@ -127,11 +127,11 @@ def _fill(array: Array, state: Any) -> None:
 
 
 def _from_buffer(data: Any, kind: _NumpyType, shape: Any, order: str) -> Array:
-    """Return the array of a pickle of protocol 5."""
+    """Return the array of a protocol 5 pickle."""
     return array_in(data, shape, kind.dtype, order="F" if order == "F" else "C").copy(order="K")
 
 
-# ---- the lists ----------------------------------------------------------------------------------
+# ---- permitted names ----------------------------------------------------------------------------
 
 _CORE = ("numpy.core", "numpy._core")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -147,8 +147,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     },
     "builtins.slice": _slice,
     "__builtin__.slice": _slice,
-    "__builtin__.xrange": range,  # as Python 3 writes it, too
-    "builtins.bytes": lambda *data: bytes(_bytearray(*data)),  # none, in protocol 2
+    "__builtin__.xrange": range,  # also written by Python 3
+    "builtins.bytes": lambda *data: bytes(_bytearray(*data)),  # empty bytes, in protocol 2
     "__builtin__.bytes": lambda *data: bytes(_bytearray(*data)),
     "builtins.bytearray": _bytearray,
     "__builtin__.bytearray": _bytearray,

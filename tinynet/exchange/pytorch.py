@@ -1,8 +1,8 @@
-"""Reading the files of ``torch.save`` (.pt, .pth), without PyTorch and without running anything.
+"""Reading files of ``torch.save`` (.pt, .pth), without PyTorch and without running any code.
 
-A file is a zip archive with a pickle and one member for the bytes of each storage; up to PyTorch
-1.5, several pickles and then the bytes. ``opcodes.py`` reads the pickles, ``pytorch_names.py``
-lists what can be named in them: what a ``state_dict`` of a module, optimizer or scheduler needs.
+A file is a zip archive with a pickle and one member per storage; up to PyTorch 1.5, it consists of
+several pickles followed by the storages. ``opcodes.py`` reads the pickles; ``pytorch_names.py``
+lists the permitted names: those in a ``state_dict`` of a module, optimizer or scheduler.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tinynet.exchange.safe_globals import Allowed, imported
 from tinynet.exchange.safetensors import warn_of_bfloat16
 
 _EXPECTED = "a file of torch.save with tensors and plain data"
-_MAGIC = 0x1950A86A20F9469CFC6C  # the number that files of PyTorch up to 1.5 begin with
+_MAGIC = 0x1950A86A20F9469CFC6C  # the first number in files of PyTorch up to 1.5
 _PROTOCOL = 1001
 BFLOAT16 = dtypes.bfloat16.name
 
@@ -50,30 +50,30 @@ def load_pytorch(
     weights_only: bool = True,
     inflated: int = 2**30,
 ) -> Any:
-    """Return what ``torch.save`` wrote, with tinynet's tensors and modules in it.
+    """Load a file of ``torch.save``, with tinynet's tensors and modules.
 
-    With ``weights_only=True``, no code of the file is run, whatever it contains: it may name
-    PyTorch's functions that make tensors, the classes of Python and numpy whose objects are data,
-    and what ``tinynet.serialization.add_safe_globals`` was given. All tensors come to the cpu;
-    those that share memory share it again. Where the package ml_dtypes is not installed, bfloat16
-    is read as float32, exactly, with a warning.
+    With ``weights_only=True``, the file cannot run any code, whatever it contains: it may name
+    PyTorch's functions that create tensors, data classes of Python and numpy, and what you passed
+    to ``tinynet.serialization.add_safe_globals``. All tensors are loaded to the cpu; those that
+    share memory share it again. Without the package ml_dtypes, bfloat16 is read as float32,
+    exactly, with a warning.
 
     Args:
         f: a path, or a file open for reading in binary mode.
         map_location: only the cpu.
-        weights_only: False also reads whole modules and objects of any class, as ``pickle`` does:
+        weights_only: False also loads whole modules and objects of any class, as ``pickle`` does:
             the file may then import and call anything. PyTorch's modules become tinynet's of the
-            same name; a class of your own is found by its import path.
-        inflated: the most bytes that a compressed file may hold. PyTorch compresses nothing, and a
-            file that is not compressed may have any size.
+            same name; your own classes are found by their import paths.
+        inflated: maximum number of bytes in a compressed file. PyTorch compresses nothing, and an
+            uncompressed file may have any size.
 
     Raises:
-        OSError: there is no such file, or it may not be read.
-        UnsafeError: it names something that is not on the list.
-        ExchangeError: it is damaged, holds more than ``inflated`` bytes, or tinynet has not what is
-            in it.
-        ImportError, AttributeError: with ``weights_only=False``, if a class is no longer where it
-            was.
+        OSError: the file does not exist or cannot be read.
+        UnsafeError: it names something that is not permitted.
+        ExchangeError: it is damaged, holds more than ``inflated`` bytes, or contains something
+            that tinynet does not have.
+        ImportError, AttributeError: (with ``weights_only=False``) a class is no longer at its
+            import path.
 
     Example:
         >>> import io
@@ -100,24 +100,24 @@ def load_pytorch(
             raise UnsafeError(path, _EXPECTED, str(error), error.name) from None
         except RefusedError as error:
             raise ExchangeError(path, _EXPECTED, str(error)) from None
-        except Exception as error:  # damage shows in as many ways as there are bytes
+        except Exception as error:  # damage may raise anything
             if not weights_only and not isinstance(error, _DAMAGE):
-                raise  # of the classes that were called
+                raise  # raised by the classes called
             raise ExchangeError(path, _EXPECTED, f"damage ({reason(error)})") from error
     raise ExchangeError(path, _EXPECTED, described(head))
 
 
 def get_unsafe_globals_in_checkpoint(f: StrPath | IO[bytes]) -> list[str]:
-    """Return the names in a file for which ``load`` refuses it with ``weights_only=True``.
+    """Return the names in a file that make ``load`` with ``weights_only=True`` refuse it.
 
-    Nothing of the file is run. What ``add_safe_globals`` was given is left out.
+    No code of the file is run. Names passed to ``add_safe_globals`` are left out.
 
     Args:
         f: a path, or a file open for reading in binary mode.
 
     Raises:
-        OSError: there is no such file, or it may not be read.
-        ValueError: it is no file of ``save``.
+        OSError: the file does not exist or cannot be read.
+        ValueError: it is not a file of ``save``.
 
     Example:
         >>> import io
@@ -128,7 +128,7 @@ def get_unsafe_globals_in_checkpoint(f: StrPath | IO[bytes]) -> list[str]:
     with opened(f) as file:
         if not is_pytorch(file):
             if zipfile.is_zipfile(file):
-                return []  # tinynet's own format for data names nothing
+                return []  # tinynet's own format contains no names
             raise ValueError("Expected input to be a checkpoint returned by torch.save")
         if file.read(2) == b"PK":
             with zipfile.ZipFile(file) as archive:
@@ -146,24 +146,24 @@ _DAMAGE = (zipfile.BadZipFile, ValueError, IndexError, KeyError, EOFError, NotIm
 
 
 def check_location(map_location: Any) -> None:
-    """Refuse a place that is not here; a function or dictionary may say anything of other places.
+    """Refuse devices other than the cpu; functions and dictionaries may map others to it.
 
     Raises:
-        RuntimeError: it is another device than the cpu.
+        RuntimeError: it is a device other than the cpu.
     """
     if map_location is not None and not callable(map_location) and type(map_location) is not dict:
         require_cpu(map_location)
 
 
 def default_restore_location(storage: Any, location: str) -> Any:
-    """Return the storage that was at a place: what ``map_location`` may be, or call.
+    """Return the storage for a location: ``map_location`` may be or call this function.
 
     Args:
-        storage: comes back as it is.
-        location: the name of a device, as a file has it.
+        storage: returned unchanged.
+        location: the name of a device in a file.
 
     Raises:
-        RuntimeError: the place is another device than the cpu.
+        RuntimeError: the location is a device other than the cpu.
 
     Example:
         >>> tn.serialization.default_restore_location("a storage", "cpu")
@@ -174,7 +174,7 @@ def default_restore_location(storage: Any, location: str) -> Any:
 
 
 def is_pytorch(file: IO[bytes]) -> bool:
-    """Return whether a file looks like one of ``torch.save``; it stands at its beginning again."""
+    """Return whether a file looks like one of ``torch.save``; rewinds it."""
     head = file.read(4)
     file.seek(0)
     if not head.startswith(b"PK"):
@@ -182,7 +182,7 @@ def is_pytorch(file: IO[bytes]) -> bool:
     try:
         with zipfile.ZipFile(file) as archive:
             found = any(name.endswith("data.pkl") for name in archive.namelist())
-    except Exception:  # damage shows in as many ways as there are bytes
+    except Exception:  # damage may raise anything
         found = False
     file.seek(0)
     return found
@@ -207,7 +207,7 @@ class _Storages:
         return ObjectReader(self.get, find, self._trusted).read(file)
 
     def get(self, reference: Any) -> Any:
-        """Return the storage that a pickle refers to (or, in old files, the class of a module)."""
+        """Return the storage that a pickle refers to (or the class of a module, in old files)."""
         if reference[0] == "module":
             return reference[1]
         word, kind, key, _location, count, *view = reference
@@ -220,13 +220,13 @@ class _Storages:
         storage, dtype = self._known[key]
         if dtype != kind.name:
             raise RefusedError(f"the storage {key!r} as {dtype} and as {kind.name}")
-        if view and view[0] is not None:  # a part of another one, in old files
+        if view and view[0] is not None:  # a view of another storage, in old files
             _key, start, length = view[0]
             return storage.part(start, length)
         return storage
 
     def warn(self, path: str) -> None:
-        """Say what was read in another dtype than the file has."""
+        """Warn about storages read in another dtype than the file has."""
         count = sum(dtype == BFLOAT16 for _, dtype in self._known.values())
         warn_of_bfloat16(path, count, "storage(s)")
 

@@ -1,7 +1,7 @@
-"""What files of ``torch.save`` may name: the functions that make tensors, and classes of data.
+"""The names that files of ``torch.save`` may use: functions that create tensors, and data classes.
 
-Nothing else can be reached from such a file, unless the caller trusts it. All functions
-here check their arguments: they come from the file, too.
+Nothing else is reachable from such a file, unless the caller trusts it. All functions here validate
+their arguments, which come from the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tinynet.strides import array_in, integers
 
 
 class Storage:
-    """The memory of tensors: its values, and the counter of writes to it."""
+    """The memory of tensors: its values and its version counter."""
 
     __slots__ = ("array", "version")
 
@@ -34,14 +34,14 @@ class Storage:
         self.version = new_version()
 
     def part(self, start: int, length: int) -> Storage:
-        """Return a part; writes to it are writes to the whole."""
+        """Return a view; writes to it are writes to the whole storage."""
         made = Storage(self.array[start : start + length])
         made.version = self.version
         return made
 
 
 class StorageType:
-    """A class of storages, where a file names it; ``name`` is that of its dtype."""
+    """A storage class that a file names; ``name`` is the name of its dtype."""
 
     __slots__ = ("name",)
 
@@ -50,7 +50,7 @@ class StorageType:
 
 
 STORAGES = {f"torch.{d.scalar_name}Storage": d.name for d in dtypes.ALL}
-"""PyTorch's classes of storages -> the name of their dtype."""
+"""PyTorch's storage classes -> the names of their dtypes."""
 
 
 # ---- tensors ------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def _tensor(
     hooks: Any = None,
     metadata: Any = None,
 ) -> Tensor:
-    """Return a tensor that lies in a storage; ValueError if it would lie outside."""
+    """Return a tensor within a storage; ValueError if it would lie outside."""
     if hooks or metadata:
         raise RefusedError("a tensor with hooks, or with lazy conjugation or negation")
     memory = storage.array
@@ -87,7 +87,7 @@ def _parameter(
 
 
 def _of_type(make: Any, kind: Any, arguments: tuple[Any, ...], state: Any) -> Any:
-    """Return a tensor with attributes, of a class of the user's if that is allowed."""
+    """Return a tensor with attributes, of a user's class if that is permitted."""
     call = make.call if isinstance(make, Function) else make
     known = isinstance(kind, Function) or (isinstance(kind, type) and issubclass(kind, Tensor))
     if call not in (_tensor, _parameter) or not known:

@@ -1,4 +1,4 @@
-"""Files that ``torch.load`` reads: a zip archive with a pickle and the bytes of storages."""
+"""Writing files for ``torch.load``: a zip archive with a pickle and the bytes of storages."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _FOLDER = "archive"
 def save_pytorch(obj: Any, f: StrPath | IO[bytes]) -> None:
     """Write state_dicts, modules or other objects to a file that ``torch.load`` reads.
 
-    Until it is complete, an old one stays. Tensors become PyTorch's, with their strides; those that
-    share memory share it again. Objects are written as ``pickle`` takes them apart: the import path
-    of the class, and the state. Modules, optimizers and functions that PyTorch has under the same
-    name become PyTorch's; ``torch.load`` wants ``weights_only=False`` for them.
+    An existing file is replaced atomically. Tensors become PyTorch's, with their strides; those
+    that share memory share it again. Objects are stored as in ``pickle``, by the import path of
+    their class and their state. Modules, optimizers and functions that PyTorch has under the same
+    name become PyTorch's; ``torch.load`` requires ``weights_only=False`` for them.
 
     Args:
-        obj: anything that can be pickled.
+        obj: any object that can be pickled.
         f: a path, or a file open for writing in binary mode.
 
     Raises:
-        TypeError: something in ``obj`` cannot be pickled; the message has its path inside.
-        RuntimeError: tensors share memory, and are of different dtypes.
-        OSError: the file cannot be written; an old one is as it was.
+        TypeError: a part of ``obj`` cannot be pickled; the message has its path within ``obj``.
+        RuntimeError: tensors with different dtypes share memory.
+        OSError: the file cannot be written; an existing file is unchanged.
 
     Example:
         >>> path = getfixture("tmp_path") / "model.pt"
@@ -53,14 +53,14 @@ def _write(file: IO[bytes], pickle: bytes, storages: list[Array]) -> None:
     members |= {f"data/{i}": array.view(np.uint8).data for i, array in enumerate(storages)}
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in members.items():
-            # A fixed date, so that equal contents make equal files.
+            # A fixed date, so that equal contents give equal files.
             info = zipfile.ZipInfo(f"{_FOLDER}/{name}")
             with archive.open(info, "w", force_zip64=len(data) > 2**31) as member:
                 member.write(data)
 
 
 def _storages(arrays: list[Array]) -> tuple[list[Array], list[Place]]:
-    """Return storages as one-dimensional arrays, and the place of each array in them."""
+    """Return storages as one-dimensional arrays, and the position of each array in them."""
     storages: list[Array] = []
     places: dict[int, Place] = {}
     arrays = [a.copy() if any(n % a.itemsize for n in a.strides) else a for a in arrays]

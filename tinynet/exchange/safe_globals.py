@@ -1,6 +1,6 @@
-"""Which classes and functions files may name, beside those that are data and nothing else.
+"""The classes and functions that files may name, besides plain data classes.
 
-The names are those of import paths. PyTorch's lead to tinynet's own classes, where it has them.
+Names are import paths. PyTorch's names refer to tinynet's own classes, if they exist.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from tinynet.nn.parameter import Buffer, Parameter
 from tinynet.optim import lr_scheduler
 
 Global = Any
-"""A class or function; or a pair of one and the full name that files have for it."""
+"""A class or function; or a pair of one and its full name in files."""
 
-# PyTorch's import paths -> where tinynet has the same names; the first that has one wins.
+# PyTorch's import paths -> modules of tinynet with the same names; the first match wins.
 _HOMES: tuple[tuple[str, ModuleType], ...] = (
     ("torch.optim.lr_scheduler", lr_scheduler),
     ("torch.optim", optim),
@@ -46,15 +46,15 @@ _allowed: list[Global] = []
 
 
 def add_safe_globals(safe_globals: Sequence[Global]) -> None:
-    """Let files name classes and functions also with ``weights_only=True``, from now on.
+    """Allow files to name classes and functions even with ``weights_only=True``, from now on.
 
-    Objects of these classes are made, and these functions called, as a file says.
+    A file can then create objects of these classes and call these functions.
 
     Args:
-        safe_globals: classes and functions; or pairs of one and the full name in files.
+        safe_globals: classes and functions; or pairs of one and its full name in files.
 
     Raises:
-        TypeError: something in it is neither.
+        TypeError: an element is neither.
 
     Example:
         >>> import io
@@ -76,7 +76,7 @@ def add_safe_globals(safe_globals: Sequence[Global]) -> None:
 
 
 def get_safe_globals() -> list[Global]:
-    """Return what ``add_safe_globals`` was given.
+    """Return the list passed to ``add_safe_globals``.
 
     Example:
         >>> tn.serialization.get_safe_globals()
@@ -86,7 +86,7 @@ def get_safe_globals() -> list[Global]:
 
 
 def clear_safe_globals() -> None:
-    """Forget what ``add_safe_globals`` was given.
+    """Clear the list of ``add_safe_globals``.
 
     Example:
         >>> tn.serialization.clear_safe_globals()
@@ -96,7 +96,7 @@ def clear_safe_globals() -> None:
 
 @contextlib.contextmanager
 def safe_globals(safe_globals: Sequence[Global]) -> Iterator[None]:
-    """Let files name classes and functions with ``weights_only=True``, inside a ``with`` block.
+    """Allow files to name classes and functions with ``weights_only=True``, in a ``with`` block.
 
     Args:
         safe_globals: as in ``add_safe_globals``.
@@ -121,7 +121,7 @@ def safe_globals(safe_globals: Sequence[Global]) -> Iterator[None]:
 
 
 def full_name(value: Any) -> str:
-    """Return the name that files have for a class or function: PyTorch's, where it has it."""
+    """Return the name of a class or function in files: PyTorch's, if it has one."""
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
     last = name.rpartition(".")[2]
     if id(value) in _NAMES:
@@ -134,7 +134,7 @@ def full_name(value: Any) -> str:
 
 
 def own(name: str) -> Any:
-    """Return what tinynet has under a full name of PyTorch; None if there is no such thing."""
+    """Return tinynet's object for a full name of PyTorch; None if there is none."""
     if name in _TYPES:
         return _TYPES[name]
     last = name.rpartition(".")[2]
@@ -147,7 +147,7 @@ def own(name: str) -> Any:
 
 
 class Allowed:
-    """What a file may name if only the user's list is trusted."""
+    """The names a file may use if only the user's list is trusted."""
 
     def __init__(self) -> None:
         self._named: dict[str, Any] = {}
@@ -156,10 +156,10 @@ class Allowed:
             self._named[name] = value
 
     def __call__(self, module: str, name: str) -> Any:
-        """Return a class or function of the list.
+        """Return a class or function from the list.
 
         Raises:
-            RefusedError: it is not on it.
+            RefusedError: it is not on the list.
         """
         full = f"{module}.{name}"
         found = own(full) if module.startswith("torch") else None
@@ -172,7 +172,7 @@ class Allowed:
         return found
 
     def lists(self, module: str, name: str) -> bool:
-        """Return whether a file may name something."""
+        """Return whether a file may use a name."""
         if f"{module}.{name}" in VALUES or f"{module}.{name}" in FUNCTIONS:
             return True
         try:
@@ -183,11 +183,11 @@ class Allowed:
 
 
 def imported(module: str, name: str) -> Any:
-    """Return anything by its import path, as ``pickle`` does; PyTorch's is tinynet's own.
+    """Return any object by its import path, as ``pickle`` does; PyTorch's become tinynet's.
 
     Raises:
-        ImportError, AttributeError: there is no such thing.
-        RefusedError: it is PyTorch's, and tinynet has it not.
+        ImportError, AttributeError: there is no such object.
+        RefusedError: it is PyTorch's, and tinynet does not have it.
     """
     full = f"{module}.{name}"
     if module.partition(".")[0] == "torch":

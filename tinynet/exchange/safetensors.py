@@ -1,7 +1,7 @@
 """Reading and writing .safetensors files, with the names of the ``safetensors`` package.
 
-What is written here is what the package writes, byte for byte, and what it writes is read here.
-Nothing in such a file can run code.
+Files are written byte for byte as by the package, and all its files can be read. Nothing in such a
+file can run code.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ def save_file(
     filename: StrPath | IO[bytes],
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Write tensors to a .safetensors file; until it is complete, an old one stays.
+    """Write tensors to a .safetensors file, replacing an existing file atomically.
 
-    The bytes are those that ``safetensors.torch.save_file`` writes for equal tensors. Tensors that
-    are not contiguous are written in row-major order (the package refuses them).
+    The bytes equal those of ``safetensors.torch.save_file`` for equal tensors. Non-contiguous
+    tensors are written in row-major order (the package refuses them).
 
     Args:
-        tensors: by name. ``requires_grad`` and history are not stored.
+        tensors: tensors by name; ``requires_grad`` and history are not stored.
         filename: a path, or a file open for writing in binary mode.
         metadata: texts by name.
 
     Raises:
-        ValueError: something is not a dense tensor.
-        RuntimeError: tensors share memory: ``save_model`` stores each of them once.
-        OSError: the file cannot be written; an old one is as it was.
+        ValueError: a value is not a dense tensor.
+        RuntimeError: tensors share memory; ``save_model`` stores shared tensors once.
+        OSError: the file cannot be written; an existing file is unchanged.
 
     Example:
         >>> path = getfixture("tmp_path") / "model.safetensors"
@@ -67,7 +67,7 @@ def save_file(
 
 
 def save(tensors: dict[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
-    """Return what ``save_file`` would write.
+    """Return the contents of the file that ``save_file`` writes.
 
     Example:
         >>> tn.exchange.safetensors.save({})
@@ -153,19 +153,19 @@ def shared(arrays: Mapping[str, Array]) -> list[list[str]]:
 def load_file(filename: StrPath | IO[bytes], device: Any = "cpu") -> dict[str, Tensor]:
     """Return the tensors of a .safetensors file by name.
 
-    They have memory of their own, and what happens to the file later does not change them;
-    ``safe_open`` reads parts of a file that is larger than the memory.
-    Where the package ml_dtypes is not installed, bfloat16 is read as float32, exactly, with a
-    warning that names the tensors.
+    The tensors have their own memory: later changes of the file do not affect them. To read parts
+    of a file larger than memory, use ``safe_open``.
+    Without the package ml_dtypes, bfloat16 is read as float32, exactly, with a warning that names
+    the tensors.
 
     Args:
         filename: a path, or a file open for reading in binary mode.
         device: only the cpu.
 
     Raises:
-        OSError: there is no such file, or it may not be read.
-        ExchangeError: it is damaged, or has a tensor of a dtype that tinynet has not; ``safe_open``
-            reads the others.
+        OSError: the file does not exist or cannot be read.
+        ExchangeError: it is damaged, or contains a dtype that tinynet does not have; ``safe_open``
+            reads the other tensors.
 
     Example:
         >>> path = getfixture("tmp_path") / "a.safetensors"
@@ -188,7 +188,7 @@ def load(data: bytes) -> dict[str, Tensor]:
 
 
 class _Contents:
-    """A file, what its header says, and the tensors that are read from it."""
+    """An open file, its header, and access to its tensors."""
 
     def __init__(self, file: IO[bytes], path: str):
         self.file, self.path = file, path
@@ -202,7 +202,7 @@ class _Contents:
         return entries[name]
 
     def array(self, name: str, rows: range | None = None) -> Array:
-        """Return the values of a tensor, or of some of its rows, in memory of their own."""
+        """Return a copy of a tensor's values, or of some of its rows."""
         entry, where = self.entry(name), f"tensor {name!r}"
         kind = _DTYPES.get(entry.dtype)
         if kind is None:
@@ -239,7 +239,7 @@ class _Contents:
 
 
 def warn_of_bfloat16(path: str, count: int, what: str) -> None:
-    """Warn of what has another dtype than in the file, because ml_dtypes is not installed."""
+    """Warn about tensors converted from bfloat16 because ml_dtypes is not installed."""
     if count and not extension_dtypes.installed():
         warn(
             f"{path}: bfloat16 read as float32 with equal values, since ml_dtypes is not "
@@ -248,10 +248,10 @@ def warn_of_bfloat16(path: str, count: int, what: str) -> None:
 
 
 class safe_open:  # noqa: N801  # the package's name
-    """A .safetensors file that is open for reading tensors one by one.
+    """A .safetensors file opened for reading tensors one by one.
 
-    The header is read and checked at once, the data of a tensor each time that it is asked for.
-    Tensors stay valid after the file is closed.
+    The header is read and checked immediately, the data of a tensor on each access. Tensors stay
+    valid after the file is closed.
 
     Args:
         filename: a path, or a file open for reading in binary mode.
@@ -259,7 +259,7 @@ class safe_open:  # noqa: N801  # the package's name
         device: only the cpu.
 
     Raises:
-        OSError: there is no such file, or it may not be read.
+        OSError: the file does not exist or cannot be read.
         ExchangeError: it is damaged.
 
     Example:
@@ -312,15 +312,15 @@ class safe_open:  # noqa: N801  # the package's name
         return list(self._open().header.entries)
 
     def metadata(self) -> dict[str, str] | None:
-        """Return the texts that were stored by name; None if there are none."""
+        """Return the metadata, texts by name; None if there are none."""
         return self._open().header.metadata
 
     def get_tensor(self, name: str) -> Any:
-        """Return one tensor.
+        """Return a tensor.
 
         Raises:
-            KeyError: there is none of that name.
-            ExchangeError: tinynet has not its dtype.
+            KeyError: there is no tensor of that name.
+            ExchangeError: tinynet does not have its dtype.
         """
         return self.get_slice(name)[...]
 
@@ -330,14 +330,14 @@ class safe_open:  # noqa: N801  # the package's name
         return {k: t._array for k, t in tensors.items()} if self._arrays else tensors
 
     def get_slice(self, name: str) -> TensorSlice:
-        """Return one tensor of which parts can be read by indexing."""
+        """Return a tensor whose parts can be read by indexing."""
         contents = self._open()
         contents.entry(name)
         return TensorSlice(contents, name, self._arrays)
 
 
 class TensorSlice:
-    """A tensor of an open file: ``part[2:5, ::2]`` reads that part only."""
+    """A tensor of an open file: ``part[2:5, ::2]`` reads only that part."""
 
     def __init__(self, contents: _Contents, name: str, arrays: bool):
         self._contents, self._name, self._arrays = contents, name, arrays
@@ -347,7 +347,7 @@ class TensorSlice:
         return list(self._contents.entry(self._name).shape)
 
     def get_dtype(self) -> str:
-        """Return the name of the dtype as the file has it, such as ``"F32"``."""
+        """Return the file's name of the dtype, such as ``"F32"``."""
         return self._contents.entry(self._name).dtype
 
     def __getitem__(self, index: Any) -> Any:
@@ -364,7 +364,7 @@ class TensorSlice:
 
 
 def _rows(shape: tuple[int, ...], index: Any) -> tuple[range | None, Any]:
-    """Return the rows that an index of the first dimension needs (None: all), and it among them."""
+    """Return the rows needed for an index of the first dimension (None: all), and the new index."""
     if not shape or index is ...:
         return None, index
     if isinstance(index, slice):
@@ -378,7 +378,7 @@ def _rows(shape: tuple[int, ...], index: Any) -> tuple[range | None, Any]:
 
 
 def _readable(file: StrPath | IO[bytes]) -> IO[bytes]:
-    """Return a file that stays open and can be sought in; of a pipe or file object its contents."""
+    """Return a seekable file that stays open; pipes and file objects are read into memory."""
     if isinstance(file, (str, os.PathLike)):
         handle = open(file, "rb")
         if handle.seekable():

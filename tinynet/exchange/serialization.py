@@ -1,4 +1,4 @@
-"""``save`` and ``load``: tinynet's own format for data, PyTorch's for objects of any class."""
+"""``save`` and ``load``: tinynet's own format for data, PyTorch's for other objects."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ def save(
     pickle_protocol: int = 2,
     _use_new_zipfile_serialization: bool = True,
 ) -> None:
-    """Write data, tensors or objects to a file; until it is complete, an old one stays.
+    """Write data, tensors or objects to a file, replacing an existing file atomically.
 
-    Data go to an .npz file, without pickle: dicts, OrderedDicts, Counters, lists, tuples, numbers,
-    strings, bytes, None, Tensors, Parameters, Buffers, numpy arrays and numbers, dtypes and Sizes,
-    nested in any way. That is what the ``state_dict()`` of a module, optimizer, scheduler or loader
-    and a generator's state consist of. Where there is anything else, such as a whole module, an
-    ``argparse.Namespace`` or an object of your own class, the file is one of PyTorch's, see
-    ``tinynet.exchange.save_pytorch``.
+    Data is written to an .npz file without pickle: dicts, OrderedDicts, Counters, lists, tuples,
+    numbers, strings, bytes, None, Tensors, Parameters, Buffers, numpy arrays and numbers, dtypes
+    and Sizes, with any nesting. This covers the ``state_dict()`` of modules, optimizers,
+    schedulers and loaders, and the state of generators. If ``obj`` contains anything else, such as
+    a whole module, an ``argparse.Namespace`` or an instance of your own class, the file has
+    PyTorch's format; see ``tinynet.exchange.save_pytorch``.
 
-    Tensors that share memory are stored once and share it again after ``load``; one object that
-    stands in two places is one object again. ``requires_grad`` is kept, gradients and history are
+    Tensors that share memory are stored once and share it again after ``load``; an object that
+    appears twice is loaded as one object. ``requires_grad`` is kept; gradients and history are
     not.
 
     Args:
         obj: the data.
         f: a path, or a file open for writing in binary mode.
-        pickle_module: changes nothing; there for PyTorch's signature, as the next two.
-        pickle_protocol: see above.
-        _use_new_zipfile_serialization: see above.
+        pickle_module: accepted for compatibility; without effect.
+        pickle_protocol: accepted for compatibility; without effect.
+        _use_new_zipfile_serialization: accepted for compatibility; without effect.
 
     Raises:
-        TypeError: something in ``obj`` cannot be pickled; the message has its path inside.
-        OSError: the file cannot be written; an old one is as it was.
+        TypeError: a part of ``obj`` cannot be pickled; the message has its path within ``obj``.
+        OSError: the file cannot be written; an existing file is unchanged.
 
     Example:
         >>> path = getfixture("tmp_path") / "model.npz"
@@ -75,29 +75,28 @@ def load(
     inflated: int = 2**30,
     **pickle_load_args: Any,
 ) -> Any:
-    """Return what ``save`` was given: equal values of the same types, tensors as new leaves.
+    """Load data written by ``save``: equal values of the same types, tensors as new leaves.
 
-    Checkpoints of ``tinynet train`` and files of ``torch.save`` are read, too.
+    Also reads checkpoints of ``tinynet train`` and files of ``torch.save``.
 
     Args:
-        f: a path, or a file open for reading in binary mode, which is read from its beginning.
-        map_location: only the cpu; what functions and dictionaries say of other places is taken
-            for it.
-        pickle_module: changes nothing; there for PyTorch's signature.
-        weights_only: False also reads whole modules and objects of any class, see
+        f: a path, or a file open for reading in binary mode, which is read from the beginning.
+        map_location: only the cpu; functions and dictionaries may map other devices to it.
+        pickle_module: accepted for compatibility; without effect.
+        weights_only: False also loads whole modules and objects of any class, see
             ``tinynet.exchange.load_pytorch``: only for files that you trust. Otherwise a file
-            cannot run anything.
-        mmap: changes nothing: all is read, and compared with its checksums.
-            ``tinynet.exchange.safe_open`` reads parts of large files.
-        inflated: the most bytes that a compressed file may hold.
-        **pickle_load_args: change nothing, such as ``encoding``; there for PyTorch's signature.
+            cannot run any code.
+        mmap: without effect: the whole file is read and its checksums are verified. Use
+            ``tinynet.exchange.safe_open`` to read parts of large files.
+        inflated: maximum number of bytes in a compressed file.
+        **pickle_load_args: accepted for compatibility, such as ``encoding``; without effect.
 
     Raises:
-        OSError: there is no such file, or it may not be read.
-        UnsafeError: there is an object in it of a class that is not data and not allowed, see
+        OSError: the file does not exist or cannot be read.
+        UnsafeError: it contains an object of a class that is neither data nor allowed, see
             ``tinynet.serialization.add_safe_globals``.
-        ExchangeError: it is damaged, of a newer format, or something else; says what was expected
-            and found.
+        ExchangeError: it is damaged, of a newer format, or another kind of file; the message has
+            the expected and the actual contents.
 
     Example:
         >>> import io

@@ -1,10 +1,10 @@
-"""Nested plain data as JSON, with the arrays in it set aside.
+"""Nested plain data as JSON, with its arrays stored separately.
 
-What JSON has stands as it is. Everything else is an object with one key that begins with "$" and
+JSON types represent themselves. Everything else is an object with one key that begins with "$" and
 names the kind: ``{"$tuple": [1, 2]}``, ``{"$tensor": "model/weight", "requires_grad": true}``. A
-tensor or array refers by name to an array that is stored beside the JSON; with a ``"view"`` it lies
-somewhere in the memory of that one. Two equal entries are one and the same object; ``"object"``
-tells apart those that only share memory.
+tensor or array refers by name to a separately stored array; with a ``"view"`` it is a view of that
+array. Two equal entries are the same object; ``"object"`` distinguishes objects that only share
+memory.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ STORABLE = (
     "dicts, OrderedDicts, Counters, lists, tuples, numbers, strings, bytes, None, Tensors, "
     "Parameters, Buffers, numpy arrays and numbers, dtypes and Sizes"
 )
-DEPTH = 100  # levels of nesting: each costs some of Python's own, of which there are 1,000
-_LONG_INT = 10_000  # bits; Python refuses to write much longer ones as decimals
+DEPTH = 100  # levels of nesting: each uses several of Python's 1,000 stack frames
+_LONG_INT = 10_000  # bits; Python refuses to write much longer integers as decimals
 
 
 class Attribute(str):
-    """A step of a path that is an attribute, not a key."""
+    """An attribute in a path, as opposed to a key."""
 
     __slots__ = ()
 
@@ -49,11 +49,11 @@ Path = tuple[Any, ...]
 
 
 class UnstorableError(TypeError):
-    """Something cannot be stored.
+    """An object cannot be stored.
 
     Attributes:
         path: the keys and attributes that lead to it.
-        what: what it is: ``"is a builtins.object"``.
+        what: a description: ``"is a builtins.object"``.
     """
 
     def __init__(self, path: Path, what: str):
@@ -66,7 +66,7 @@ class UnstorableError(TypeError):
 
 
 def expression(path: Path) -> str:
-    """Return the path to something as Python has it: ``obj['model'][0].name``."""
+    """Return a path as a Python expression: ``obj['model'][0].name``."""
     return "obj" + "".join(f".{p}" if isinstance(p, Attribute) else f"[{p!r:.80}]" for p in path)
 
 
@@ -76,7 +76,7 @@ def kind_of(value: Any) -> str:
 
 
 class Encoder:
-    """Turns data into what JSON can hold, and sets the arrays in it aside.
+    """Encodes data as JSON, with its arrays stored separately.
 
     Example:
         >>> encoder = Encoder()
@@ -89,14 +89,14 @@ class Encoder:
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
         self._found: list[tuple[dict[str, Any], str, Array, Path]] = []
-        self._known: dict[int, tuple[Any, dict[str, Any]]] = {}  # the object too: ids are reused
+        self._known: dict[int, tuple[Any, dict[str, Any]]] = {}  # keeps objects: ids are reused
         self._open: set[int] = set()
 
     def encode(self, value: Any) -> Any:
-        """Return ``value`` as JSON data; ``arrays`` are then those that it refers to by name.
+        """Return ``value`` as JSON data; ``arrays`` then has the arrays it refers to by name.
 
         Raises:
-            UnstorableError: something in it has no form without pickle.
+            UnstorableError: a part of it cannot be stored without pickle.
         """
         encoded = self._encode(value, ())
         arrays = [array for _, _, array, _ in self._found]
@@ -111,7 +111,7 @@ class Encoder:
         return encoded
 
     def _name(self, block: Block) -> None:
-        """Name a stored array after the first that lies in it."""
+        """Name a stored array after its first member."""
         path = self._found[block.members[0][0]][3]
         parts = [re.sub(r"[^\w.-]|^\.+$", "_", str(part))[:80] for part in path]
         name = "/".join(parts)[:500] or "data"
@@ -144,7 +144,7 @@ class Encoder:
         return self._known[id(value)][1]
 
     def _object(self, value: Any, path: Path) -> dict[str, Any]:
-        """Encode what has an identity: found twice, it is one object again after loading."""
+        """Encode an object with identity: if found twice, it is loaded as one object."""
         kind = type(value)
         if kind in TENSORS:
             return self._tensor(value, path)
@@ -170,7 +170,7 @@ class Encoder:
     def _array(self, entry: dict[str, Any], tag: str, array: Array, path: Path) -> dict[str, Any]:
         if array.dtype.hasobject:
             raise UnstorableError(path, "is an array of objects")
-        entry[tag] = None  # its name, when all arrays are known
+        entry[tag] = None  # its name, set when all arrays are known
         self._found.append((entry, tag, np.asarray(array), path))
         return entry
 
@@ -200,7 +200,7 @@ class Encoder:
         return self._with_attributes({tag: encoded}, value, path)
 
     def _with_attributes(self, entry: dict[str, Any], value: Any, path: Path) -> dict[str, Any]:
-        """Add the attributes that were set on a value, such as a state_dict's ``_metadata``."""
+        """Add custom attributes of a value, such as a state_dict's ``_metadata``."""
         attributes = getattr(value, "__dict__", None)
         if attributes:
             entry["attributes"] = {
@@ -216,7 +216,7 @@ class Encoder:
 
 
 def hides(kind: type, name: str) -> bool:
-    """Return whether an attribute of this name would hide a method of the class, or is no name."""
+    """Return whether an attribute's name would hide a method of the class, or is not valid."""
     return hasattr(kind, name) or not name.isidentifier()
 
 
